@@ -1,0 +1,1 @@
+"""What the shell of every Lakeward service needs; no concern's own rules live here."""
