@@ -44,6 +44,7 @@ def generate(into: Path) -> None:
                 f"-I{well_known}",
                 f"--python_out={scratch}",
                 f"--grpc_python_out={scratch}",
+                *(f"--plugin={name}={_plugin(name)}" for name in ("protoc-gen-mypy", "protoc-gen-mypy_grpc")),
                 f"--mypy_out=quiet:{scratch}",
                 f"--mypy_grpc_out=quiet:{scratch}",
                 *sources,
@@ -64,6 +65,11 @@ def generate(into: Path) -> None:
     for folder in [into, *(path for path in into.rglob("*") if path.is_dir())]:
         (folder / "__init__.py").write_text(HEADER)
     (into / "py.typed").write_text("")
+
+
+def _plugin(name: str) -> Path:
+    """The plugin beside the running interpreter, whatever PATH says."""
+    return Path(sys.executable).with_name(name)
 
 
 def _rename(text: str) -> str:
@@ -99,8 +105,15 @@ def main() -> int:
         if stale:
             print("run `make proto` and commit the result", file=sys.stderr)
         return 1 if stale else 0
-    shutil.rmtree(OUT, ignore_errors=True)
-    generate(OUT)
+    with tempfile.TemporaryDirectory() as scratch:
+        fresh = Path(scratch)
+        generate(fresh)
+        for name in _differences(fresh, OUT):  # only what differs is touched, so importers never see a gap
+            if (fresh / name).exists():
+                (OUT / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(fresh / name, OUT / name)
+            else:
+                (OUT / name).unlink()
     return 0
 
 
