@@ -1,0 +1,1 @@
+"""The catalog service: projects, warehouses, namespaces, tabulars, their metadata and life cycle."""

@@ -1,0 +1,1 @@
+"""The catalog's rules: no I/O, no framework, no clock of their own."""
