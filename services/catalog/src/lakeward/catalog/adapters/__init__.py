@@ -1,0 +1,1 @@
+"""One module for each technology that fills a role."""

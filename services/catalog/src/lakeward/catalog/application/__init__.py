@@ -1,0 +1,1 @@
+"""Use cases, and the roles that they need filled."""
