@@ -1,0 +1,102 @@
+"""Lakeward's own names."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lakeward.servicekit.settings import kinds
+from lakeward.servicekit.settings.catalogue import EVERYONE, Family, Service, Setting
+
+_DATABASE: Final = frozenset({Service.CATALOG, Service.AUTHZ, Service.VENDING, Service.CLI})
+_VENDING: Final = frozenset({Service.VENDING})
+_GATEWAY: Final = frozenset({Service.GATEWAY})
+
+# service, default port, who calls it
+_PEERS: Final = (
+    (Service.CATALOG, 8191, frozenset({Service.GATEWAY, Service.AUTHZ, Service.CLI})),
+    (Service.AUTHZ, 8192, frozenset({Service.GATEWAY, Service.CATALOG, Service.VENDING, Service.CLI})),
+    (Service.VENDING, 8193, frozenset({Service.GATEWAY, Service.CATALOG, Service.CLI})),
+)
+
+
+def _ours(
+    name: str,
+    kind: kinds.Kind,
+    default: str | None,
+    about: str,
+    *,
+    services: frozenset[Service] = EVERYONE,
+    secret: bool = False,
+) -> Setting:
+    return Setting(name, kind, default, about, family=Family.OURS, services=services, secret=secret)
+
+
+def _peer(service: Service, port: int, callers: frozenset[Service]) -> tuple[Setting, ...]:
+    name, own = service.name, frozenset({service, Service.CLI})
+    return (
+        _ours(f"{name}__LISTEN", kinds.ENDPOINT, f"127.0.0.1:{port}", f"Where {service} serves gRPC.", services=own),
+        _ours(
+            f"{name}__ADDRESS", kinds.ENDPOINT, f"127.0.0.1:{port}", f"Where peers find {service}.", services=callers
+        ),
+    )
+
+
+SETTINGS: Final = (
+    _ours(
+        "TRUSTED_PROXIES",
+        kinds.NETWORKS,
+        "127.0.0.0/8,::1/128",
+        "Networks whose forwarded headers are believed.",
+        services=_GATEWAY,
+    ),
+    _ours(
+        "PG_DIRECT_URL",
+        kinds.POSTGRES_URL,
+        None,
+        "Postgres past any pooler, for LISTEN and leases; the write URL if unset.",
+        services=_DATABASE,
+        secret=True,
+    ),
+    _ours(
+        "ENCRYPTION_KEYS",
+        kinds.ID_PAIRS,
+        None,
+        "Key ring of the secret store: id:key pairs, a key being 32 bytes in base64; the first one encrypts.",
+        services=_VENDING,
+        secret=True,
+    ),
+    _ours(
+        "STORAGE_DENY_ADDRESSES",
+        kinds.NETWORKS,
+        "169.254.0.0/16,fe80::/10,fd00:ec2::254/128,100.100.100.200/32",
+        "Networks no store may lie in; the metadata services of clouds by default.",
+        services=_VENDING,
+    ),
+    _ours(
+        "STORAGE_ALLOW_ADDRESSES",
+        kinds.NETWORKS,
+        "",
+        "Networks a store may lie in though they are denied.",
+        services=_VENDING,
+    ),
+    *(setting for peer in _PEERS for setting in _peer(*peer)),
+    _ours("TLS__CERT_FILE", kinds.PATH, None, "Certificate chain of this process, PEM; gRPC is served with TLS."),
+    _ours("TLS__KEY_FILE", kinds.PATH, None, "Its private key, PEM."),
+    _ours("TLS__CA_FILE", kinds.PATH, None, "CA bundle that peers' certificates are verified with; calls use TLS."),
+    _ours("TLS__CLIENT_CA_FILE", kinds.PATH, None, "CA bundle that callers' certificates must come from (mTLS)."),
+    _ours(
+        "WORKLOAD__PRIVATE_KEY",
+        kinds.TEXT,
+        None,
+        "Ed25519 key this process proves itself with to its peers: PEM, or the 32 bytes in base64.",
+        secret=True,
+    ),
+    _ours(
+        "WORKLOAD__PEERS",
+        kinds.ID_PAIRS,
+        None,
+        "service:key pairs, a key being the 32 bytes of an Ed25519 public key in base64.",
+    ),
+    _ours("LOG__LEVEL", kinds.word("debug", "info", "warning", "error"), "info", "Least severe log line."),
+    _ours("LOG__FORMAT", kinds.word("auto", "json", "text"), "auto", "JSON lines, or text for people on a terminal."),
+)
