@@ -86,7 +86,7 @@ class Layout:
         layout = cls(LayoutKind(kind), **{key: _template(document, key) for key in _TEMPLATES[LayoutKind(kind)]})
         for key in document.keys() - {"type"} - _TEMPLATES[layout.kind]:
             raise LayoutError(key, f"no member beside {', '.join(('type', *_TEMPLATES[layout.kind]))}")
-        layout._try()
+        layout.try_below(_SAMPLE_BASE)
         return layout
 
     def document(self) -> dict[str, str]:
@@ -122,12 +122,16 @@ class Layout:
         """Whether moving a namespace would leave its directory under a name it no longer has."""
         return self.namespace is not None and (reparented or NAME in self.namespace)
 
-    def _try(self) -> None:
-        """Refuse templates whose literal parts make no segment, on the names that would be worst."""
+    def try_below(self, base: Location) -> None:
+        """Render for the names that would be worst.
+
+        Raises:
+            LayoutError: a template's literal parts make no segment, or the base leaves no room for them.
+        """
         for name in ("sample", ".", "..", "a/b", "%2e%2e"):
             sample = Named(name, _SAMPLE_UUID)
             try:
-                self.tabular_location(self.namespace_location(_SAMPLE_BASE, (sample, sample)), sample)
+                self.tabular_location(self.namespace_location(base, (sample, sample)), sample)
             except LocationError as error:
                 raise LayoutError(
                     self.tabular if self.namespace is None else f"{self.namespace}/{self.tabular}",

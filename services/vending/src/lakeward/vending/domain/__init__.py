@@ -1,0 +1,1 @@
+"""Pure rules of storage: no I/O, no framework, no clock of its own."""
