@@ -1,0 +1,54 @@
+"""As whom Postgres runs. It refuses to be root, so a root parent gives its server another identity.
+
+A user namespace is best: outside it the files stay root's, so nothing changes hands and the environment may lie in a
+private folder. Where namespaces are forbidden, the server becomes an unprivileged user, which owns its folder. A folder
+stays with the way it was made; who owns it tells which way that was.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import signal
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from lakeward.components.child import SELF, launched
+from lakeward.components.launch import LAUNCH_FAILED
+
+NAMESPACE: Final = "namespace"
+_NOBODY: Final = 65534
+
+
+def for_folder(folder: Path, *, data: Path) -> str:
+    """The identity for a server whose data lie in `data`, below `folder`; see `launch` for its form.
+
+    When the server becomes another user, the folder is given to that user.
+    """
+    if os.geteuid() != 0:
+        return SELF
+    owner = data.stat() if data.exists() else None
+    if owner is None and _namespaces_allowed():
+        return NAMESPACE
+    if owner is not None and owner.st_uid == 0:
+        return NAMESPACE
+    uid, gid = _unprivileged() if owner is None else (owner.st_uid, owner.st_gid)
+    os.chown(folder, uid, gid)
+    return f"drop:{uid}:{gid}"
+
+
+def _namespaces_allowed() -> bool:
+    trial = launched([Path("/bin/true")], death_signal=signal.SIGKILL, identity=NAMESPACE)
+    status = subprocess.run(trial, check=False, capture_output=True, timeout=30).returncode  # noqa: S603 - ours
+    return status != LAUNCH_FAILED
+
+
+def _unprivileged() -> tuple[int, int]:
+    for name in ("postgres", "nobody"):
+        try:
+            user = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return user.pw_uid, user.pw_gid
+    return _NOBODY, _NOBODY

@@ -1,0 +1,153 @@
+"""A NATS server of our own, with JetStream on files."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, unquote, urlsplit
+
+from lakeward.components import binaries, child, folder
+from lakeward.components.child import Running
+from lakeward.components.environment import Component
+from lakeward.components.errors import ComponentMisconfigured
+from lakeward.components.folder import HeldFolder
+from lakeward.components.ports import LOOPBACK, free_port
+
+_USER: Final = "lakeward"
+_READY_SECONDS: Final = 30.0
+_STOP_SECONDS: Final = 10.0
+_GREETING_SECONDS: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class NatsServer:
+    """A server that answers; JetStream is on.
+
+    Attributes:
+        host: a name or an address.
+        port: of the client protocol.
+        user: may do everything; empty where the server asks for nobody's name.
+        password: of that user.
+    """
+
+    host: str
+    port: int
+    user: str = ""
+    password: str = field(default="", repr=False)
+    _server: Running | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def url(self) -> str:
+        """`nats://user:password@host:port`."""
+        userinfo = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}@" if self.user else ""
+        return f"nats://{userinfo}{self.host}:{self.port}"
+
+    @property
+    def pid(self) -> int | None:
+        """Of the server; None when it isn't our child."""
+        return None if self._server is None else self._server.pid
+
+    async def stop(self, *, gracefully: bool = True) -> None:
+        """End our child, with SIGKILL unless gracefully; nothing when it isn't ours."""
+        if self._server is not None:
+            await self._server.stop(*((signal.SIGTERM,) if gracefully else ()), seconds=_STOP_SECONDS)
+
+
+def at(url: str) -> NatsServer:
+    """A server that somebody else runs.
+
+    Raises:
+        ComponentMisconfigured: not a `nats://user:password@host:port`.
+    """
+    parts = urlsplit(url)
+    if parts.scheme != "nats" or not parts.hostname:
+        raise ComponentMisconfigured("a NATS URL reads nats://user:password@host:port")
+    return NatsServer(parts.hostname, parts.port or 4222, unquote(parts.username or ""), unquote(parts.password or ""))
+
+
+@asynccontextmanager
+async def running(path: Path, *, port: int | None = None, programs: Path | None = None) -> AsyncIterator[NatsServer]:
+    """`start`, and `stop` at the end."""
+    server = await start(path, port=port, programs=programs)
+    try:
+        yield server
+    finally:
+        await server.stop()
+
+
+async def start(path: Path, *, port: int | None = None, programs: Path | None = None) -> NatsServer:
+    """Start the server of a folder, made on first use; streams of an earlier run are there.
+
+    Streams are synced to disk every two minutes, as NATS does by default: an acknowledged message survives the death
+    of the server, not that of the machine.
+
+    Args:
+        path: the component's own folder.
+        port: of loopback, must be free; None takes the last one, or another when that is taken.
+        programs: folder with `nats-server`; None finds it.
+
+    Raises:
+        ComponentUnavailable: no program.
+        FolderInUse: another process works there.
+        ComponentFailed: it does not start; the message carries its log.
+    """
+    programs = programs or binaries.shipped(Component.NATS)
+    held = await folder.hold(path)
+    try:
+        return await _start(held, port=port, program=programs / "nats-server")
+    except BaseException:
+        held.release()
+        raise
+
+
+async def _start(held: HeldFolder, *, port: int | None, program: Path) -> NatsServer:
+    remembered = held.remembered()
+    password = str(remembered.get("password") or secrets.token_urlsafe(24))
+    chosen = port or free_port(preferred=int(remembered["port"]) if "port" in remembered else None)
+    held.remember({**remembered, "password": password, "port": chosen})
+    # A name of its own per start: whoever else answers on the port is not taken for it.
+    name = f"lakeward-{secrets.token_hex(8)}"
+    configuration = held.path / "nats.conf"
+    configuration.touch(mode=0o600)
+    configuration.write_text(_configuration(name, port=chosen, password=password), encoding="utf-8")
+    server = child.spawn("nats-server", [program, "-c", configuration], folder=held)
+    try:
+        await server.until(lambda: _ready(chosen, name=name), seconds=_READY_SECONDS)
+    except BaseException:
+        await server.stop(seconds=_STOP_SECONDS)
+        raise
+    return NatsServer(LOOPBACK, chosen, _USER, password, _server=server)
+
+
+def _configuration(name: str, *, port: int, password: str) -> str:
+    # JSON is a form of the server's own configuration language.
+    settings = {
+        "server_name": name,
+        "listen": f"{LOOPBACK}:{port}",
+        "jetstream": {"store_dir": "jetstream", "max_file_store": 4 << 30, "max_memory_store": 64 << 20},
+        "authorization": {"users": [{"user": _USER, "password": password}]},
+    }
+    return json.dumps(settings, indent=1)
+
+
+async def _ready(port: int, *, name: str) -> bool:
+    # The server opens its client port last, JetStream recovered, and greets with INFO and a JSON object.
+    with contextlib.suppress(OSError, TimeoutError, ValueError):
+        async with asyncio.timeout(_GREETING_SECONDS):
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            try:
+                greeting = json.loads((await reader.readline()).removeprefix(b"INFO "))
+            finally:
+                writer.close()
+                with contextlib.suppress(OSError):
+                    await writer.wait_closed()
+            return bool(greeting.get("jetstream")) and greeting.get("server_name") == name
+    return False
