@@ -33,7 +33,7 @@ class Found:
     """
 
     setting: Setting
-    value: object
+    value: object = dataclasses.field(repr=False)  # a secret's is as bare as the others
     variable: str
     written: str
 

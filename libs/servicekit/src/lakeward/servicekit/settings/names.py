@@ -72,20 +72,21 @@ def nearest(variable: str) -> str | None:
     """The known variable that looks most like `variable`; None where nothing is near."""
     import difflib  # noqa: PLC0415 - only a start that fails needs it
 
-    spelled = {each: each for setting in SETTINGS for each in _spellings(setting)}
-    # A level that the writer names is unlike its placeholder: compare with the writer's own word in its place.
     segments = variable.split("__")
-    for known in list(spelled):
-        known_segments = known.split("__")
-        if "<" in known and len(known_segments) == len(segments):
-            pairs = zip(known_segments, segments, strict=True)
-            spelled["__".join(written if "<" in wanted else wanted for wanted, written in pairs)] = known
+    spelled = [_with_own_words(each, segments) for setting in SETTINGS for each in _spellings(setting)]
     close = difflib.get_close_matches(variable, spelled, n=1, cutoff=0.6)
     if close:
         return close[0]
     bare = variable.partition("__")[2]
-    same = [known for known in spelled if known.partition("__")[2] == bare]
-    return same[0] if same else None
+    return next((known for known in spelled if known.partition("__")[2] == bare), None)
+
+
+def _with_own_words(known: str, segments: list[str]) -> str:
+    """A name whose placeholders are what the writer has in their places, where it has as many levels."""
+    wanted = known.split("__")
+    if "<" not in known or len(wanted) != len(segments):
+        return known
+    return "__".join(own if "<" in each else each for each, own in zip(wanted, segments, strict=True))
 
 
 def _spellings(setting: Setting) -> tuple[str, ...]:
