@@ -5,7 +5,8 @@ arguments. Every refusal is a `lakeward.servicekit.errors.Refusal`. What the eng
 members of every object are kept, and what a commit does not touch keeps its bytes.
 
 Requests, from the JSON bodies of the REST API (`requests`):
-    parse_create_table(body) -> CreateTable            name, location, schema, partition_spec, write_order, stage_create, properties
+    parse_create_table(body) -> CreateTable            name, location, schema, partition_spec, write_order,
+                                                       stage_create, properties
     parse_commit(body) -> TableCommitRequest           identifier | None, requirements, updates
     parse_transaction(body) -> tuple[TableCommitRequest, ...]
     parse_create_view(body) -> CreateView              name, location, schema, view_version, properties
@@ -35,3 +36,67 @@ Metadata files (`files`):
 
 Source: the Iceberg table and view specifications, and the schemas of the Iceberg REST OpenAPI document.
 """
+
+from lakeward.catalog.domain.iceberg.commits import TableCommit, apply_to_table
+from lakeward.catalog.domain.iceberg.creating import create_table
+from lakeward.catalog.domain.iceberg.documents import Invalid
+from lakeward.catalog.domain.iceberg.files import deletable, first_file, is_compressed, is_gzip_name, next_file
+from lakeward.catalog.domain.iceberg.properties import choose_format_version
+from lakeward.catalog.domain.iceberg.reading import parse_table, register_table
+from lakeward.catalog.domain.iceberg.requests import (
+    CommitRequest,
+    CreateTable,
+    CreateView,
+    Identifier,
+    TableCommitRequest,
+    ViewCommitRequest,
+    parse_commit,
+    parse_create_table,
+    parse_create_view,
+    parse_transaction,
+    parse_view_commit,
+)
+from lakeward.catalog.domain.iceberg.requirements import Requirement
+from lakeward.catalog.domain.iceberg.table import END, MIDDLE, Segments, Selection, TableMetadata
+from lakeward.catalog.domain.iceberg.updates import Update
+from lakeward.catalog.domain.iceberg.views.commits import ViewCommit, apply_to_view, create_view
+from lakeward.catalog.domain.iceberg.views.metadata import ViewMetadata, parse_view, register_view
+
+__all__ = [
+    "END",
+    "MIDDLE",
+    "CommitRequest",
+    "CreateTable",
+    "CreateView",
+    "Identifier",
+    "Invalid",
+    "Requirement",
+    "Segments",
+    "Selection",
+    "TableCommit",
+    "TableCommitRequest",
+    "TableMetadata",
+    "Update",
+    "ViewCommit",
+    "ViewCommitRequest",
+    "ViewMetadata",
+    "apply_to_table",
+    "apply_to_view",
+    "choose_format_version",
+    "create_table",
+    "create_view",
+    "deletable",
+    "first_file",
+    "is_compressed",
+    "is_gzip_name",
+    "next_file",
+    "parse_commit",
+    "parse_create_table",
+    "parse_create_view",
+    "parse_table",
+    "parse_transaction",
+    "parse_view",
+    "parse_view_commit",
+    "register_table",
+    "register_view",
+]

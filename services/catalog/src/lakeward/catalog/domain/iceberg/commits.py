@@ -1,0 +1,159 @@
+"""Applying a commit to a table: requirements, updates, and what must hold at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+import msgspec
+
+from lakeward.catalog.domain.iceberg.documents import Invalid, encode
+from lakeward.catalog.domain.iceberg.draft import Draft
+from lakeward.catalog.domain.iceberg.history import History
+from lakeward.catalog.domain.iceberg.partitioning import check_bound
+from lakeward.catalog.domain.iceberg.properties import KNOWN_VERSIONS, previous_versions_max
+from lakeward.catalog.domain.iceberg.requirements import Requirement, check_table_requirements, conflict
+from lakeward.catalog.domain.iceberg.snapshots import SnapshotLogEntry
+from lakeward.catalog.domain.iceberg.sorting import check_order
+from lakeward.catalog.domain.iceberg.table import MetadataLogEntry, MetadataLogHead, TableMetadata
+from lakeward.catalog.domain.iceberg.updates import Update, apply_update
+from lakeward.servicekit.errors import Reason, Refusal
+
+ALL_VERSIONS: Final = frozenset(KNOWN_VERSIONS)
+
+
+class TableCommit(msgspec.Struct, frozen=True):
+    """What a commit makes.
+
+    Attributes:
+        metadata: the table after it.
+        changed: False where the updates changed nothing; then `metadata` is the base and no file need be written.
+        trimmed: metadata files that fell out of the log, oldest first. `files.deletable` says which may be deleted.
+    """
+
+    metadata: TableMetadata
+    changed: bool
+    trimmed: tuple[str, ...] = ()
+
+
+def apply_to_table(
+    base: TableMetadata,
+    requirements: Iterable[Requirement],
+    updates: Iterable[Update],
+    *,
+    object_name: str,
+    now_ms: int,
+    previous_file: str | None,
+    staged: bool = False,
+    allowed_format_versions: Collection[int] = ALL_VERSIONS,
+) -> TableCommit:
+    """Check the requirements against the base, then apply the updates in order.
+
+    Costs what the updates touch: snapshots and log entries that stay are neither read nor encoded.
+
+    Args:
+        base: the table, or the staged metadata of one that is being created.
+        requirements: of the request.
+        updates: of the request.
+        object_name: how messages call the table: "ns.t".
+        now_ms: the time, in milliseconds since the epoch.
+        previous_file: the base's metadata file, for the log; None where it has none.
+        staged: whether the base is staged; then the commit creates the table, and always changes something.
+        allowed_format_versions: what the warehouse allows to upgrade to.
+
+    Raises:
+        Refusal: COMMIT_CONFLICT for a requirement that does not hold, a sequence number or first row id that is
+            behind, and a result that another commit made impossible. INVALID_UPDATE for an update that can't be
+            applied, or the reason that names why: ASSIGN_UUID_NOT_ALLOWED, SET_LOCATION_NOT_ALLOWED,
+            PROPERTY_FORBIDDEN, IMMUTABLE_PROPERTY, UNSUPPORTED_COMPRESSION, INVALID_FORMAT_VERSION,
+            FORMAT_VERSION_NOT_ALLOWED.
+    """
+    check_table_requirements(requirements, base, object_name=object_name, staged=staged)
+    draft = Draft(base, object_name=object_name, now_ms=now_ms, allowed_format_versions=allowed_format_versions)
+    for index, update in enumerate(updates):
+        try:
+            apply_update(draft, update)
+        except Invalid as finding:
+            where = f" ({finding.path})" if finding.path else ""
+            raise Refusal(
+                Reason.REASON_INVALID_UPDATE,
+                f"update {index} of {object_name}, {update.ACTION}{where}: {finding.message}",
+                action=update.ACTION,
+            ) from None
+    if draft.table is base and not staged:
+        return TableCommit(base, changed=False)
+    return _finish(draft, previous_file)
+
+
+def _finish(draft: Draft, previous_file: str | None) -> TableCommit:
+    _check_current(draft)
+    _check_bindings(draft)
+    draft.change(
+        snapshot_log=_snapshot_log(draft),
+        last_updated_ms=draft.now_ms if draft.snapshot_time is None else draft.snapshot_time,
+    )
+    trimmed = _log_previous(draft, previous_file)
+    return TableCommit(draft.table, changed=True, trimmed=trimmed)
+
+
+def _check_current(draft: Draft) -> None:
+    current = draft.table.current_snapshot_id
+    if draft.snapshots_removed and current is not None and draft.table.snapshots.find(current) is None:
+        # Whoever removed it may have read the table before main was moved back to it: emptying the table would lose
+        # data, while a fresh read keeps the snapshot.
+        raise conflict(draft.object_name, "remove-snapshots", f"snapshot {current} is the current one of main")
+
+
+def _check_bindings(draft: Draft) -> None:
+    base, table = draft.base, draft.table
+    if table.current_schema_id == base.current_schema_id:
+        schema_moved = table.schemas is not base.schemas and table.current_schema != base.current_schema
+    else:
+        schema_moved = True
+    if not (
+        schema_moved
+        or table.default_spec_id != base.default_spec_id
+        or table.default_sort_order_id != base.default_sort_order_id
+    ):
+        return
+    for what, check in (
+        ("default-spec", lambda: check_bound(table.default_spec, table.current_schema)),
+        ("default-sort-order", lambda: check_order(table.default_sort_order, table.current_schema)),
+    ):
+        try:
+            check()
+        except Invalid as finding:
+            found = f"the {what} no longer fits the current schema, {finding.message}"
+            raise conflict(draft.object_name, what, found) from None
+
+
+def _snapshot_log(draft: Draft) -> History[SnapshotLogEntry]:
+    """The log without snapshots that this commit both added and superseded, and without what a removal cuts off."""
+    log, current = draft.table.snapshot_log, draft.table.current_snapshot_id
+    passing = {snapshot_id for snapshot_id in draft.became_current if snapshot_id in draft.added} - {current}
+    if passing:
+        log = log.without(passing)
+    if not draft.snapshots_removed:
+        return log
+    gone = log.ids() - draft.table.snapshots.ids()
+    if not gone:
+        return log
+    kept: list[SnapshotLogEntry] = []
+    for entry in log:
+        if entry.snapshot_id in gone:
+            kept.clear()  # history before a gap would claim that a snapshot was current when it was not
+        else:
+            kept.append(entry)
+    return History.of(kept)
+
+
+def _log_previous(draft: Draft, previous_file: str | None) -> tuple[str, ...]:
+    if previous_file is None:
+        return ()
+    head = MetadataLogHead(metadata_file=previous_file, timestamp_ms=draft.base.last_updated_ms)
+    entry = MetadataLogEntry(head, encode({"metadata-file": previous_file, "timestamp-ms": head.timestamp_ms}))
+    log = (*draft.table.metadata_log, entry)
+    keep = previous_versions_max(draft.table.properties)
+    trimmed, kept = log[:-keep], log[-keep:]
+    draft.change(metadata_log=kept)
+    return tuple(old.head.metadata_file for old in trimmed)

@@ -1,0 +1,137 @@
+"""Snapshots, the log of which one was current, and the named references to them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+import msgspec
+
+from lakeward.catalog.domain.iceberg.documents import Int, Invalid, Long, convert, encode
+from lakeward.catalog.domain.iceberg.parts import Part
+
+MAIN: Final = "main"
+Positive = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+class SnapshotHead(msgspec.Struct, frozen=True, gc=False, rename="kebab"):
+    """What the engine reads of a snapshot. `sequence_number` is absent in format 1, and counts as 0."""
+
+    snapshot_id: Long
+    timestamp_ms: Long
+    parent_snapshot_id: Long | None = None
+    sequence_number: Count | None = None
+    first_row_id: Count | None = None
+    added_rows: Count | None = None
+
+
+class Snapshot(Part[SnapshotHead]):
+    """One state of the table's data."""
+
+    __slots__ = ()
+    HEAD = SnapshotHead
+
+    @property
+    def snapshot_id(self) -> int:
+        """Its id."""
+        return self.head.snapshot_id
+
+    @property
+    def sequence_number(self) -> int:
+        """Its sequence number; 0 where none is written."""
+        return self.head.sequence_number or 0
+
+
+class _Manifested(msgspec.Struct, rename="kebab"):
+    manifest_list: str | None = None
+    manifests: list[str] | None = None
+    summary: dict[str, str] | None = None
+    schema_id: Int | None = None
+    key_id: str | None = None
+
+
+def check_new_snapshot(snapshot: Snapshot, *, format_version: int) -> None:
+    """Refuse what readers of this format version could not read.
+
+    Raises:
+        Invalid: no manifest list, or a summary without an operation (both are optional in format 1).
+    """
+    body = convert(msgspec.json.decode(snapshot.encoded), _Manifested)
+    if body.manifest_list is None and (format_version > 1 or body.manifests is None):
+        raise Invalid("snapshot.manifest-list", "it is missing; it must be the location of the manifest list")
+    if body.summary is None:
+        if format_version > 1:
+            raise Invalid("snapshot.summary", "it is missing; it must hold at least the operation")
+    elif "operation" not in body.summary:
+        raise Invalid("snapshot.summary.operation", "it is missing; it must be append, replace, overwrite or delete")
+
+
+class SnapshotLogHead(msgspec.Struct, frozen=True, gc=False, rename="kebab"):
+    """When which snapshot became current."""
+
+    snapshot_id: Long
+    timestamp_ms: Long
+
+
+class SnapshotLogEntry(Part[SnapshotLogHead]):
+    """An entry of the snapshot log."""
+
+    __slots__ = ()
+    HEAD = SnapshotLogHead
+
+    @classmethod
+    def at(cls, *, snapshot_id: int, timestamp_ms: int) -> SnapshotLogEntry:
+        """A new entry."""
+        return cls(
+            SnapshotLogHead(snapshot_id=snapshot_id, timestamp_ms=timestamp_ms),
+            encode({"snapshot-id": snapshot_id, "timestamp-ms": timestamp_ms}),
+        )
+
+    @property
+    def snapshot_id(self) -> int:
+        """The snapshot that became current."""
+        return self.head.snapshot_id
+
+
+class SnapshotRefHead(msgspec.Struct, frozen=True, rename="kebab"):
+    """A branch or a tag; the three limits are retention, in milliseconds and snapshots."""
+
+    snapshot_id: Long
+    type: Literal["branch", "tag"]
+    min_snapshots_to_keep: Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)] | None = None
+    max_snapshot_age_ms: Positive | None = None
+    max_ref_age_ms: Positive | None = None
+
+
+class SnapshotRef(Part[SnapshotRefHead]):
+    """A named reference to a snapshot."""
+
+    __slots__ = ()
+    HEAD = SnapshotRefHead
+
+    @classmethod
+    def branch(cls, snapshot_id: int) -> SnapshotRef:
+        """A branch without retention limits."""
+        return cls.from_json({"snapshot-id": snapshot_id, "type": "branch"})
+
+    @property
+    def snapshot_id(self) -> int:
+        """The snapshot it points to."""
+        return self.head.snapshot_id
+
+
+def check_ref(name: str, ref: SnapshotRef) -> None:
+    """Refuse a reference that no reader accepts.
+
+    Raises:
+        Invalid: main as a tag, an empty name, or a tag with a branch's retention limits.
+    """
+    if not name:
+        raise Invalid("ref-name", "it is empty; a branch or tag needs a name")
+    if ref.head.type == "tag":
+        if name == MAIN:
+            raise Invalid("type", "main is always a branch, never a tag")
+        if ref.head.min_snapshots_to_keep is not None or ref.head.max_snapshot_age_ms is not None:
+            raise Invalid(
+                "type", f"tag {name!r} has min-snapshots-to-keep or max-snapshot-age-ms, which only branches have"
+            )

@@ -1,0 +1,1 @@
+"""View metadata, format version 1: the value, creation, and commits."""
