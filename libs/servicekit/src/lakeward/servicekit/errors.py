@@ -12,12 +12,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from lakeward.protocol.errors.v1 import reason_pb2
 
 Reason = reason_pb2.Reason
-ReasonValue = reason_pb2.Reason.ValueType
+ReasonValue: TypeAlias = reason_pb2.Reason.ValueType
 PREFIX: Final = "REASON_"
 
 

@@ -1,0 +1,124 @@
+"""A channel to a service in another process, whose calls raise refusals."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final, Protocol
+
+import grpc
+import grpc.aio
+
+from lakeward.servicekit.rpc.call import KEPT_BACK, remaining
+from lakeward.servicekit.rpc.methods import DEFAULT_SECONDS, MAX_FRAME_BYTES, SECONDS
+from lakeward.servicekit.rpc.status import refusal_from
+from lakeward.servicekit.telemetry import outgoing_headers
+
+WORKLOAD_KEY: Final = "x-lakeward-workload"
+
+_OPTIONS: Final = (
+    ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
+    ("grpc.max_send_message_length", MAX_FRAME_BYTES),
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.initial_reconnect_backoff_ms", 200),
+    ("grpc.max_reconnect_backoff_ms", 2_000),
+    ("grpc.lb_policy_name", "round_robin"),
+)
+
+
+class Channel(Protocol):
+    """What generated stubs need: a channel over the wire, or into this process."""
+
+    def unary_unary(self, method: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - grpc's own signature
+        """A callable for one method."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class ChannelSecurity:
+    """TLS towards a peer.
+
+    Attributes:
+        ca: PEM of the authorities that the peer's certificate may come from; None: the system's.
+        certificate: PEM of our own certificate, where the peer asks for one.
+        key: PEM of its key.
+        name: the name to expect in the peer's certificate where it is not the address's.
+    """
+
+    ca: bytes | None
+    certificate: bytes | None = None
+    key: bytes | None = None
+    name: str | None = None
+
+
+class RemoteChannel:
+    """A channel whose calls raise `Refusal`, carry the request's correlation, and keep within the caller's deadline."""
+
+    def __init__(self, channel: grpc.aio.Channel, *, service: str, token: Callable[[str], str] | None) -> None:
+        """Wrap a channel.
+
+        Args:
+            channel: to the peer.
+            service: its name.
+            token: mints the workload token that proves who we are, for a peer's name; None where mTLS does that.
+        """
+        self._channel = channel
+        self._service = service
+        self._token = token
+
+    def unary_unary(self, method: str, *args: Any, **kwargs: Any) -> _RemoteCall:  # noqa: ANN401 - grpc's own signature
+        """A callable for one method."""
+        return _RemoteCall(self._channel.unary_unary(method, *args, **kwargs), method, self._service, self._token)
+
+
+class _RemoteCall:
+    __slots__ = ("_call", "_seconds", "_service", "_token")
+
+    def __init__(self, call: Any, method: str, service: str, token: Callable[[str], str] | None) -> None:  # noqa: ANN401
+        self._call = call
+        self._seconds = SECONDS.get(method, DEFAULT_SECONDS)
+        self._service = service
+        self._token = token
+
+    async def __call__(self, request: Any, timeout: float | None = None) -> Any:  # noqa: ANN401, ASYNC109 - a stub's own signature
+        seconds = self._seconds if timeout is None else timeout
+        if (left := remaining()) is not None:
+            seconds = min(seconds, left - KEPT_BACK)
+        metadata = outgoing_headers()
+        if self._token is not None:
+            metadata.append((WORKLOAD_KEY, self._token(self._service)))
+        try:
+            return await self._call(request, timeout=max(seconds, 0.001), metadata=metadata, wait_for_ready=False)
+        except grpc.aio.AioRpcError as error:
+            raise refusal_from(error, service=self._service) from error
+
+
+@asynccontextmanager
+async def connect(
+    address: str,
+    *,
+    service: str,
+    security: ChannelSecurity | None = None,
+    token: Callable[[str], str] | None = None,
+) -> AsyncIterator[RemoteChannel]:
+    """A channel to a service.
+
+    Args:
+        address: "host:port", or a gRPC name such as "dns:///catalog:50051" for client-side balancing.
+        service: the peer's name, as "catalog".
+        security: TLS; None: cleartext.
+        token: see `RemoteChannel`.
+    """
+    options: list[tuple[str, Any]] = list(_OPTIONS)
+    if security is None:
+        channel = grpc.aio.insecure_channel(address, options=options)
+    else:
+        if security.name is not None:
+            options.append(("grpc.ssl_target_name_override", security.name))
+        credentials = grpc.ssl_channel_credentials(security.ca, security.key, security.certificate)
+        channel = grpc.aio.secure_channel(address, credentials, options=options)
+    try:
+        yield RemoteChannel(channel, service=service, token=token)
+    finally:
+        await channel.close(None)

@@ -1,0 +1,199 @@
+"""One suite over both channels: what a caller sees must not depend on where the service runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import pytest
+
+from lakeward.protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
+from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.rpc import Call, Caller, Channel, Coalescer, Host, connect, failure_of, refusal_of
+from lakeward.servicekit.telemetry import bind, correlate, current
+
+REFUSED = Refusal(Reason.REASON_NO_SUCH_TABLE, "there is no table ns.t, or ü you may not see it", table="ns.t")
+
+
+class Tables(tables_pb2_grpc.TableServiceServicer):
+    """Answers by what the warehouse id says."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.started = asyncio.Event()
+        self.cancelled = asyncio.Event()
+
+    async def LoadTable(self, request: tables_pb2.LoadTableRequest, context: Any) -> tables_pb2.LoadTableResponse:
+        match request.warehouse_id:
+            case "refused":
+                raise REFUSED
+            case "bug":
+                raise KeyError("a secret in a cause")
+            case "slow":
+                self.started.set()
+                try:
+                    await asyncio.Event().wait()
+                except asyncio.CancelledError:
+                    self.cancelled.set()
+                    raise
+        correlation = current()
+        self.seen.append(correlation.request_id if correlation else "")
+        assert isinstance(context, Call)
+        return tables_pb2.LoadTableResponse(not_modified=request.warehouse_id)
+
+    async def DropTable(self, request: tables_pb2.DropTableRequest, context: Any) -> tables_pb2.DropTableResponse:
+        return tables_pb2.DropTableResponse()
+
+    async def BatchLoadTables(
+        self, request: tables_pb2.BatchLoadTablesRequest, context: Any
+    ) -> tables_pb2.BatchLoadTablesResponse:
+        return tables_pb2.BatchLoadTablesResponse()
+
+
+def a_host(tables: Tables, *, read_only: bool = False) -> Host:
+    host = Host("catalog", read_only=read_only)
+    host.add(tables_pb2_grpc.add_TableServiceServicer_to_server, tables)
+    return host
+
+
+@pytest.fixture
+def tables() -> Tables:
+    return Tables()
+
+
+@pytest.fixture(params=["in process", "over the wire"])
+async def channel(request: pytest.FixtureRequest, tables: Tables) -> AsyncIterator[Channel]:
+    host = a_host(tables)
+    if request.param == "in process":
+        yield host.channel(caller=Caller.CALLER_USER)
+        return
+    async with host.serve("127.0.0.1:0") as port, connect(f"127.0.0.1:{port}", service="catalog") as remote:
+        yield remote
+
+
+def stub_of(channel: Channel) -> Any:
+    return tables_pb2_grpc.TableServiceStub(channel)  # type: ignore[arg-type]
+
+
+async def refusal_for(channel: Channel, warehouse_id: str, **kwargs: float) -> Refusal:
+    with pytest.raises(Refusal) as refused:
+        await stub_of(channel).LoadTable(tables_pb2.LoadTableRequest(warehouse_id=warehouse_id), **kwargs)
+    return refused.value
+
+
+async def test_a_refusal_arrives_with_reason_message_and_metadata(channel: Channel) -> None:
+    refusal = await refusal_for(channel, "refused")
+    assert (refusal.reason, refusal.message, dict(refusal.metadata)) == (
+        REFUSED.reason,
+        REFUSED.message,
+        {"table": "ns.t"},
+    )
+
+
+async def test_a_bug_shows_an_id_that_the_log_has_and_nothing_of_its_cause(
+    channel: Channel, caplog: pytest.LogCaptureFixture
+) -> None:
+    refusal = await refusal_for(channel, "bug")
+    assert refusal.reason == Reason.REASON_INTERNAL
+    assert "secret" not in refusal.message
+    assert refusal.metadata["error_id"] in [getattr(record, "error_id", None) for record in caplog.records]
+
+
+async def test_a_call_beyond_its_time_is_refused_and_the_next_one_works(channel: Channel, tables: Tables) -> None:
+    with pytest.raises((Refusal, TimeoutError)) as late:
+        await stub_of(channel).LoadTable(tables_pb2.LoadTableRequest(warehouse_id="slow"), timeout=0.05)
+    assert isinstance(late.value, TimeoutError) or late.value.reason == Reason.REASON_DEADLINE_EXCEEDED
+    await asyncio.wait_for(tables.cancelled.wait(), 5)
+    answer = await stub_of(channel).LoadTable(tables_pb2.LoadTableRequest(warehouse_id="w"))
+    assert answer.not_modified == "w"
+
+
+async def test_a_cancelled_call_ends_the_work_and_the_next_one_works(channel: Channel, tables: Tables) -> None:
+    stub = stub_of(channel)
+
+    async def slow() -> None:
+        await stub.LoadTable(tables_pb2.LoadTableRequest(warehouse_id="slow"))
+
+    task = asyncio.create_task(slow())
+    await asyncio.wait_for(tables.started.wait(), 5)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.wait_for(tables.cancelled.wait(), 5)
+    answer = await stub.LoadTable(tables_pb2.LoadTableRequest(warehouse_id="w"))
+    assert answer.not_modified == "w"
+
+
+async def test_a_request_id_travels_with_the_call(channel: Channel, tables: Tables) -> None:
+    with bind(correlate("my-request", None)):
+        await stub_of(channel).LoadTable(tables_pb2.LoadTableRequest(warehouse_id="w"))
+    assert tables.seen[-1] == "my-request"
+
+
+async def test_a_method_for_services_refuses_a_user(channel: Channel) -> None:
+    with pytest.raises(Refusal) as refused:
+        await stub_of(channel).BatchLoadTables(tables_pb2.BatchLoadTablesRequest())
+    assert refused.value.reason == Reason.REASON_WORKLOAD_REFUSED
+
+
+async def test_read_only_maintenance_refuses_changes_and_serves_reads(tables: Tables) -> None:
+    stub = stub_of(a_host(tables, read_only=True).channel(caller=Caller.CALLER_USER))
+    assert (await stub.LoadTable(tables_pb2.LoadTableRequest(warehouse_id="w"))).not_modified == "w"
+    with pytest.raises(Refusal) as refused:
+        await stub.DropTable(tables_pb2.DropTableRequest())
+    assert refused.value.reason == Reason.REASON_MAINTENANCE
+
+
+async def test_a_service_that_is_not_there_is_unavailable_by_name() -> None:
+    async with connect("127.0.0.1:1", service="vending") as remote:
+        refusal = await refusal_for(remote, "w")
+    assert (refusal.reason, dict(refusal.metadata)) == (Reason.REASON_SERVICE_UNAVAILABLE, {"service": "vending"})
+
+
+def test_a_refusal_survives_being_an_item_of_a_batch() -> None:
+    again = refusal_of(failure_of(REFUSED))
+    assert (again.reason, again.message, again.metadata) == (REFUSED.reason, REFUSED.message, REFUSED.metadata)
+
+
+async def test_calls_of_one_moment_share_a_batch_and_later_ones_do_not_join_it() -> None:
+    batches: list[list[int]] = []
+    gate = asyncio.Event()
+
+    async def ask(items: Sequence[int]) -> list[int | Exception]:
+        batches.append(list(items))
+        await gate.wait()
+        return [item * 2 for item in items]
+
+    double = Coalescer(ask, in_flight=1)
+    early = [asyncio.create_task(double(n)) for n in (1, 2, 3)]
+    while not batches:
+        await asyncio.sleep(0)
+    late = asyncio.create_task(double(4))
+    gate.set()
+    assert await asyncio.gather(*early, late) == [2, 4, 6, 8]
+    assert batches == [[1, 2, 3], [4]]
+
+
+async def test_one_items_failure_is_not_its_neighbours() -> None:
+    async def ask(items: Sequence[int]) -> list[int | Exception]:
+        return [REFUSED if item == 2 else item for item in items]
+
+    same = Coalescer(ask)
+    outcomes = await asyncio.gather(*(same(n) for n in (1, 2, 3)), return_exceptions=True)
+    assert outcomes == [1, REFUSED, 3]
+
+
+async def test_a_batch_that_fails_fails_all_of_its_callers_and_the_next_works() -> None:
+    fail = True
+
+    async def ask(items: Sequence[int]) -> list[int | Exception]:
+        if fail:
+            raise REFUSED
+        return list(items)
+
+    same = Coalescer(ask, in_flight=1)
+    outcomes = await asyncio.gather(*(same(n) for n in (1, 2)), return_exceptions=True)
+    assert outcomes == [REFUSED, REFUSED]
+    fail = False
+    assert await same(3) == 3
