@@ -116,15 +116,14 @@ def _check_bindings(draft: Draft) -> None:
         or table.default_sort_order_id != base.default_sort_order_id
     ):
         return
-    for what, check in (
-        ("default-spec", lambda: check_bound(table.default_spec, table.current_schema)),
-        ("default-sort-order", lambda: check_order(table.default_sort_order, table.current_schema)),
-    ):
-        try:
-            check()
-        except Invalid as finding:
-            found = f"the {what} no longer fits the current schema, {finding.message}"
-            raise conflict(draft.object_name, what, found) from None
+    what = "default-spec"
+    try:
+        check_bound(table.default_spec, table.current_schema)
+        what = "default-sort-order"
+        check_order(table.default_sort_order, table.current_schema)
+    except Invalid as finding:
+        found = f"the {what} no longer fits the current schema, {finding.message}"
+        raise conflict(draft.object_name, what, found) from None
 
 
 def _snapshot_log(draft: Draft) -> History[SnapshotLogEntry]:

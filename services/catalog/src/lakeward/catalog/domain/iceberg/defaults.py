@@ -5,7 +5,7 @@ Source: "JSON single-value serialization" of the Iceberg specification, appendix
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import re
 from collections.abc import Callable
@@ -60,11 +60,11 @@ def _is_text(kind: Primitive, value: object) -> bool:
 
 
 def _is_day(value: str) -> bool:
-    day = value.split("T")[0]
+    day = value.split("T", maxsplit=1)[0]
     if not day[0].isdigit() or len(day) > len("2017-11-16"):
         return True  # years beyond four digits are beyond Python's calendar; the pattern has to do
     try:
-        datetime.date.fromisoformat(day)
+        dt.date.fromisoformat(day)
     except ValueError:
         return False
     return True

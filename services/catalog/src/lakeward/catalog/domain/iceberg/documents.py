@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Annotated, Any, Final, TypeVar
+from collections.abc import Hashable
+from typing import Annotated, Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -14,6 +15,8 @@ T = TypeVar("T")
 
 Int = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 Long = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+INT: Final = cast("type[int]", Int)  # the same, where a value is expected
+LONG: Final = cast("type[int]", Long)
 JsonObject = dict[str, Any]
 
 MAX_DEPTH: Final = 200  # about sixty nested struct types; the readers of our files stop at a thousand
@@ -40,7 +43,7 @@ class Invalid(ValueError):  # noqa: N818 - a finding about a document; the calle
 
 
 def join(parent: str, path: str) -> str:
-    """One path of two: join("a", "b") is "a.b", join("a", "[0]") is "a[0]"."""
+    """One path of two: "a" and "b" are "a.b", "a" and "[0]" are "a[0]"."""
     if not path or not parent:
         return parent or path
     return f"{parent}{path}" if path.startswith("[") else f"{parent}.{path}"
@@ -111,7 +114,7 @@ def decode(encoded: bytes | msgspec.Raw, kind: type[T]) -> T:
         Invalid: as `convert` does, and for bytes that are not JSON.
     """
     try:
-        return _decoder(kind).decode(encoded)  # type: ignore[no-any-return]
+        return cast("T", _decoder(cast("Hashable", kind)).decode(encoded))
     except msgspec.ValidationError as error:
         raise _finding(error) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -121,8 +124,8 @@ def decode(encoded: bytes | msgspec.Raw, kind: type[T]) -> T:
 
 
 @functools.cache
-def _decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
-    return msgspec.json.Decoder(kind, dec_hook=_from_json)
+def _decoder(kind: Hashable) -> msgspec.json.Decoder[object]:
+    return msgspec.json.Decoder(cast("type[object]", kind), dec_hook=_from_json)
 
 
 def encode(value: object) -> bytes:

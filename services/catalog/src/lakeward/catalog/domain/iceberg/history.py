@@ -89,7 +89,7 @@ class History(Generic[E]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, History) and (self is other or list(self) == list(other))
 
-    __hash__ = None  # type: ignore[assignment] - long, and nothing keys by it
+    __hash__ = None  # type: ignore[assignment]  # long, and nothing keys by it
 
     @property
     def last(self) -> E | None:

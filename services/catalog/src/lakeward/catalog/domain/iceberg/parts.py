@@ -43,6 +43,15 @@ class Part(Generic[H]):
         return cls(cast("H", convert(value, cls.HEAD)), encode(value))
 
     @classmethod
+    def from_raw(cls, raw: msgspec.Raw) -> Self:
+        """Read one object that keeps its own bytes.
+
+        Raises:
+            Invalid: as `from_json`.
+        """
+        return cls(cast("H", decode(raw, cls.HEAD)), bytes(raw))
+
+    @classmethod
     def read_all(cls, encoded: bytes | msgspec.Raw) -> list[Self]:
         """Read a JSON array of objects, each keeping its own bytes: two passes, both outside Python.
 
@@ -64,7 +73,7 @@ class Part(Generic[H]):
         return type(self).from_json(value)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.encoded == cast("Part[H]", other).encoded
+        return isinstance(other, Part) and type(self) is type(other) and self.encoded == other.encoded
 
     def __hash__(self) -> int:
         return hash(self.encoded)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
-from lakeward.catalog.domain.iceberg.documents import Int, Invalid, JsonObject, Long, decode, encode, join, read
+from lakeward.catalog.domain.iceberg.documents import INT, LONG, Int, Invalid, JsonObject, decode, encode, join, read
 from lakeward.catalog.domain.iceberg.history import History
 from lakeward.catalog.domain.iceberg.invalid import invalid_metadata
 from lakeward.catalog.domain.iceberg.partitioning import FIRST_FIELD_ID, PartitionSpec, with_legacy_ids
@@ -21,7 +21,7 @@ from lakeward.catalog.domain.iceberg.table import MetadataLogEntry, TableMetadat
 from lakeward.catalog.domain.iceberg.validation import check_table
 
 T = TypeVar("T")
-P = TypeVar("P", bound=Part)  # type: ignore[type-arg] - parts of every head
+P = TypeVar("P", bound=Part[Any])
 Members = Mapping[str, msgspec.Raw]
 
 KNOWN: Final = frozenset(
@@ -84,14 +84,9 @@ def register_table(body: bytes, *, fresh_uuid: str, allowed_format_versions: Col
             PROPERTY_FORBIDDEN, UNSUPPORTED_COMPRESSION.
     """
     try:
-        value = read(body)
-        if not isinstance(value, dict):
-            raise Invalid("", "a metadata file holds a JSON object")
-        version = value.get("format-version")
-        if not isinstance(version, int) or isinstance(version, bool):
-            raise Invalid("format-version", "it is missing; it must be 1, 2 or 3")
-        check_version(version, allowed=allowed_format_versions)
-        table = _parse(decode(encode(value), dict[str, msgspec.Raw]), fresh_uuid=fresh_uuid)
+        members = decode(encode(read(body)), dict[str, msgspec.Raw])
+        check_version(_required(members, "format-version", INT), allowed=allowed_format_versions)
+        table = _parse(members, fresh_uuid=fresh_uuid)
         check_table(table)
     except Invalid as finding:
         raise invalid_metadata(finding) from None
@@ -103,8 +98,8 @@ def register_table(body: bytes, *, fresh_uuid: str, allowed_format_versions: Col
 def _parse(members: Members, *, fresh_uuid: str | None) -> TableMetadata:
     schemas = _schemas(members)
     specs = _specs(members)
-    version = _required(members, "format-version", Int)
-    current = _optional(members, "current-snapshot-id", Long, _NO_SNAPSHOT)
+    version = _required(members, "format-version", INT)
+    current = _optional(members, "current-snapshot-id", LONG, _NO_SNAPSHOT)
     orders = tuple(_each(members, "sort-orders", SortOrder)) or (SortOrder.unsorted(),)
     refs = _refs(members)
     if not refs and current != _NO_SNAPSHOT:
@@ -116,19 +111,19 @@ def _parse(members: Members, *, fresh_uuid: str | None) -> TableMetadata:
         if fresh_uuid is None
         else _optional(members, "table-uuid", str, fresh_uuid),
         location=_required(members, "location", str),
-        last_updated_ms=_required(members, "last-updated-ms", Long),
-        last_column_id=_required(members, "last-column-id", Int),
+        last_updated_ms=_required(members, "last-updated-ms", LONG),
+        last_column_id=_required(members, "last-column-id", INT),
         schemas=schemas,
-        current_schema_id=_optional(members, "current-schema-id", Int, schemas[-1].schema_id),
+        current_schema_id=_optional(members, "current-schema-id", INT, schemas[-1].schema_id),
         partition_specs=specs,
-        default_spec_id=_optional(members, "default-spec-id", Int, 0),
-        last_partition_id=_optional(members, "last-partition-id", Int, last_partition_id),
+        default_spec_id=_optional(members, "default-spec-id", INT, 0),
+        last_partition_id=_optional(members, "last-partition-id", INT, last_partition_id),
         sort_orders=orders,
-        default_sort_order_id=_optional(members, "default-sort-order-id", Int, UNSORTED_ID),
-        last_sequence_number=_optional(members, "last-sequence-number", Long, 0) if version > 1 else 0,
+        default_sort_order_id=_optional(members, "default-sort-order-id", INT, UNSORTED_ID),
+        last_sequence_number=_optional(members, "last-sequence-number", LONG, 0) if version > 1 else 0,
         properties=_optional(members, "properties", dict[str, str], {}),
         current_snapshot_id=None if current == _NO_SNAPSHOT else current,
-        next_row_id=_optional(members, "next-row-id", Long, 0),
+        next_row_id=_optional(members, "next-row-id", LONG, 0),
         encryption_keys=_parts(members, "encryption-keys", EncryptedKey),
         refs=refs,
         statistics=_parts(members, "statistics", StatisticsFile),
@@ -173,7 +168,7 @@ def _refs(members: Members) -> dict[str, SnapshotRef]:
     refs = {}
     for name, raw in _optional(members, "refs", dict[str, msgspec.Raw], {}).items():
         try:
-            refs[name] = SnapshotRef(decode(raw, SnapshotRef.HEAD), bytes(raw))
+            refs[name] = SnapshotRef.from_raw(raw)
         except Invalid as finding:
             raise finding.below(join("refs", name)) from None
     return refs

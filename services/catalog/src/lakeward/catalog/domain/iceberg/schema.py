@@ -157,7 +157,7 @@ class Schema:
 
 def walk(fields: tuple[NestedField, ...]) -> Iterator[Column]:
     """All columns below `fields`; those of one struct come before what is inside them."""
-    level = [
+    level: list[tuple[int, str, str, Type, bool, NestedField | None, bool, bool]] = [
         (field.id, field.name, f"fields[{index}]", field.type, field.required, field, False, False)
         for index, field in enumerate(fields)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TypeVar
 
 import msgspec
@@ -72,10 +73,11 @@ def replace(files: Sequence[F], file: F) -> tuple[F, ...]:
     if len(mine) == 1 and mine[0].same_content(file):
         return tuple(files)
     if not mine:
-        return (*files, file)
-    place = next(index for index, known in enumerate(files) if known.snapshot_id == file.snapshot_id)
+        return tuple(chain(files, (file,)))
+    place = files.index(mine[0])
     others = [known for known in files if known.snapshot_id != file.snapshot_id]
-    return (*others[:place], file, *others[place:])
+    others.insert(place, file)
+    return tuple(others)
 
 
 class EncryptedKeyHead(msgspec.Struct, frozen=True, rename="kebab"):

@@ -30,10 +30,8 @@ def add_sort_order(draft: Draft, update: AddSortOrder) -> None:
     if known is not None:
         draft.last_order_id = known.order_id
         return
-    if not update.sort_order.fields:
-        order_id = UNSORTED_ID
-    else:
-        order_id = max(order.order_id for order in table.sort_orders) + 1
+    highest = max(order.order_id for order in table.sort_orders)
+    order_id = highest + 1 if update.sort_order.fields else UNSORTED_ID
     order = update.sort_order.rewritten(order_id=order_id)
     check_order(order, table.current_schema)
     draft.last_order_id = order_id
