@@ -15,8 +15,8 @@ T = TypeVar("T")
 
 Int = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 Long = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-INT: Final = cast("type[int]", Int)  # the same, where a value is expected
-LONG: Final = cast("type[int]", Long)
+INT: Final[type[int]] = Int  # pyright: ignore[reportAssignmentType]  # the same, where a class is expected
+LONG: Final[type[int]] = Long  # pyright: ignore[reportAssignmentType]
 JsonObject = dict[str, Any]
 
 MAX_DEPTH: Final = 200  # about sixty nested struct types; the readers of our files stop at a thousand

@@ -7,6 +7,7 @@ JSON and its index by snapshot id, and a caller may keep what it derives (compre
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final, Generic, Protocol, TypeVar
 
@@ -17,10 +18,12 @@ class Entry(Protocol):
     """What a history holds."""
 
     @property
+    @abstractmethod
     def snapshot_id(self) -> int:
         """The snapshot the entry is or speaks of."""
 
     @property
+    @abstractmethod
     def encoded(self) -> bytes:
         """The entry as JSON."""
 
