@@ -212,6 +212,8 @@ class TabularCommit:
 
     Attributes:
         expected: the metadata that must still be current.
+        kept_chunks: shared parts of `body` that the expected metadata's body has too, and so are stored already: their
+            bytes need not be sent.
         location: set where a view moves.
     """
 
@@ -221,6 +223,7 @@ class TabularCommit:
     metadata_id: MetadataId
     metadata_location: str
     body: Body
+    kept_chunks: frozenset[UUID] = frozenset()
     location: Location | None = None
 
 
