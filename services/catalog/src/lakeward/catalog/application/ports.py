@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
-from lakeward.catalog.domain.bodies import Deflated
+from lakeward.catalog.domain.bodies import Body, BodyPart
 from lakeward.catalog.domain.events import Event
 from lakeward.catalog.domain.model import (
     Incarnation,
@@ -73,32 +73,6 @@ class After:
 
     created_at: datetime
     id: UUID
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class BodyPart:
-    """A part of a metadata body.
-
-    Attributes:
-        chunk_id: the shared part that holds it; None where it belongs to this body alone.
-        part: the compressed text.
-    """
-
-    chunk_id: UUID | None
-    part: Deflated
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Body:
-    """A metadata document as it is stored, whole and with the snapshots of references alone.
-
-    Attributes:
-        everything: the whole document, part by part, in order.
-        references: the document for `snapshots=refs`; equal to `everything` for views and small tables.
-    """
-
-    everything: tuple[BodyPart, ...]
-    references: tuple[BodyPart, ...]
 
 
 class ServerStore(Protocol):

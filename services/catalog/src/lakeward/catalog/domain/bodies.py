@@ -11,6 +11,7 @@ import dataclasses
 import zlib
 from collections.abc import Sequence
 from typing import Final
+from uuid import UUID
 
 from lakeward.servicekit.errors import Reason, Refusal
 
@@ -26,6 +27,32 @@ class Deflated:
     raw: bytes
     crc32: int
     size: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BodyPart:
+    """A part of a metadata body.
+
+    Attributes:
+        chunk_id: the shared part that holds it; None where it belongs to this body alone.
+        part: the compressed text.
+    """
+
+    chunk_id: UUID | None
+    part: Deflated
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Body:
+    """A metadata document as it is stored, whole and with the snapshots of references alone.
+
+    Attributes:
+        everything: the whole document, part by part, in order.
+        references: the document for `snapshots=refs`; equal to `everything` for views and small tables.
+    """
+
+    everything: tuple[BodyPart, ...]
+    references: tuple[BodyPart, ...]
 
 
 EMPTY: Final = Deflated(b"", 0, 0)

@@ -1,0 +1,1 @@
+"""What is done with Iceberg tables' metadata: load, create, register, commit, and access to their files."""

@@ -1,0 +1,47 @@
+"""Entity tags of loaded tables: over the whole reply's shape, so that callers with other rights never share one.
+
+Form: `W/"lw1.<16 hex>[.<hex>]"`: a hash, and where the reply held a credential, the time (milliseconds since the epoch) from
+which the caller is to fetch a fresh one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+_MINE: Final = re.compile(r'^(?:W/)?"lw1\.([0-9a-f]{16})(?:\.([0-9a-f]{1,16}))?"$')
+_LONGEST: Final = timedelta(hours=1)
+ANY: Final = "*"
+
+
+def digest(*shape: str) -> str:
+    """The hash of a reply's shape; equal shapes give equal replies, but for the life of credentials."""
+    return hashlib.blake2b("\0".join(shape).encode(), digest_size=8).hexdigest()
+
+
+def tag(shape: str, *, expires_at: datetime | None, now: datetime) -> str:
+    """The tag of a reply; a credential in it is to be renewed at half of its remaining life, or in an hour."""
+    if expires_at is None:
+        return f'W/"lw1.{shape}"'
+    renew = now + min((expires_at - now) / 2, _LONGEST)
+    return f'W/"lw1.{shape}.{int(renew.timestamp() * 1000):x}"'
+
+
+def matching(presented: Iterable[str], shape: str, *, now: datetime) -> str | None:
+    """The presented tag that still holds, or None.
+
+    A tag without a time belongs to a reply without a credential. `*` holds like one, for a shape that can't have any: that is
+    the caller's to say, by leaving it out of `presented`.
+    """
+    for candidate in presented:
+        if candidate == ANY:
+            return f'W/"lw1.{shape}"'
+        mine = _MINE.match(candidate.strip())
+        if mine is None or mine[1] != shape:
+            continue
+        if mine[2] is None or int(mine[2], 16) > now.timestamp() * 1000:
+            return candidate.strip()
+    return None

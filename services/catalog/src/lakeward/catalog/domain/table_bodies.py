@@ -1,0 +1,76 @@
+"""Table metadata as a stored body: a head of its own, and shared parts for the snapshots that no longer change.
+
+A chunk of snapshots that is full becomes a shared part, named by a hash of its text. The next commit's body names the same part,
+so it is compressed once, stored once and sent once, however many commits follow.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from lakeward.catalog.domain.bodies import Body, BodyPart, deflate
+from lakeward.catalog.domain.iceberg.history import Chunk
+from lakeward.catalog.domain.iceberg.table import END, MIDDLE, Segments, Selection, TableMetadata
+
+_shared: weakref.WeakKeyDictionary[Chunk[Any], dict[bool, BodyPart]] = weakref.WeakKeyDictionary()
+
+
+def body_of(metadata: TableMetadata) -> Body:
+    """The body of a table's metadata. Costs what is new in it, once its chunks were seen."""
+    everything = _parts(metadata.segments())
+    referenced = {ref.snapshot_id for ref in metadata.refs.values()}
+    if len(referenced) == len(metadata.snapshots):
+        return Body(everything, everything)
+    return Body(everything, _parts(metadata.segments(Selection.REFS)))
+
+
+def shared_parts(body: Body) -> frozenset[UUID]:
+    """The ids of a body's shared parts."""
+    return frozenset(part.chunk_id for part in (*body.everything, *body.references) if part.chunk_id is not None)
+
+
+def _parts(segments: Segments) -> tuple[BodyPart, ...]:
+    parts: list[BodyPart] = []
+    text: list[bytes] = []
+    for piece in _pieces(segments):
+        if isinstance(piece, bytes):
+            text.append(piece)
+            continue
+        if text:
+            parts.append(BodyPart(None, deflate(b"".join(text))))
+            text.clear()
+        parts.append(piece)
+    parts.append(BodyPart(None, deflate(b"".join(text))))
+    return tuple(parts)
+
+
+def _pieces(segments: Segments) -> Iterator[bytes | BodyPart]:
+    yield segments.head
+    yield from _of_chunks(segments.snapshots)
+    yield MIDDLE
+    yield from _of_chunks(segments.snapshot_log)
+    yield END
+
+
+def _of_chunks(chunks: Sequence[Chunk[Any]]) -> Iterator[bytes | BodyPart]:
+    first = True
+    for chunk in chunks:
+        if chunk.full:
+            yield _shared_part(chunk, first=first)
+        else:
+            yield chunk.encoded if first else b"," + chunk.encoded
+        first = False
+
+
+def _shared_part(chunk: Chunk[Any], *, first: bool) -> BodyPart:
+    made = _shared.setdefault(chunk, {})
+    part = made.get(first)
+    if part is None:
+        text = chunk.encoded if first else b"," + chunk.encoded
+        part = BodyPart(UUID(bytes=hashlib.sha256(text).digest()[:16], version=8), deflate(text))
+        made[first] = part
+    return part
