@@ -3,6 +3,7 @@
     postgres_server   the session's server             postgres_url   a fresh database for each test module
     nats_server       the session's server             nats_url       its URL; name streams after `unique_name`
     s3_server         the session's store              s3_store       the same with a fresh prefix for each test
+    oidc              the session's identity provider; `tests.support.tokens` asks it for tokens
 
 All are plain values, made by synchronous fixtures, so tests of either kind may use them on whatever loop they run.
 """
@@ -20,10 +21,13 @@ import pytest
 from lakeward.components import blocking, databases, provision
 from lakeward.components.environment import TEST
 from lakeward.components.nats import NatsServer
+from lakeward.components.oidc import OidcProvider
 from lakeward.components.postgres import PostgresServer
 from lakeward.components.seaweedfs import S3Store
 
 _POSTGRES_SETTINGS = {"max_connections": "200", "shared_buffers": "64MB", "log_min_duration_statement": "-1"}
+
+REDIRECT_URI = "http://127.0.0.1:18080/ui/callback"
 
 
 class Server(Protocol):
@@ -105,6 +109,14 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Store]:
 @pytest.fixture
 def s3_store(s3_server: S3Store, unique_name: str) -> S3Place:
     return S3Place(s3_server, unique_name)
+
+
+@pytest.fixture(scope="session")
+def oidc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OidcProvider]:
+    folder = tmp_path_factory.mktemp("oidc")
+    starting = provision.oidc_provider(folder, names=TEST, redirect_uris=[REDIRECT_URI])
+    with _running(blocking.run(starting)) as provider:
+        yield provider
 
 
 @contextmanager

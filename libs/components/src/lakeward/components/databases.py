@@ -11,6 +11,7 @@ from lakeward.components.errors import ComponentMisconfigured
 from lakeward.components.postgres import PostgresServer
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
+_ANSWER_SECONDS: Final = 5.0
 
 
 async def create(server: PostgresServer, name: str, *, template: str | None = None) -> str:
@@ -46,6 +47,16 @@ async def exists(server: PostgresServer, name: str) -> bool:
         return await connection.fetchval("select 1 from pg_database where datname = $1", name) is not None
     finally:
         await connection.close()
+
+
+async def answers(server: PostgresServer) -> bool:
+    """Whether a session can be had."""
+    try:
+        connection = await asyncpg.connect(server.url, timeout=_ANSWER_SECONDS)
+    except (OSError, TimeoutError, asyncpg.PostgresError):
+        return False
+    await connection.close()
+    return True
 
 
 async def _execute(server: PostgresServer, statement: str) -> None:

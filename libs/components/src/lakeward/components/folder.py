@@ -70,15 +70,19 @@ class HeldFolder:
         return kept
 
     def remember(self, values: Mapping[str, str | int]) -> None:
-        """Keep the values, readable by us alone: the old file or the new one survives a crash, never half of one."""
-        file = self.path / _REMEMBERED
-        fresh = file.with_suffix(".new")
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            json.dump(dict(values), stream, indent=1, sort_keys=True)
+        """Keep the values for the next start."""
+        self.write(_REMEMBERED, json.dumps(dict(values), indent=1, sort_keys=True))
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file, readable by us alone: the old one or the new one survives a crash, never half of one."""
+        file = self.path / name
+        fresh = file.with_name(f"{name}.new")
+        fresh.unlink(missing_ok=True)  # its mode could be another
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
+            stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
-        fresh.replace(file)
+        return fresh.replace(file)
 
     def release(self) -> None:
         """Give our share of the lock back; a server that still lives keeps its own. Again is a no-op."""

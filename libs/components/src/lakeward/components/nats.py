@@ -14,17 +14,19 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
-from lakeward.components import binaries, child, folder
+from lakeward.components import binaries, child, folder, ports
 from lakeward.components.child import Running
 from lakeward.components.environment import Component
 from lakeward.components.errors import ComponentMisconfigured
 from lakeward.components.folder import HeldFolder
-from lakeward.components.ports import LOOPBACK, free_port
+from lakeward.components.ports import LOOPBACK
 
-_USER: Final = "lakeward"
+USER: Final = "lakeward"
 _READY_SECONDS: Final = 30.0
 _STOP_SECONDS: Final = 10.0
 _GREETING_SECONDS: Final = 2.0
+_FILE_STORE_BYTES: Final = 4 << 30  # a bound, nothing is reserved
+_MEMORY_STORE_BYTES: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,38 +113,48 @@ async def start(path: Path, *, port: int | None = None, programs: Path | None = 
 async def _start(held: HeldFolder, *, port: int | None, program: Path) -> NatsServer:
     remembered = held.remembered()
     password = str(remembered.get("password") or secrets.token_urlsafe(24))
-    chosen = port or free_port(preferred=int(remembered["port"]) if "port" in remembered else None)
+    chosen = ports.take(given=port, last=remembered.get("port"))
     held.remember({**remembered, "password": password, "port": chosen})
-    # A name of its own per start: whoever else answers on the port is not taken for it.
-    name = f"lakeward-{secrets.token_hex(8)}"
-    configuration = held.path / "nats.conf"
-    configuration.touch(mode=0o600)
-    configuration.write_text(_configuration(name, port=chosen, password=password), encoding="utf-8")
-    server = child.spawn("nats-server", [program, "-c", configuration], folder=held)
+    name = new_name()
+    configuration = settings(name, listen=f"{LOOPBACK}:{chosen}", password=password, store="jetstream")
+    file = held.write("nats.conf", json.dumps(configuration, indent=1))
+    server = child.spawn("nats-server", [program, "-c", file], folder=held)
     try:
-        await server.until(lambda: _ready(chosen, name=name), seconds=_READY_SECONDS)
+        await server.until(lambda: ready(LOOPBACK, chosen, name=name), seconds=_READY_SECONDS)
     except BaseException:
         await server.stop(seconds=_STOP_SECONDS)
         raise
-    return NatsServer(LOOPBACK, chosen, _USER, password, _server=server)
+    return NatsServer(LOOPBACK, chosen, USER, password, _server=server)
 
 
-def _configuration(name: str, *, port: int, password: str) -> str:
-    # JSON is a form of the server's own configuration language.
-    settings = {
+def new_name() -> str:
+    """A server's name for one start, so that whoever else answers on its port is not taken for it."""
+    return f"lakeward-{secrets.token_hex(8)}"
+
+
+def settings(name: str, *, listen: str, password: str, store: str) -> dict[str, object]:
+    """The server's configuration, of whose language JSON is a form.
+
+    Args:
+        name: of the server, told to whoever connects.
+        listen: `address:port`.
+        password: of the one user.
+        store: folder of the streams.
+    """
+    return {
         "server_name": name,
-        "listen": f"{LOOPBACK}:{port}",
-        "jetstream": {"store_dir": "jetstream", "max_file_store": 4 << 30, "max_memory_store": 64 << 20},
-        "authorization": {"users": [{"user": _USER, "password": password}]},
+        "listen": listen,
+        "jetstream": {"store_dir": store, "max_file_store": _FILE_STORE_BYTES, "max_memory_store": _MEMORY_STORE_BYTES},
+        "authorization": {"users": [{"user": USER, "password": password}]},
     }
-    return json.dumps(settings, indent=1)
 
 
-async def _ready(port: int, *, name: str) -> bool:
-    # The server opens its client port last, JetStream recovered, and greets with INFO and a JSON object.
+async def ready(host: str, port: int, *, name: str) -> bool:
+    """Whether the server of this name answers there, with JetStream recovered."""
+    # The server opens its client port last, when JetStream is there, and greets with INFO and a JSON object.
     with contextlib.suppress(OSError, TimeoutError, ValueError):
         async with asyncio.timeout(_GREETING_SECONDS):
-            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            reader, writer = await asyncio.open_connection(host, port)
             try:
                 greeting = json.loads((await reader.readline()).removeprefix(b"INFO "))
             finally:

@@ -18,25 +18,28 @@ _HIGHEST: Final = 22_700
 _TRIES: Final = 200
 
 
-def free_port(*, preferred: int | None = None, twin_offset: int = 0, avoid: Sequence[int] = ()) -> int:
+def take(*, given: int | None, last: str | int | None, twin_offset: int = 0, avoid: Sequence[int] = ()) -> int:
     """A port that nobody listens on right now; another process may still take it before its server does.
 
     Args:
-        preferred: taken when it is free; the port of the last run.
+        given: the caller's wish; only this one will do. None leaves the choice to us.
+        last: the one of the last run, taken when it is free.
         twin_offset: when not 0, the port this much above is free as well.
         avoid: ports that are spoken for, though nobody listens on them yet; their twins too.
 
     Raises:
-        ComponentFailed: none found.
+        ComponentFailed: the given one is taken, or none was found.
     """
     spoken_for = {port + offset for port in avoid for offset in (0, twin_offset)}
-    candidates = [] if preferred is None else [preferred]
     # Random, not counted up: several sessions that start at once look in different places.
-    candidates += [random.randint(_LOWEST, _HIGHEST) for _ in range(_TRIES)]  # noqa: S311 - a port is no secret
-    for port in candidates:
+    drawn = [random.randint(_LOWEST, _HIGHEST) for _ in range(_TRIES)]  # noqa: S311 - a port is no secret
+    remembered = [] if last is None else [int(last)]
+    for port in [given] if given is not None else remembered + drawn:
         wanted = {port, port + twin_offset}
         if not wanted & spoken_for and all(is_free(each) for each in wanted):
             return port
+    if given is not None:
+        raise ComponentFailed(f"port {given} of {LOOPBACK} is taken; choose another or stop what listens there")
     raise ComponentFailed(f"no free port on {LOOPBACK} between {_LOWEST} and {_HIGHEST}")
 
 

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
-from lakeward.components import binaries, child, folder, identity
+from lakeward.components import binaries, child, folder, identity, ports
 from lakeward.components.child import Running
 from lakeward.components.environment import Component
 from lakeward.components.errors import ComponentMisconfigured
 from lakeward.components.folder import HeldFolder
-from lakeward.components.ports import LOOPBACK, free_port
+from lakeward.components.ports import LOOPBACK
 
-_USER: Final = "postgres"
+USER: Final = "postgres"
 _DATABASE: Final = "postgres"
 _READY_SECONDS: Final = 60.0  # crash recovery may have much log to read
 _INITDB_SECONDS: Final = 120.0
@@ -165,7 +165,7 @@ async def start(
 async def _start(held: HeldFolder, *, port: int | None, settings: Mapping[str, str], programs: Path) -> PostgresServer:
     remembered = held.remembered()
     password = str(remembered.get("password") or secrets.token_urlsafe(24))
-    chosen = port or free_port(preferred=int(remembered["port"]) if "port" in remembered else None)
+    chosen = ports.take(given=port, last=remembered.get("port"))
     held.remember({**remembered, "password": password, "port": chosen})
     data = held.path / "data"
     run_as = identity.for_folder(held.path, data=data)
@@ -196,7 +196,7 @@ async def _start(held: HeldFolder, *, port: int | None, settings: Mapping[str, s
     return PostgresServer(
         host=LOOPBACK,
         port=chosen,
-        user=_USER,
+        user=USER,
         password=password,
         socket_folder=sockets,
         programs=programs,
@@ -213,7 +213,7 @@ async def _initialise(held: HeldFolder, *, data: Path, password: str, programs: 
     password_file.write_text(password, encoding="ascii")
     owner = held.path.stat()
     os.chown(password_file, owner.st_uid, owner.st_gid)
-    where = [f"--pgdata={unfinished}", f"--username={_USER}", f"--pwfile={password_file}"]
+    where = [f"--pgdata={unfinished}", f"--username={USER}", f"--pwfile={password_file}"]
     options = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--data-checksums"]
     try:
         made = child.spawn("initdb", [programs / "initdb", *where, *options], folder=held, identity=run_as)

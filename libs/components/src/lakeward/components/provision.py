@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
-from lakeward.components import binaries, choice, engine, nats, postgres, seaweedfs
+from lakeward.components import binaries, choice, containers, engine, nats, oidc, postgres, seaweedfs
 from lakeward.components.choice import Choice, FromBinary, FromContainer, FromUrl, Source
 from lakeward.components.environment import Component, Names, required
-from lakeward.components.errors import ComponentUnavailable
 from lakeward.components.nats import NatsServer
+from lakeward.components.oidc import OidcProvider
 from lakeward.components.postgres import PostgresServer
 from lakeward.components.seaweedfs import S3Store
 from lakeward.components.sigv4 import Key
+
+CONTAINED: Final = frozenset({Component.POSTGRES, Component.NATS, Component.S3})
+"""The components for which there is a container."""
 
 
 async def postgres_server(
@@ -32,9 +36,7 @@ async def postgres_server(
         case FromUrl(url):
             return postgres.at(url)
         case FromContainer():
-            raise ComponentUnavailable(
-                "components in containers are not driven yet; leave `container` out of the sources"
-            )
+            return await containers.postgres_server(folder, settings=settings)
         case FromBinary(programs):
             return await postgres.start(folder, settings=settings, programs=programs)
 
@@ -49,9 +51,7 @@ async def nats_server(folder: Path, *, names: Names, environment: Mapping[str, s
         case FromUrl(url):
             return nats.at(url)
         case FromContainer():
-            raise ComponentUnavailable(
-                "components in containers are not driven yet; leave `container` out of the sources"
-            )
+            return await containers.nats_server(folder)
         case FromBinary(programs):
             return await nats.start(folder, programs=programs)
 
@@ -66,11 +66,26 @@ async def s3_store(folder: Path, *, names: Names, environment: Mapping[str, str]
         case FromUrl(url):
             return _given_store(url, names=names, environment=environment)
         case FromContainer():
-            raise ComponentUnavailable(
-                "components in containers are not driven yet; leave `container` out of the sources"
-            )
+            return await containers.s3_store(folder)
         case FromBinary(programs):
             return await seaweedfs.start(folder, programs=programs)
+
+
+async def oidc_provider(
+    folder: Path, *, names: Names, environment: Mapping[str, str] = os.environ, redirect_uris: Sequence[str] = ()
+) -> OidcProvider:
+    """An OIDC provider; a Python package, so no container is asked for. `redirect_uris` reach only one that is started.
+
+    Raises:
+        ComponentError: there is none, or it does not start.
+    """
+    match chosen(Component.OIDC, names=names, environment=environment):
+        case FromUrl(url):
+            return OidcProvider(url.rstrip("/"))
+        case FromBinary(programs):
+            return await oidc.start(folder, redirect_uris=redirect_uris, programs=programs)
+        case FromContainer():
+            raise AssertionError("an identity provider is never offered as a container")
 
 
 def chosen(component: Component, *, names: Names, environment: Mapping[str, str]) -> Choice:
@@ -81,7 +96,7 @@ def chosen(component: Component, *, names: Names, environment: Mapping[str, str]
         component,
         environment=environment,
         names=names,
-        containers=not url and Source.CONTAINER in asked and engine.answers(environment),
+        containers=not url and Source.CONTAINER in asked and component in CONTAINED and engine.answers(environment),
         programs=binaries.find(component, environment=environment, names=names),
     )
 

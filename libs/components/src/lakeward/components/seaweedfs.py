@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -23,7 +22,7 @@ from lakeward.components.environment import Component
 from lakeward.components.errors import ComponentUnavailable
 from lakeward.components.folder import HeldFolder
 from lakeward.components.http import request
-from lakeward.components.ports import GRPC_OFFSET, LOOPBACK, free_port
+from lakeward.components.ports import GRPC_OFFSET, LOOPBACK, take
 from lakeward.components.seaweedfs_iam import ROLE_ARN
 from lakeward.components.sigv4 import Key, signed
 
@@ -34,6 +33,17 @@ _READY_SECONDS: Final = 60.0
 _STOP_SECONDS: Final = 20.0
 _SERVERS: Final = ("s3", "master", "volume", "filer", "admin")  # each with a gRPC twin GRPC_OFFSET above
 _HTTP_OK: Final = 200
+
+SMALL_AND_QUIET: Final = (
+    "-s3.port.iceberg=0",
+    "-s3.port.lance=0",
+    "-admin.ui=false",
+    "-webdav=false",
+    "-master.telemetry=false",  # the default reports usage to the vendor
+    "-master.volumeSizeLimitMB=128",  # volumes grow as they fill; nothing is reserved
+    "-volume.preStopSeconds=0",  # nobody else is to be told before it stops
+)
+"""Flags of `weed mini`, wherever it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,22 +149,17 @@ async def start(
 
 async def _start(held: HeldFolder, *, port: int | None, bucket: str, outside_bucket: str, program: Path) -> S3Store:
     remembered = held.remembered()
-    ports: dict[str, int] = {} if port is None else {"s3": port}
-    for server in _SERVERS[len(ports) :]:
-        last = remembered.get(f"{server}_port")
-        ports[server] = free_port(
-            preferred=None if last is None else int(last), twin_offset=GRPC_OFFSET, avoid=tuple(ports.values())
+    ports: dict[str, int] = {}
+    for server in _SERVERS:
+        ports[server] = take(
+            given=port if server == "s3" else None,
+            last=remembered.get(f"{server}_port"),
+            twin_offset=GRPC_OFFSET,
+            avoid=tuple(ports.values()),
         )
-    grants = seaweedfs_iam.Grants(
-        admin=_key(remembered, "admin"),
-        sts_only=_key(remembered, "sts"),
-        signing_key=str(remembered.get("signing_key") or seaweedfs_iam.new_signing_key()),
-        bucket=bucket,
-    )
+    grants = seaweedfs_iam.grants(remembered, bucket=bucket)
     held.remember({**grants.remembered(), **{f"{server}_port": number for server, number in ports.items()}})
-    configuration = held.path / "iam.json"
-    configuration.touch(mode=0o600)
-    configuration.write_text(grants.document(), encoding="utf-8")
+    configuration = held.write("iam.json", grants.document())
     data = held.path / "data"
     data.mkdir(mode=0o700, exist_ok=True)
     # The options of the last run would be read again, with ports that may be somebody else's by now.
@@ -176,7 +181,7 @@ async def _start(held: HeldFolder, *, port: int | None, bucket: str, outside_buc
         _server=_Weed(started, ports),
     )
     try:
-        await started.until(lambda: _ready(store), seconds=_READY_SECONDS)
+        await started.until(lambda: ready(store), seconds=_READY_SECONDS)
     except BaseException:
         await store.stop(gracefully=False)
         raise
@@ -208,7 +213,7 @@ def _remove_sockets(ports: Mapping[str, int]) -> None:
 
 
 # The Go runtime collects more often instead of growing.
-_SMALL: Final = {"GOMEMLIMIT": "160MiB", "GOGC": "50"}
+_SMALL: Final = {"GOMEMLIMIT": "256MiB", "GOGC": "50"}
 
 
 def _arguments(data: Path, configuration: Path, *, ports: Mapping[str, int], buckets: tuple[str, ...]) -> list[str]:
@@ -227,21 +232,12 @@ def _arguments(data: Path, configuration: Path, *, ports: Mapping[str, int], buc
         *listeners,
         f"-s3.config={configuration}",
         f"-s3.iam.config={configuration}",
-        "-s3.port.iceberg=0",
-        "-s3.port.lance=0",
-        "-admin.ui=false",
-        "-webdav=false",
-        "-master.telemetry=false",  # the default reports usage to the vendor
-        "-master.volumeSizeLimitMB=128",
+        *SMALL_AND_QUIET,
     ]
 
 
-def _key(remembered: Mapping[str, str | int], role: str) -> Key:
-    access_key = remembered.get(f"{role}_access_key") or f"{role}{secrets.token_hex(8)}"
-    return Key(str(access_key), str(remembered.get(f"{role}_secret_key") or secrets.token_urlsafe(30)))
-
-
-async def _ready(store: S3Store) -> bool:
+async def ready(store: S3Store) -> bool:
+    """Whether the store answers our key, and every bucket is there."""
     # Buckets are made last, in order, and until then session tokens are refused. Our key proves that it is our store.
     url = f"{store.endpoint}/{store.outside_bucket}"
     headers = signed("GET", url, key=store.admin, region=store.region, now=datetime.now(UTC))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -88,9 +89,25 @@ class Grants:
         return json.dumps(document, indent=1)
 
 
-def new_signing_key() -> str:
-    """A fresh key for session tokens."""
-    return base64.b64encode(secrets.token_bytes(32)).decode("ascii")
+def grants(remembered: Mapping[str, str | int], *, bucket: str) -> Grants:
+    """The keys of the last run, or fresh ones in place of those that are missing.
+
+    Args:
+        remembered: what `Grants.remembered` gave.
+        bucket: all that a session of the role can reach.
+    """
+    fresh_signing_key = base64.b64encode(secrets.token_bytes(32)).decode("ascii")
+    return Grants(
+        admin=_key(remembered, "admin"),
+        sts_only=_key(remembered, "sts"),
+        signing_key=str(remembered.get("signing_key") or fresh_signing_key),
+        bucket=bucket,
+    )
+
+
+def _key(remembered: Mapping[str, str | int], role: str) -> Key:
+    access_key = remembered.get(f"{role}_access_key") or f"{role}{secrets.token_hex(8)}"
+    return Key(str(access_key), str(remembered.get(f"{role}_secret_key") or secrets.token_urlsafe(30)))
 
 
 def _identity(name: str, key: Key, *, actions: list[str]) -> dict[str, Any]:

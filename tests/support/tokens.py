@@ -1,0 +1,42 @@
+"""Tokens of the test identity provider, as engines and people get them."""
+
+from __future__ import annotations
+
+import httpx
+
+from lakeward.components.oidc import SERVICE, Client, OidcProvider, User
+
+
+async def client_token(provider: OidcProvider, client: Client = SERVICE, **parameters: str) -> str:
+    """An access token for the client itself; `parameters` such as `scope` and `resource` go along."""
+    form = {"grant_type": "client_credentials", **parameters}
+    return str((await _ask(provider, client, form))["access_token"])
+
+
+async def user_token(provider: OidcProvider, user: User, client: Client = SERVICE) -> str:
+    """An access token for a person, with claims `groups` and `roles`."""
+    form = {"grant_type": "password", "username": user.name, "password": user.name, "scope": "openid profile email"}
+    return str((await _ask(provider, client, form))["access_token"])
+
+
+async def expiring_token(provider: OidcProvider, user: User, *, seconds: float) -> str:
+    """An access token that ends after so many seconds; zero or less has ended already."""
+    async with httpx.AsyncClient(base_url=provider.issuer) as http:
+        reply = await http.post(f"/api/users/{user.name}/token", json={"exp_minutes": seconds / 60})
+    return str(reply.raise_for_status().json()["access_token"])
+
+
+async def rotate_keys(provider: OidcProvider) -> None:
+    """Sign with a new key from now on; the old one stays published."""
+    async with httpx.AsyncClient(base_url=provider.issuer) as http:
+        (await http.post("/api/keys/rotate")).raise_for_status()
+
+
+async def _ask(provider: OidcProvider, client: Client, form: dict[str, str]) -> dict[str, object]:
+    basic = httpx.BasicAuth(client.id, client.secret) if client.method == "client_secret_basic" else None
+    if basic is None:
+        form = {**form, "client_id": client.id, "client_secret": client.secret}
+    async with httpx.AsyncClient(auth=basic) as http:
+        reply = await http.post(provider.token_endpoint, data=form)
+    answer: dict[str, object] = reply.raise_for_status().json()
+    return answer
