@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +38,17 @@ def parent_of(home: Path) -> Iterator[subprocess.Popen[str]]:
         text=True,
         env=environment,
     )
+    family: list[psutil.Process] = []
     with parent:
         try:
             yield parent
         finally:
+            if parent.poll() is None:
+                family = descendants(parent.pid)
             parent.kill()
+    for process in living(family):
+        with suppress(psutil.NoSuchProcess):
+            process.wait(_SECONDS)
 
 
 def report_of(parent: subprocess.Popen[str]) -> dict[str, Any]:
@@ -134,7 +140,11 @@ async def test_after_a_kill_no_child_lives_and_the_next_start_finds_everything_a
         assert len(family) > len(first["pids"])  # the postmaster's own children are watched too
         parent.send_signal(signal.SIGKILL)
         parent.wait()
-        await until(lambda: not living(family))
+        try:
+            await until(lambda: not living(family))
+        finally:
+            for survivor in living(family):
+                survivor.kill()
 
     with parent_of(tmp_path) as parent:
         second = report_of(parent)
