@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 from uuid import UUID
 
+import msgspec
+
 from lakeward.protocol.authz.v1 import decisions_pb2 as pb
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.objects import ObjectKind, ObjectRef
@@ -23,8 +25,7 @@ class Outcome(enum.IntEnum):
     ALLOWED = pb.OUTCOME_ALLOWED
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(msgspec.Struct, frozen=True, gc=False):
     """One thing that a principal wants to do; the action is of the object's kind."""
 
     object: ObjectRef

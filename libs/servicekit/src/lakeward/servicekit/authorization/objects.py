@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import functools
 from typing import Final, Self
 from uuid import UUID
+
+import msgspec
 
 from lakeward.protocol.authz.v1 import principals_pb2 as pb
 
@@ -30,11 +31,11 @@ class ObjectKind(enum.IntEnum):
         return self.name.lower()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ObjectRef:
+class ObjectRef(msgspec.Struct, frozen=True, gc=False):
     """An object, with the containers that a decision may need. Made by the functions below, which know what a kind needs.
 
-    Ids are held as they travel, so that asking converts nothing.
+    Ids are held as they travel, so that asking converts nothing, and this is a Struct since several are made for every
+    request: a frozen dataclass takes ten times as long.
 
     Attributes:
         project_id: "" for the server alone.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from typing import Final, NewType
+
+import msgspec
 
 from lakeward.protocol.authz.v1 import principals_pb2 as pb
 
@@ -21,8 +22,7 @@ class PrincipalKind(enum.IntEnum):
     SERVICE = pb.PRINCIPAL_KIND_SERVICE
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Principal:
+class Principal(msgspec.Struct, frozen=True, gc=False):
     """Who calls.
 
     Attributes:

@@ -17,12 +17,9 @@ _PRINCIPAL_KINDS: Final = {int(kind): kind for kind in PrincipalKind}
 
 def principal_message(principal: Principal) -> principals_pb2.Principal:
     """A principal as it travels."""
-    return principals_pb2.Principal(
-        kind=cast("principals_pb2.PrincipalKind.ValueType", principal.kind),
-        user_id=principal.user_id,
-        role_id=principal.role_id,
-        engines=principal.engines,
-    )
+    message = principals_pb2.Principal()
+    _fill(message, principal)
+    return message
 
 
 def principal_of(message: principals_pb2.Principal) -> Principal:
@@ -34,7 +31,8 @@ def principal_of(message: principals_pb2.Principal) -> Principal:
     kind = _PRINCIPAL_KINDS.get(message.kind)
     if kind is None:
         raise ValueError(f"principal of kind {message.kind}")
-    return Principal(kind, UserId(message.user_id), RoleId(message.role_id), tuple(message.engines))
+    engines = tuple(message.engines) if message.engines else ()
+    return Principal(kind, UserId(message.user_id), RoleId(message.role_id), engines)
 
 
 def object_message(ref: ObjectRef) -> principals_pb2.ObjectRef:
@@ -50,16 +48,21 @@ def object_message(ref: ObjectRef) -> principals_pb2.ObjectRef:
 
 def decide_request(principal: Principal, demands: Sequence[Demand]) -> decisions_pb2.DecideRequest:
     """The question whether a principal may."""
-    messages = []
+    # Messages are filled in place: constructors that take messages copy them twice, and this is made for every request.
+    request = decisions_pb2.DecideRequest()
+    _fill(request.principal, principal)
+    add = request.demands.add
     last: ObjectRef | None = None
-    message = None
+    message = _NO_OBJECT
     for demand in demands:
         # What is seen, read and written is mostly one object.
         if demand.object is not last:
-            last, message = demand.object, object_message(demand.object)
-        action = cast("principals_pb2.Action.ValueType", demand.action)
-        messages.append(decisions_pb2.Demand(object=message, action=action))
-    return decisions_pb2.DecideRequest(principal=principal_message(principal), demands=messages)
+            last = demand.object
+            message = object_message(last)
+        added = add()
+        added.object.CopyFrom(message)
+        added.action = cast("principals_pb2.Action.ValueType", demand.action)
+    return request
 
 
 def outcomes_of(response: decisions_pb2.DecideResponse) -> tuple[Outcome, ...]:
@@ -92,4 +95,14 @@ def visible_of(response: decisions_pb2.VisibleResponse) -> VisibleSet:
     )
 
 
+def _fill(message: principals_pb2.Principal, principal: Principal) -> None:
+    message.kind = cast("principals_pb2.PrincipalKind.ValueType", principal.kind)
+    message.user_id = principal.user_id
+    if principal.role_id:
+        message.role_id = principal.role_id
+    if principal.engines:
+        message.engines.extend(principal.engines)
+
+
 _EVERYTHING: Final = VisibleSet(everything=True)
+_NO_OBJECT: Final = principals_pb2.ObjectRef()

@@ -1,0 +1,1 @@
+"""What fills the roles, a module a technology."""

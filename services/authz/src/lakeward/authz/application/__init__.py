@@ -1,0 +1,1 @@
+"""Authz's use cases, and the roles they need filled."""

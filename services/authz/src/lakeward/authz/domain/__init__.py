@@ -1,0 +1,1 @@
+"""Authz's rules: no I/O, no framework, no clock of their own."""

@@ -1,0 +1,1 @@
+"""gRPC servicers: decode, call one use case, encode."""

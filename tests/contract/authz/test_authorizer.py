@@ -1,0 +1,155 @@
+"""What every authorizer promises, asked of each adapter, directly and through authz's own door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakeward.authz.adapters.allow_all import AllowAll
+from lakeward.authz.adapters.table import Rule, TableAuthorizer
+from lakeward.authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
+from lakeward.authz.transport.decisions import DecisionServicer
+from lakeward.protocol.authz.v1 import decisions_pb2_grpc
+from lakeward.servicekit.authorization.actions import SEEING, Action
+from lakeward.servicekit.authorization.authorizer import Authorizer, Demand, Outcome
+from lakeward.servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward.servicekit.authorization.principals import ANONYMOUS, user
+from lakeward.servicekit.authorization.remote import RemoteAuthorizer
+from lakeward.servicekit.rpc import Caller, Host
+
+Wrap: TypeAlias = Callable[[RevisedAuthorizer], Authorizer]
+WAREHOUSE_ID, NAMESPACE_ID, TABLE_ID, VIEW_ID = (UUID(int=number) for number in range(1, 5))
+OBJECTS = {
+    ObjectKind.PROJECT: ObjectRef.project("p"),
+    ObjectKind.WAREHOUSE: ObjectRef.warehouse("p", WAREHOUSE_ID),
+    ObjectKind.NAMESPACE: ObjectRef.namespace("p", WAREHOUSE_ID, NAMESPACE_ID, parent_id=None),
+    ObjectKind.TABLE: ObjectRef.table("p", WAREHOUSE_ID, TABLE_ID, namespace_id=NAMESPACE_ID),
+    ObjectKind.VIEW: ObjectRef.view("p", WAREHOUSE_ID, VIEW_ID, namespace_id=NAMESPACE_ID),
+}
+ALICE, BOB = user("oidc~alice"), user("oidc~bob")
+ACTIONS = st.lists(st.sampled_from(list(Action)), min_size=1, max_size=50)
+
+
+def demand(action: Action) -> Demand:
+    return Demand(OBJECTS[action.kind], action)
+
+
+def through_the_door(*, coalesce: bool) -> Wrap:
+    def wrap(authorizer: RevisedAuthorizer) -> Authorizer:
+        host = Host("authz")
+        host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(authorizer))
+        return RemoteAuthorizer(host.channel(caller=Caller.CALLER_CATALOG), coalesce=coalesce)
+
+    return wrap
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(lambda authorizer: authorizer, id="itself"),
+        pytest.param(through_the_door(coalesce=False), id="called"),
+        pytest.param(through_the_door(coalesce=True), id="coalesced"),
+    ]
+)
+def wrap(request: pytest.FixtureRequest) -> Wrap:
+    wrapping: Wrap = request.param
+    return wrapping
+
+
+def every_authorizer() -> list[RevisedAuthorizer]:
+    table = TableAuthorizer(
+        Rule(False, principal=BOB.key, action=Action.TABLE_DROP),
+        Rule(False, principal=BOB.key, kind=ObjectKind.VIEW),
+        Rule(True),
+    )
+    return [AllowAll(), table, TableAuthorizer(), InstanceAdministrators(table, frozenset({BOB.key}))]
+
+
+@pytest.fixture(params=range(4), ids=["allow-all", "table", "empty table", "administrators"])
+def authorizer(request: pytest.FixtureRequest) -> RevisedAuthorizer:
+    chosen: int = request.param
+    return every_authorizer()[chosen]
+
+
+async def test_every_demand_gets_its_own_outcome_in_its_place(authorizer: RevisedAuthorizer, wrap: Wrap) -> None:
+    asked = wrap(authorizer)
+    for principal in (ALICE, BOB, ANONYMOUS):
+        together = await asked.decide(principal, [demand(action) for action in Action])
+        alone = [(await asked.decide(principal, [demand(action)]))[0] for action in Action]
+        assert list(together) == alone
+
+
+async def test_what_is_not_seen_is_hidden_whatever_is_asked_of_it(authorizer: RevisedAuthorizer, wrap: Wrap) -> None:
+    asked = wrap(authorizer)
+    for principal in (ALICE, BOB, ANONYMOUS):
+        outcomes = dict(zip(Action, await asked.decide(principal, [demand(action) for action in Action]), strict=True))
+        for kind, seeing in SEEING.items():
+            of_kind = {outcome for action, outcome in outcomes.items() if action.kind is kind}
+            assert outcomes[seeing] in {Outcome.HIDDEN, Outcome.ALLOWED}, "seeing is never denied to who sees"
+            assert (of_kind == {Outcome.HIDDEN}) == (outcomes[seeing] is Outcome.HIDDEN)
+            assert (Outcome.HIDDEN in of_kind) == (outcomes[seeing] is Outcome.HIDDEN)
+
+
+async def test_showing_everything_comes_with_no_sets(authorizer: RevisedAuthorizer, wrap: Wrap) -> None:
+    for scope, kind in [
+        (OBJECTS[ObjectKind.PROJECT], ObjectKind.WAREHOUSE),
+        (OBJECTS[ObjectKind.WAREHOUSE], ObjectKind.NAMESPACE),
+        (OBJECTS[ObjectKind.NAMESPACE], ObjectKind.TABLE),
+        (OBJECTS[ObjectKind.NAMESPACE], ObjectKind.VIEW),
+    ]:
+        shown = await wrap(authorizer).visible(ALICE, scope, kind)
+        assert not (shown.everything and (shown.containers or shown.objects))
+
+
+def test_an_authorizer_always_names_its_revision(authorizer: RevisedAuthorizer) -> None:
+    assert authorizer.revision
+
+
+async def test_allow_all_allows_everybody_everything(wrap: Wrap) -> None:
+    everything = wrap(AllowAll())
+    assert set(await everything.decide(ANONYMOUS, [demand(action) for action in Action])) == {Outcome.ALLOWED}
+    assert (await everything.visible(ANONYMOUS, OBJECTS[ObjectKind.WAREHOUSE], ObjectKind.NAMESPACE)).everything
+
+
+async def test_a_table_hides_denies_and_allows(wrap: Wrap) -> None:
+    table = wrap(
+        TableAuthorizer(
+            Rule(False, principal=BOB.key, kind=ObjectKind.TABLE, id=TABLE_ID),
+            Rule(False, principal=ALICE.key, action=Action.TABLE_DROP),
+            Rule(True),
+        )
+    )
+    asked = [demand(Action.TABLE_DROP), demand(Action.TABLE_COMMIT)]
+    assert list(await table.decide(BOB, asked)) == [Outcome.HIDDEN, Outcome.HIDDEN]
+    assert list(await table.decide(ALICE, asked)) == [Outcome.DENIED, Outcome.ALLOWED]
+    assert list(await table.decide(ANONYMOUS, asked)) == [Outcome.ALLOWED, Outcome.ALLOWED]
+
+
+async def test_a_table_shows_what_it_names(wrap: Wrap) -> None:
+    namespace = OBJECTS[ObjectKind.NAMESPACE]
+    table = TableAuthorizer(Rule(True, kind=ObjectKind.TABLE, id=TABLE_ID), Rule(True, principal=BOB.key))
+    assert (await wrap(table).visible(ALICE, namespace, ObjectKind.TABLE)).objects == {TABLE_ID}
+    assert (await wrap(table).visible(BOB, namespace, ObjectKind.TABLE)).everything
+    table.replace(Rule(True, kind=ObjectKind.TABLE, id=TABLE_ID, action=Action.TABLE_GET_METADATA))
+    assert not (await wrap(table).visible(ALICE, namespace, ObjectKind.TABLE)).objects
+
+
+async def test_a_table_that_no_set_can_say_is_refused_rather_than_shown() -> None:
+    table = TableAuthorizer(Rule(False, kind=ObjectKind.TABLE, id=TABLE_ID), Rule(True))
+    with pytest.raises(ValueError, match="hides"):
+        await table.visible(ALICE, OBJECTS[ObjectKind.NAMESPACE], ObjectKind.TABLE)
+
+
+@given(asked=ACTIONS, allowed=st.sets(st.sampled_from(list(Action))))
+async def test_a_table_of_allowed_actions_answers_by_its_lines(asked: list[Action], allowed: set[Action]) -> None:
+    table = TableAuthorizer(*(Rule(True, action=action) for action in allowed))
+    outcomes = await table.decide(ALICE, [demand(action) for action in asked])
+    for action, outcome in zip(asked, outcomes, strict=True):
+        if SEEING[action.kind] not in allowed:
+            assert outcome is Outcome.HIDDEN
+        else:
+            assert outcome is (Outcome.ALLOWED if action in allowed else Outcome.DENIED)
