@@ -1,38 +1,141 @@
-"""Taking a location for a tabular, inside the transaction that writes its row."""
+"""Where a tabular lies: chosen from the request or the layout, and held against everything else that is there."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import json
+from uuid import UUID
+
 from lakeward.catalog.application.ports import Change
-from lakeward.catalog.domain.model import Incarnation, WarehouseId
-from lakeward.catalog.domain.placement import Place
+from lakeward.catalog.domain.model import Incarnation, Namespace, Warehouse, WarehouseId
+from lakeward.locations import Layout, Location, LocationError, Named
+from lakeward.locations.layout import UUID_MARK
 from lakeward.servicekit.errors import Reason, Refusal
 
+_layout = functools.lru_cache(maxsize=256)(lambda document: Layout.parse(json.loads(document)))
+_base = functools.lru_cache(maxsize=1024)(Location.parse)
 
-async def take(change: Change, warehouse_id: WarehouseId, place: Place, *, but_not: Incarnation | None = None) -> None:
-    """Make sure that nothing else is at, above or below a place, until the transaction ends.
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    """A location for a new tabular.
+
+    Attributes:
+        custom: it may lie over or under others; a place with a fresh UUID in it can only lie under a custom one.
+    """
+
+    location: Location
+    custom: bool
+
+
+def parse_location(text: str) -> Location:
+    """A location from a caller.
+
+    Raises:
+        Refusal: MALFORMED_LOCATION.
+    """
+    try:
+        return Location.parse(text)
+    except LocationError as error:
+        shown = text[:500]
+        raise Refusal(Reason.REASON_MALFORMED_LOCATION, str(error)[:1000], location=shown) from None
+
+
+def check_inside(warehouse: Warehouse, location: Location) -> None:
+    """Whether a location is strictly inside the warehouse, in a scheme that it allows.
+
+    Raises:
+        Refusal: LOCATION_NOT_ALLOWED.
+    """
+    base = base_of(warehouse)
+    if location.scheme in warehouse.storage.schemes and base.strictly_contains(location):
+        return
+    schemes = " or ".join(f"{scheme}://" for scheme in warehouse.storage.schemes)
+    raise Refusal(
+        Reason.REASON_LOCATION_NOT_ALLOWED,
+        f"location {location} is not inside this warehouse; it must lie below {base.directory} (by {schemes})",
+        location=str(location),
+    )
+
+
+def base_of(warehouse: Warehouse) -> Location:
+    """The warehouse's base location."""
+    return _base(warehouse.storage.base_location)
+
+
+def layout_of(warehouse: Warehouse) -> Layout:
+    """The warehouse's storage layout."""
+    layout: Layout = _layout(warehouse.storage.layout)
+    return layout
+
+
+def choose_place(warehouse: Warehouse, namespace: Namespace, requested: str | None, *, name: str, uuid: UUID) -> Place:
+    """Where a new tabular is to lie.
 
     Args:
-        change: the transaction.
-        warehouse_id: whose locations.
-        place: the place to take.
-        but_not: the tabular that moves there.
+        warehouse: which it is in.
+        namespace: which it is in; its location is the parent of places that the layout gives.
+        requested: a location from the caller.
+        name: the tabular's.
+        uuid: the tabular's.
+
+    Raises:
+        Refusal: MALFORMED_LOCATION, LOCATION_NOT_ALLOWED.
+    """
+    if requested is not None:
+        place = Place(parse_location(requested), custom=True)
+    else:
+        layout = layout_of(warehouse)
+        try:
+            location = layout.tabular_location(_base(namespace.location), Named(name, uuid))
+        except LocationError as error:
+            raise Refusal(
+                Reason.REASON_MALFORMED_LOCATION, str(error)[:1000], location=f"{namespace.location}{name}"[:500]
+            ) from None
+        place = Place(location, custom=UUID_MARK not in layout.tabular)
+    check_inside(warehouse, place.location)
+    return place
+
+
+async def reserve(
+    change: Change, warehouse_id: WarehouseId, place: Place, *, instead_of: Incarnation | None = None
+) -> None:
+    """Hold a place for the tabular that the transaction inserts.
 
     Raises:
         Refusal: LOCATION_TAKEN, LOCATION_BEING_PURGED.
     """
     await change.lock_locations(warehouse_id, exclusively=place.custom)
-    other = await change.overlapping(warehouse_id, place.location, enclosed_too=place.custom, but_not=but_not)
-    shown = str(place.location)
-    if other is not None:
-        # The other tabular stays unnamed: the caller may not be able to see it.
-        raise Refusal(
-            Reason.REASON_LOCATION_TAKEN,
-            f"location {shown!r} is equal to, above or below that of another table or view; choose another",
-            location=shown,
-        )
-    if await change.purge_pending(warehouse_id, place.location):
-        raise Refusal(
-            Reason.REASON_LOCATION_BEING_PURGED,
-            f"files at {shown!r} are being removed; retry when that is done, or choose another location",
-            location=shown,
-        )
+    taken = await change.overlapping(warehouse_id, place.location, enclosed_too=place.custom, but_not=instead_of)
+    if taken is not None:
+        raise location_taken(place.location)
+    if place.custom and await change.purge_pending(warehouse_id, place.location):
+        raise being_purged(place.location)
+
+
+def location_taken(location: Location) -> Refusal:
+    """The refusal of a place that overlaps another tabular's; it does not say whose, since the caller may not see it."""
+    return Refusal(
+        Reason.REASON_LOCATION_TAKEN,
+        f"location {location} is, contains or lies inside another table's or view's; choose another",
+        location=str(location),
+    )
+
+
+def being_purged(location: Location) -> Refusal:
+    """The refusal of a place whose files wait to be deleted."""
+    return Refusal(
+        Reason.REASON_LOCATION_BEING_PURGED,
+        f"files at {location} wait to be purged; retry when that is done, or choose another location",
+        location=str(location),
+    )
+
+
+def not_empty(location: Location) -> Refusal:
+    """The refusal of a place where files are."""
+    return Refusal(
+        Reason.REASON_LOCATION_NOT_EMPTY,
+        f"location {location} is not empty; choose another, or register the table that is there",
+        location=str(location),
+    )

@@ -8,7 +8,7 @@ Every role raises Refusal DATABASE_UNAVAILABLE when the database can't be reache
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -268,7 +268,7 @@ class Change(Protocol):
     # -- tabulars
 
     async def lock_locations(self, warehouse_id: WarehouseId, *, exclusively: bool) -> None:
-        """Hold the warehouse's locations: shared for the default layout, exclusively for a custom location, purge and register."""
+        """Hold the warehouse's locations: shared for the default layout, exclusively for custom ones, purge and register."""
 
     async def overlapping(
         self, warehouse_id: WarehouseId, location: Location, *, enclosed_too: bool, but_not: Incarnation | None = None
@@ -346,8 +346,13 @@ class Files(Protocol):
 class ChangeGate(Protocol):
     """Asked before a change is written: a data contract's chance to refuse it."""
 
-    async def check(self, *, tabular: TabularIdent, old: bytes | None, proposed: bytes) -> None:
-        """The metadata before and after, as JSON; `old` is None for a new tabular. Raises CHANGE_REFUSED."""
+    async def check(
+        self, *, tabular: TabularIdent, old: Callable[[], bytes] | None, proposed: Callable[[], bytes]
+    ) -> None:
+        """The metadata before and after, as JSON once they are called; `old` is None for a new tabular.
+
+        Raises CHANGE_REFUSED.
+        """
 
 
 class Clock(Protocol):

@@ -78,6 +78,9 @@ class ClientAccess(Protocol):
         """Raises CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE, STORAGE_KIND_UNSUPPORTED."""
 
     async def sign(
-        self, warehouse: Warehouse, tabular: Tabular, level: Level, request: StorageRequest, *, principal: str
+        self, warehouse: Warehouse, tabular: Tabular | None, level: Level, request: StorageRequest, *, principal: str
     ) -> SignedRequest:
-        """Raises SIGNING_INVALID, SIGNING_METHOD, SIGNING_DISABLED; SIGNING_OUTSIDE with the place, where it lies elsewhere."""
+        """Sign a request that stays inside the tabular; without one, only say where the request lies.
+
+        Raises SIGNING_INVALID, SIGNING_METHOD, SIGNING_DISABLED; SIGNING_OUTSIDE with the place, where it lies elsewhere.
+        """

@@ -7,6 +7,7 @@ so it is compressed once, stored once and sent once, however many commits follow
 from __future__ import annotations
 
 import hashlib
+import itertools
 import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,29 +15,36 @@ from uuid import UUID
 
 from lakeward.catalog.domain.bodies import Body, BodyPart, deflate
 from lakeward.catalog.domain.iceberg.history import Chunk
-from lakeward.catalog.domain.iceberg.table import END, MIDDLE, Segments, Selection, TableMetadata
+from lakeward.catalog.domain.iceberg.table import END, MIDDLE, TableMetadata
 
 _shared: weakref.WeakKeyDictionary[Chunk[Any], dict[bool, BodyPart]] = weakref.WeakKeyDictionary()
 
 
 def body_of(metadata: TableMetadata) -> Body:
     """The body of a table's metadata. Costs what is new in it, once its chunks were seen."""
-    everything = _parts(metadata.segments())
+    segments = metadata.segments()
+    head = BodyPart(None, deflate(segments.head))
+    everything = _parts(head, segments.snapshots, segments.snapshot_log)
     referenced = {ref.snapshot_id for ref in metadata.refs.values()}
     if len(referenced) == len(metadata.snapshots):
         return Body(everything, everything)
-    return Body(everything, _parts(metadata.segments(Selection.REFS)))
+    return Body(everything, _parts(head, metadata.snapshots.only(referenced).chunks, segments.snapshot_log))
 
 
-def shared_parts(body: Body) -> frozenset[UUID]:
-    """The ids of a body's shared parts."""
-    return frozenset(part.chunk_id for part in (*body.everything, *body.references) if part.chunk_id is not None)
+def shared_ids(metadata: TableMetadata) -> frozenset[UUID]:
+    """The ids of the shared parts of a body's whole form."""
+    return frozenset(
+        part.chunk_id
+        for history in (metadata.snapshots, metadata.snapshot_log)
+        for part in _of_chunks(history.chunks)
+        if isinstance(part, BodyPart) and part.chunk_id is not None
+    )
 
 
-def _parts(segments: Segments) -> tuple[BodyPart, ...]:
-    parts: list[BodyPart] = []
+def _parts(head: BodyPart, snapshots: Sequence[Chunk[Any]], snapshot_log: Sequence[Chunk[Any]]) -> tuple[BodyPart, ...]:
+    parts: list[BodyPart] = [head]
     text: list[bytes] = []
-    for piece in _pieces(segments):
+    for piece in itertools.chain(_of_chunks(snapshots), (MIDDLE,), _of_chunks(snapshot_log), (END,)):
         if isinstance(piece, bytes):
             text.append(piece)
             continue
@@ -46,14 +54,6 @@ def _parts(segments: Segments) -> tuple[BodyPart, ...]:
         parts.append(piece)
     parts.append(BodyPart(None, deflate(b"".join(text))))
     return tuple(parts)
-
-
-def _pieces(segments: Segments) -> Iterator[bytes | BodyPart]:
-    yield segments.head
-    yield from _of_chunks(segments.snapshots)
-    yield MIDDLE
-    yield from _of_chunks(segments.snapshot_log)
-    yield END
 
 
 def _of_chunks(chunks: Sequence[Chunk[Any]]) -> Iterator[bytes | BodyPart]:

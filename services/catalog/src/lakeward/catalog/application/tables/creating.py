@@ -1,0 +1,229 @@
+"""Creating a table: real at once, or staged until a commit with `assert-create`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from lakeward.catalog.application.access import LIVE, open_namespace
+from lakeward.catalog.application.announcements import Announcer, TabularChange, occasion
+from lakeward.catalog.application.caller import Caller
+from lakeward.catalog.application.documents import Documents
+from lakeward.catalog.application.idempotency import Keeper
+from lakeward.catalog.application.metadata_files import take_back, to_the_end, write_metadata
+from lakeward.catalog.application.placing import Place, choose_place, not_empty, reserve
+from lakeward.catalog.application.ports import (
+    ChangeGate,
+    Changes,
+    Clock,
+    Files,
+    Ids,
+    NamespaceStore,
+    Rules,
+    TabularStore,
+)
+from lakeward.catalog.domain.bodies import Body
+from lakeward.catalog.domain.iceberg.creating import create_table as new_metadata
+from lakeward.catalog.domain.iceberg.files import first_file, is_compressed
+from lakeward.catalog.domain.iceberg.properties import choose_format_version
+from lakeward.catalog.domain.iceberg.requests import CreateTable as Wanted
+from lakeward.catalog.domain.iceberg.table import TableMetadata
+from lakeward.catalog.domain.model import (
+    Incarnation,
+    Kind,
+    MetadataId,
+    Namespace,
+    State,
+    Tabular,
+    TabularId,
+    Warehouse,
+    WarehouseId,
+)
+from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent, check_new_name
+from lakeward.catalog.domain.table_bodies import body_of
+from lakeward.servicekit.authorization.actions import Action
+from lakeward.servicekit.authorization.authorizer import Authorizer
+from lakeward.servicekit.errors import Reason, Refusal
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CreateTable:
+    """Create a table.
+
+    Attributes:
+        wanted: the request's document, parsed.
+        request: the same as it came, for the event.
+    """
+
+    warehouse_id: WarehouseId
+    namespace: NamespaceIdent
+    wanted: Wanted
+    request: bytes
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Created:
+    """A tabular that was made, and the warehouse that it is in."""
+
+    warehouse: Warehouse
+    tabular: Tabular
+
+
+def name_taken(ident: TabularIdent) -> Refusal:
+    """The refusal of a name that is in use in its namespace."""
+    return Refusal(
+        Reason.REASON_TABULAR_EXISTS,
+        f"{ident} exists as a table or view; choose another name, or drop it first",
+        tabular=str(ident),
+    )
+
+
+async def create_table(
+    command: CreateTable,
+    *,
+    caller: Caller,
+    keeper: Keeper,
+    authorizer: Authorizer,
+    namespaces: NamespaceStore,
+    tabulars: TabularStore,
+    changes: Changes,
+    files: Files,
+    documents: Documents,
+    gate: ChangeGate,
+    announcer: Announcer,
+    clock: Clock,
+    ids: Ids,
+    rules: Rules,
+) -> Created:
+    """Make a table; its first metadata file is written before the row that points to it.
+
+    Raises:
+        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; INVALID_TABULAR_NAME, TABULAR_EXISTS; INVALID_METADATA and the
+            other reasons of the engine; MALFORMED_LOCATION, LOCATION_NOT_ALLOWED, LOCATION_TAKEN, LOCATION_NOT_EMPTY;
+            CHANGE_REFUSED; STORE_UNAVAILABLE, STORE_DENIED; COMMIT_STATE_UNKNOWN.
+    """
+    wanted, now = command.wanted, clock.now()
+    opened = await open_namespace(
+        command.warehouse_id,
+        command.namespace,
+        Action.NAMESPACE_CREATE_TABLE,
+        caller=caller,
+        authorizer=authorizer,
+        namespaces=namespaces,
+    )
+    warehouse, namespace = opened.warehouse, opened.namespace
+    check_new_name(wanted.name)
+    ident = TabularIdent(namespace.ident, wanted.name)
+    version = choose_format_version(
+        wanted.properties, allowed=warehouse.allowed_format_versions, default=warehouse.default_format_version
+    )
+    uuid = ids.uuid7()
+    place = choose_place(warehouse, namespace, wanted.location, name=wanted.name, uuid=uuid)
+    metadata = new_metadata(
+        wanted,
+        table_uuid=str(uuid),
+        location=str(place.location),
+        format_version=version,
+        now_ms=int(now.timestamp() * 1000),
+    )
+    there = (await tabulars.locate(command.warehouse_id, ident)).tabular
+    if there is not None and there.state in LIVE:
+        raise name_taken(ident)
+    if not await files.is_empty(warehouse, place.location, principal=caller.principal.key):
+        raise not_empty(place.location)
+    metadata_location = first_file(
+        metadata.location, file_uuid=str(ids.uuid7()), compressed=is_compressed(metadata.properties)
+    )
+    tabular = Tabular(
+        warehouse_id=warehouse.warehouse_id,
+        incarnation=Incarnation(ids.uuid7()),
+        tabular_id=TabularId(uuid),
+        kind=Kind.TABLE,
+        state=State.STAGED if wanted.stage_create else State.LIVE,
+        namespace_id=namespace.namespace_id,
+        ident=ident,
+        location=metadata.location,
+        metadata_id=MetadataId(ids.uuid7()),
+        metadata_location=None if wanted.stage_create else metadata_location,
+        protected=False,
+        row_version=1,
+        created_at=now,
+        expires_at=now + rules.staged_for if wanted.stage_create else None,
+    )
+    await gate.check(tabular=ident, old=None, proposed=metadata.encode)
+    body = body_of(metadata)
+    insertion = Insertion(warehouse, namespace, tabular, place, body, TabularChange.CREATED, command.request)
+    await to_the_end(
+        insert(insertion, caller=caller, keeper=keeper, changes=changes, files=files, announcer=announcer, clock=clock)
+    )
+    keep_document(documents, tabular, metadata, body)
+    return Created(warehouse, tabular)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Insertion:
+    """A tabular that is ready to be written: file, then row with its event.
+
+    Attributes:
+        request: JSON of what was asked for, for the event.
+        data: what the event has to say beside ids and locations.
+    """
+
+    warehouse: Warehouse
+    namespace: Namespace
+    tabular: Tabular
+    place: Place
+    body: Body
+    change: TabularChange
+    request: bytes | None
+    data: Mapping[str, object] | None = None
+
+
+async def insert(
+    insertion: Insertion,
+    *,
+    caller: Caller,
+    keeper: Keeper,
+    changes: Changes,
+    files: Files,
+    announcer: Announcer,
+    clock: Clock,
+) -> None:
+    """Write a new tabular's file and row. The file of a row that surely was not written is taken back.
+
+    Raises:
+        Refusal: LOCATION_TAKEN, TABULAR_EXISTS, NO_SUCH_NAMESPACE, REQUEST_IN_PROGRESS, COMMIT_STATE_UNKNOWN; what `Files.write`
+            raises.
+    """
+    warehouse, tabular, principal = insertion.warehouse, insertion.tabular, caller.principal.key
+    written: tuple[str, ...] = ()
+    if tabular.metadata_location is not None:
+        written = (tabular.metadata_location,)
+        await write_metadata(files, warehouse, tabular, tabular.metadata_location, insertion.body, principal=principal)
+    try:
+        async with changes.change() as change:
+            await change.lock_namespace(warehouse.warehouse_id, insertion.namespace.ident, exclusively=False)
+            await reserve(change, warehouse.warehouse_id, insertion.place)
+            await change.insert_tabular(tabular, insertion.body)
+            await change.emit(
+                announcer.tabular(
+                    insertion.change,
+                    tabular,
+                    occasion(caller, clock.now()),
+                    data=insertion.data,
+                    request=insertion.request,
+                )
+            )
+            await keeper.keep(change, incarnation=tabular.incarnation)
+    except Refusal as refusal:
+        if refusal.reason != Reason.REASON_COMMIT_STATE_UNKNOWN:
+            await take_back(files, warehouse, tabular, written, principal=principal)
+            raise
+        current = await changes.current_metadata(warehouse.warehouse_id, tabular.incarnation)
+        if current != tabular.metadata_id:
+            raise
+
+
+def keep_document(documents: Documents, tabular: Tabular, metadata: TableMetadata, body: Body) -> None:
+    """Remember what was just written, so that the first load and commit need not read it."""
+    documents.keep(tabular.metadata_id, metadata, body)
