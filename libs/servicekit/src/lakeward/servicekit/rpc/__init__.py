@@ -9,7 +9,7 @@ Generated stubs work over either channel, and failures arrive as `Refusal` over 
 """
 
 from lakeward.servicekit.rpc.call import Call, Caller
-from lakeward.servicekit.rpc.client import Channel, ChannelSecurity, RemoteChannel, connect
+from lakeward.servicekit.rpc.client import Channel, ChannelSecurity, RemoteChannel, connect, stub
 from lakeward.servicekit.rpc.coalesce import Coalescer
 from lakeward.servicekit.rpc.host import Host, ServerSecurity, Workloads
 from lakeward.servicekit.rpc.methods import MethodRule, rule_of_method
@@ -30,4 +30,5 @@ __all__ = [
     "failure_of",
     "refusal_of",
     "rule_of_method",
+    "stub",
 ]

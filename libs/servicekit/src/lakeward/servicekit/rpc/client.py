@@ -35,6 +35,11 @@ class Channel(Protocol):
         """A callable for one method."""
 
 
+def stub(generated: Any, channel: Channel) -> Any:  # noqa: ANN401 - generated stubs are typed by what they are assigned to
+    """A generated stub over a channel of either kind: `tables: TableServiceAsyncStub = stub(TableServiceStub, channel)`."""
+    return generated(channel)
+
+
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class ChannelSecurity:
     """TLS towards a peer.
