@@ -1,0 +1,1 @@
+"""What is done with warehouses: make, read, change, delete, and replace their storage."""

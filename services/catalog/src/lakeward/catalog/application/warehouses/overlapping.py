@@ -1,0 +1,40 @@
+"""Whether a warehouse's storage lies over or under another's.
+
+Warehouses of all projects are compared, since files don't know projects: two warehouses at one place could purge each other.
+"""
+
+from __future__ import annotations
+
+from lakeward.catalog.application.access import warehouse_ref
+from lakeward.catalog.application.caller import Caller
+from lakeward.catalog.application.placing import base_of
+from lakeward.catalog.application.ports import Change
+from lakeward.catalog.domain.model import ProjectId, Storage, Warehouse, WarehouseId
+from lakeward.locations.location import Location
+from lakeward.servicekit.authorization.actions import Action
+from lakeward.servicekit.authorization.authorizer import Authorizer, Demand, Outcome
+from lakeward.servicekit.errors import Reason, Refusal
+
+
+async def overlapped(change: Change, storage: Storage, *, but_not: WarehouseId | None = None) -> Warehouse | None:
+    """A warehouse whose storage overlaps this; nobody can make one until the transaction ends."""
+    await change.lock_storage_place(storage.place)
+    base = Location.parse(storage.base_location)
+    for other in await change.warehouses_at(storage.place):
+        if other.warehouse_id != but_not and base_of(other).overlaps(base):
+            return other
+    return None
+
+
+async def overlap(other: Warehouse, *, project_id: ProjectId, caller: Caller, authorizer: Authorizer) -> Refusal:
+    """The refusal of storage that overlaps another warehouse's; it names only one that the caller sees in its project."""
+    named = "one that you can't see"
+    if other.project_id == project_id:
+        demand = Demand(warehouse_ref(other), Action.WAREHOUSE_USE)
+        if (await authorizer.decide(caller.principal, [demand]))[0] is Outcome.ALLOWED:
+            named = other.name
+    return Refusal(
+        Reason.REASON_STORAGE_OVERLAP,
+        f"the storage overlaps that of another warehouse ({named}); choose another bucket or key prefix",
+        other=named,
+    )
