@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from lakeward.catalog.domain.iceberg.documents import Int, Invalid, Long, convert, encode
+from lakeward.catalog.domain.iceberg.documents import Int, Invalid, JsonObject, Long, convert, decode, encode
 from lakeward.catalog.domain.iceberg.parts import Part
 
 MAIN: Final = "main"
@@ -118,6 +118,20 @@ class SnapshotRef(Part[SnapshotRefHead]):
     def snapshot_id(self) -> int:
         """The snapshot it points to."""
         return self.head.snapshot_id
+
+    def in_place_of(self, known: SnapshotRef | None) -> SnapshotRef:
+        """This reference, with the members of its predecessor that the engine does not know.
+
+        A writer that does not know them either replaces the reference with each commit; it does not mean to drop them.
+        """
+        if known is None:
+            return self
+        old, new = decode(known.encoded, JsonObject), decode(self.encoded, JsonObject)
+        kept = {name: member for name, member in old.items() if name not in _REF_MEMBERS and name not in new}
+        return SnapshotRef.from_json(new | kept) if kept else self
+
+
+_REF_MEMBERS: Final = frozenset(field.encode_name for field in msgspec.structs.fields(SnapshotRefHead))
 
 
 def check_ref(name: str, ref: SnapshotRef) -> None:

@@ -118,12 +118,13 @@ def set_snapshot_ref(draft: Draft, update: SetSnapshotRef) -> None:
     """The snapshot must exist. Main moves the current snapshot and is logged; an equal reference changes nothing."""
     check_ref(update.ref_name, update.ref)
     known = draft.table.refs.get(update.ref_name)
-    if known is not None and known.same_content(update.ref):
+    ref = update.ref.in_place_of(known)
+    if known is not None and known.same_content(ref):
         return
-    snapshot_id = update.ref.snapshot_id
+    snapshot_id = ref.snapshot_id
     if snapshot_id not in draft.added and draft.table.snapshots.find(snapshot_id) is None:
         raise Invalid("snapshot-id", f"{update.ref_name!r} can't point to snapshot {snapshot_id}, which does not exist")
-    draft.change(refs={**draft.table.refs, update.ref_name: update.ref})
+    draft.change(refs={**draft.table.refs, update.ref_name: ref})
     if update.ref_name == MAIN:
         draft.make_current(snapshot_id)
 
