@@ -1,4 +1,4 @@
-"""AWS Signature Version 4 for S3, over a request that was examined.
+"""AWS Signature Version 4, over a request whose path and headers are in the form that is signed.
 
 Source: "Authenticating Requests: Using the Authorization Header", Amazon S3 API reference.
 """
@@ -28,6 +28,7 @@ def sign(
     secret_access_key: Secret,
     session_token: Secret | None,
     now: dt.datetime,
+    service: str = "s3",
 ) -> dict[str, str]:
     """The headers that make the request a signed one, beside those that it covers.
 
@@ -38,9 +39,10 @@ def sign(
         secret_access_key: whose signature.
         session_token: of a short-lived credential.
         now: with a time zone; a signature holds for minutes around it.
+        service: as AWS names it in scopes.
     """
     moment = now.astimezone(dt.UTC).strftime("%Y%m%dT%H%M%SZ")
-    scope = f"{moment[:8]}/{region}/s3/aws4_request"
+    scope = f"{moment[:8]}/{region}/{service}/aws4_request"
     own = {"x-amz-content-sha256": request.payload_hash, "x-amz-date": moment}
     if session_token is not None:
         own["x-amz-security-token"] = session_token.reveal()

@@ -1,0 +1,1 @@
+"""Use cases of vending, and the ports that they need."""

@@ -1,0 +1,85 @@
+"""From a permit and the profile beside it to storage that can be used."""
+
+from __future__ import annotations
+
+import hmac
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.vending.application.ports import Storage
+from lakeward.vending.domain.profiles import profile as profiles
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from lakeward.vending.application.ports import Secrets, StorageBackend
+    from lakeward.vending.domain.permit import Permit
+    from lakeward.vending.domain.profiles.profile import Profile
+
+
+class Backends:
+    """The storage kinds of this build, by profile type."""
+
+    def __init__(self, by_type: Mapping[str, StorageBackend]) -> None:
+        """Serve the types of `by_type`, as in {"s3": ...}."""
+        self._by_type = by_type
+
+    def of(self, profile: Profile) -> StorageBackend:
+        """The backend of a profile's type.
+
+        Raises:
+            Refusal: STORAGE_KIND_UNSUPPORTED.
+        """
+        name = profiles.type_name(profile)
+        backend = self._by_type.get(name)
+        if backend is None:
+            raise profiles.unsupported(name)
+        return backend
+
+
+async def storage_of(permit: Permit, profile: bytes, *, secrets: Secrets) -> Storage:
+    """The storage that a permit is about.
+
+    Args:
+        permit: verified.
+        profile: the storage profile that came beside it, as JSON.
+        secrets: has the permit's secret.
+
+    Raises:
+        Refusal: PERMIT_REFUSED where the profile is not the permit's or has not its location; NO_SUCH_SECRET, also for
+            another warehouse's secret; SECRET_UNREADABLE.
+    """
+    digest = profiles.digest(profile)
+    if not hmac.compare_digest(digest, permit.profile_digest):
+        raise Refusal(
+            Reason.REASON_PERMIT_REFUSED, "the storage profile is not the one that the permit names", cause="profile"
+        )
+    parsed = _parsed(profile)
+    if not parsed.base.contains(permit.location):
+        raise Refusal(
+            Reason.REASON_PERMIT_REFUSED,
+            f"{permit.location} is not in the warehouse at {parsed.base}",
+            cause="location",
+        )
+    credential = None
+    if permit.secret_id is not None:
+        stored = await secrets.find(permit.secret_id)
+        if stored.warehouse_id is not None and stored.warehouse_id != permit.warehouse_id:
+            raise no_such_secret(permit.secret_id)
+        credential = stored.credential
+    return Storage(parsed, digest, credential, permit.secret_id)
+
+
+def no_such_secret(secret_id: UUID) -> Refusal:
+    """The refusal of a secret that is absent or not the caller's to use."""
+    return Refusal(
+        Reason.REASON_NO_SUCH_SECRET,
+        f"there is no secret {secret_id}; stage the credential again",
+        secret=str(secret_id),
+    )
+
+
+# A profile is parsed for every load; its text changes when somebody edits the warehouse.
+_parsed = lru_cache(maxsize=1024)(profiles.parse)
