@@ -57,7 +57,7 @@ async def test_what_is_remembered_is_for_our_eyes_alone(tmp_path: Path) -> None:
         held.remember({"password": "p", "port": 1})
         assert held.remembered() == {"password": "p", "port": 1}
         assert stat.S_IMODE((tmp_path / "new" / "remembered.json").stat().st_mode) == 0o600
-        assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+        assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o711
     finally:
         held.release()
 

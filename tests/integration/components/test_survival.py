@@ -187,6 +187,18 @@ async def test_a_first_start_that_is_killed_on_its_way_does_not_spoil_the_next(t
         end(parent)
 
 
+@pytest.mark.parametrize("made", ["postgres/data.new", "postgres/data", "s3/data"])
+async def test_a_start_that_is_interrupted_stops_what_it_had_started(tmp_path: Path, made: str) -> None:
+    with parent_of(tmp_path) as parent:
+        await until(lambda: (tmp_path / made).exists() or parent.poll() is not None)
+        family = descendants(parent.pid)
+        parent.send_signal(signal.SIGINT)
+        await until(lambda: parent.poll() is not None)
+        assert not living(family)
+        assert parent.stderr is not None
+        assert "KeyboardInterrupt" in parent.stderr.read()
+
+
 async def test_a_second_parent_is_refused_with_the_pid_of_the_first(tmp_path: Path) -> None:
     with parent_of(tmp_path) as parent, parent_of(tmp_path) as other:
         # Whichever came first holds the folder; the other one says whose it is.

@@ -152,7 +152,7 @@ def spawn(
         )
     _keep_log_small(folder.log)
     try:
-        with folder.log.open("ab") as log:
+        with os.fdopen(os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as log:
             process = subprocess.Popen(  # noqa: S603 - the command is ours
                 launched(command, death_signal=death_signal, identity=identity),
                 cwd=folder.path,

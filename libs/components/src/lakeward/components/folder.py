@@ -92,7 +92,10 @@ class HeldFolder:
 
 
 async def hold(path: Path, *, dying_seconds: float = DYING_SECONDS) -> HeldFolder:
-    """Make the folder if need be, readable by us alone, and hold it.
+    """Make the folder if need be, and hold it.
+
+    Others may pass through a folder that we make, since a server may have to run as another user, but not list it; what
+    lies in it is readable by us, or by that server, alone.
 
     A holder that lives is an error at once. A holder that is gone may have left servers that are just dying: they are
     waited for.
@@ -119,7 +122,7 @@ async def hold(path: Path, *, dying_seconds: float = DYING_SECONDS) -> HeldFolde
 
 def _open(path: Path) -> tuple[Path, int]:
     folder = path.resolve()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o711, parents=True, exist_ok=True)
     return folder, os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 

@@ -116,7 +116,9 @@ async def _start(held: HeldFolder, *, port: int | None, program: Path) -> NatsSe
     chosen = ports.take(given=port, last=remembered.get("port"))
     held.remember({**remembered, "password": password, "port": chosen})
     name = new_name()
-    configuration = settings(name, listen=f"{LOOPBACK}:{chosen}", password=password, store="jetstream")
+    store = held.path / "jetstream"
+    store.mkdir(mode=0o700, exist_ok=True)
+    configuration = settings(name, listen=f"{LOOPBACK}:{chosen}", password=password, store=str(store))
     file = held.write("nats.conf", json.dumps(configuration, indent=1))
     server = child.spawn("nats-server", [program, "-c", file], folder=held)
     try:

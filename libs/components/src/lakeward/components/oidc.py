@@ -154,7 +154,7 @@ async def _start(held: HeldFolder, *, port: int | None, redirect_uris: Sequence[
     held.remember({**remembered, "session_secret": session_secret, "port": chosen})
     issuer = f"http://{LOOPBACK}:{chosen}"
     configuration = held.path / "configuration"
-    configuration.mkdir(exist_ok=True)
+    configuration.mkdir(mode=0o700, exist_ok=True)
     settings = _settings(issuer, port=chosen, redirect_uris=redirect_uris, session_secret=session_secret)
     # JSON is YAML.
     (configuration / "settings.yaml").write_text(json.dumps(settings, indent=1), encoding="utf-8")
