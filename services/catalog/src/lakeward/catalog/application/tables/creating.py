@@ -9,7 +9,7 @@ from lakeward.catalog.application.access import LIVE, open_namespace
 from lakeward.catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.documents import Documents
-from lakeward.catalog.application.idempotency import Keeper
+from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.metadata_files import take_back, to_the_end, write_metadata
 from lakeward.catalog.application.placing import Place, choose_place, not_empty, reserve
 from lakeward.catalog.application.ports import (
@@ -22,6 +22,9 @@ from lakeward.catalog.application.ports import (
     Rules,
     TabularStore,
 )
+from lakeward.catalog.application.ports_access import ClientAccess
+from lakeward.catalog.application.tables.loaded import Loaded
+from lakeward.catalog.application.tables.replies import Created, created_reply, current_reply
 from lakeward.catalog.domain.bodies import Body
 from lakeward.catalog.domain.iceberg.creating import create_table as new_metadata
 from lakeward.catalog.domain.iceberg.files import first_file, is_compressed
@@ -53,20 +56,14 @@ class CreateTable:
     Attributes:
         wanted: the request's document, parsed.
         request: the same as it came, for the event.
+        deflated: the caller takes compressed metadata.
     """
 
     warehouse_id: WarehouseId
     namespace: NamespaceIdent
     wanted: Wanted
     request: bytes
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Created:
-    """A tabular that was made, and the warehouse that it is in."""
-
-    warehouse: Warehouse
-    tabular: Tabular
+    deflated: bool = False
 
 
 def name_taken(ident: TabularIdent) -> Refusal:
@@ -79,6 +76,72 @@ def name_taken(ident: TabularIdent) -> Refusal:
 
 
 async def create_table(
+    command: CreateTable,
+    *,
+    caller: Caller,
+    once: Once,
+    authorizer: Authorizer,
+    namespaces: NamespaceStore,
+    tabulars: TabularStore,
+    changes: Changes,
+    files: Files,
+    documents: Documents,
+    access: ClientAccess,
+    gate: ChangeGate,
+    announcer: Announcer,
+    clock: Clock,
+    ids: Ids,
+    rules: Rules,
+) -> Loaded:
+    """Make a table; its first metadata file is written before the row that points to it.
+
+    Raises:
+        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; INVALID_TABULAR_NAME, TABULAR_EXISTS; INVALID_METADATA and the
+            other reasons of the engine; MALFORMED_LOCATION, LOCATION_NOT_ALLOWED, LOCATION_TAKEN, LOCATION_NOT_EMPTY;
+            CHANGE_REFUSED; STORE_UNAVAILABLE, STORE_DENIED; COMMIT_STATE_UNKNOWN.
+    """
+
+    async def do(keeper: Keeper) -> Loaded:
+        created = await _create(
+            command,
+            caller=caller,
+            keeper=keeper,
+            authorizer=authorizer,
+            namespaces=namespaces,
+            tabulars=tabulars,
+            changes=changes,
+            files=files,
+            documents=documents,
+            gate=gate,
+            announcer=announcer,
+            clock=clock,
+            ids=ids,
+            rules=rules,
+        )
+        return await created_reply(
+            created, caller=caller, documents=documents, access=access, clock=clock, deflated=command.deflated
+        )
+
+    async def again(_: Mapping[str, str]) -> Loaded:
+        return await current_reply(
+            command.warehouse_id,
+            TabularIdent(command.namespace, command.wanted.name),
+            caller=caller,
+            authorizer=authorizer,
+            tabulars=tabulars,
+            documents=documents,
+            access=access,
+            clock=clock,
+            deflated=command.deflated,
+        )
+
+    keyed = Keyed(
+        of_warehouse(command.warehouse_id), "create-table", {"namespace": command.namespace.parts}, command.request
+    )
+    return await once(keyed, caller=caller, do=do, again=again)
+
+
+async def _create(
     command: CreateTable,
     *,
     caller: Caller,
@@ -95,13 +158,6 @@ async def create_table(
     ids: Ids,
     rules: Rules,
 ) -> Created:
-    """Make a table; its first metadata file is written before the row that points to it.
-
-    Raises:
-        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; INVALID_TABULAR_NAME, TABULAR_EXISTS; INVALID_METADATA and the
-            other reasons of the engine; MALFORMED_LOCATION, LOCATION_NOT_ALLOWED, LOCATION_TAKEN, LOCATION_NOT_EMPTY;
-            CHANGE_REFUSED; STORE_UNAVAILABLE, STORE_DENIED; COMMIT_STATE_UNKNOWN.
-    """
     wanted, now = command.wanted, clock.now()
     opened = await open_namespace(
         command.warehouse_id,

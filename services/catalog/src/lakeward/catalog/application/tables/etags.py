@@ -12,13 +12,42 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
+from lakeward.catalog.application.caller import Delegation
+from lakeward.catalog.application.ports_access import Level
+from lakeward.catalog.domain.model import Tabular, Warehouse
+
 _MINE: Final = re.compile(r'^(?:W/)?"lw1\.([0-9a-f]{16})(?:\.([0-9a-f]{1,16}))?"$')
 _LONGEST: Final = timedelta(hours=1)
 ANY: Final = "*"
+_SELECTION: Final = {False: "all", True: "refs"}
 
 
-def digest(*shape: str) -> str:
-    """The hash of a reply's shape; equal shapes give equal replies, but for the life of credentials."""
+def without_access(tabular: Tabular, *, references: bool) -> str:
+    """The shape of a reply that holds metadata alone."""
+    return _digest(tabular.metadata_id.hex, _SELECTION[references])
+
+
+def with_access(
+    tabular: Tabular,
+    warehouse: Warehouse,
+    level: Level,
+    *,
+    delegation: frozenset[Delegation],
+    base_uri: str,
+    references: bool,
+) -> str:
+    """The shape of a reply with client properties: it changes with the caller's level and the warehouse's storage."""
+    return _digest(
+        tabular.metadata_id.hex,
+        _SELECTION[references],
+        str(level.value),
+        str(warehouse.row_version),
+        ",".join([str(word.value) for word in sorted(delegation)]),
+        base_uri,
+    )
+
+
+def _digest(*shape: str) -> str:
     return hashlib.blake2b("\0".join(shape).encode(), digest_size=8).hexdigest()
 
 

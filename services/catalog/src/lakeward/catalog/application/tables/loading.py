@@ -136,17 +136,16 @@ async def load_credentials(
 
 
 def shape_of(opened: OpenedTabular, caller: Caller, level: Level | None, *, references: bool) -> str:
-    """What a reply depends on: the metadata, the selection, the caller's level, and the warehouse's storage."""
-    selection = "refs" if references else "all"
+    """What a reply depends on beside the life of credentials."""
     if level is None:
-        return etags.digest(opened.tabular.metadata_id.hex, selection)
-    return etags.digest(
-        opened.tabular.metadata_id.hex,
-        selection,
-        str(level.value),
-        str(opened.warehouse.row_version),
-        ",".join([str(word) for word in sorted(caller.delegation)]),
-        caller.base_uri,
+        return etags.without_access(opened.tabular, references=references)
+    return etags.with_access(
+        opened.tabular,
+        opened.warehouse,
+        level,
+        delegation=caller.delegation,
+        base_uri=caller.base_uri,
+        references=references,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Final
 from uuid import UUID
 
@@ -10,7 +11,7 @@ from lakeward.catalog.application.access import LIVE_OR_STAGED, open_namespace, 
 from lakeward.catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.documents import Documents
-from lakeward.catalog.application.idempotency import Keeper
+from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.metadata_files import to_the_end
 from lakeward.catalog.application.placing import (
     Place,
@@ -29,7 +30,10 @@ from lakeward.catalog.application.ports import (
     NamespaceStore,
     TabularStore,
 )
-from lakeward.catalog.application.tables.creating import Created, Insertion, keep_document, name_taken
+from lakeward.catalog.application.ports_access import ClientAccess
+from lakeward.catalog.application.tables.creating import Insertion, keep_document, name_taken
+from lakeward.catalog.application.tables.loaded import Loaded
+from lakeward.catalog.application.tables.replies import Created, created_reply, current_reply
 from lakeward.catalog.domain.iceberg.reading import register_table as read_metadata
 from lakeward.catalog.domain.iceberg.table import TableMetadata
 from lakeward.catalog.domain.model import (
@@ -56,6 +60,7 @@ class RegisterTable:
 
     Attributes:
         overwrite: a table of this name leaves the catalog; its files stay.
+        deflated: the caller takes compressed metadata.
     """
 
     warehouse_id: WarehouseId
@@ -63,9 +68,78 @@ class RegisterTable:
     name: str
     metadata_location: str
     overwrite: bool = False
+    deflated: bool = False
 
 
 async def register_table(
+    command: RegisterTable,
+    *,
+    caller: Caller,
+    once: Once,
+    authorizer: Authorizer,
+    namespaces: NamespaceStore,
+    tabulars: TabularStore,
+    changes: Changes,
+    files: Files,
+    documents: Documents,
+    access: ClientAccess,
+    gate: ChangeGate,
+    announcer: Announcer,
+    clock: Clock,
+    ids: Ids,
+) -> Loaded:
+    """Make a table of a metadata file.
+
+    Raises:
+        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; INVALID_TABULAR_NAME, TABULAR_EXISTS, TABULAR_PROTECTED;
+            LOCATION_NOT_ALLOWED, LOCATION_TAKEN, LOCATION_BEING_PURGED; INVALID_METADATA_FILE; CHANGE_REFUSED;
+            STORE_UNAVAILABLE, STORE_DENIED; COMMIT_STATE_UNKNOWN.
+    """
+
+    async def do(keeper: Keeper) -> Loaded:
+        created = await _register(
+            command,
+            caller=caller,
+            keeper=keeper,
+            authorizer=authorizer,
+            namespaces=namespaces,
+            tabulars=tabulars,
+            changes=changes,
+            files=files,
+            documents=documents,
+            gate=gate,
+            announcer=announcer,
+            clock=clock,
+            ids=ids,
+        )
+        return await created_reply(
+            created, caller=caller, documents=documents, access=access, clock=clock, deflated=command.deflated
+        )
+
+    async def again(_: Mapping[str, str]) -> Loaded:
+        return await current_reply(
+            command.warehouse_id,
+            TabularIdent(command.namespace, command.name),
+            caller=caller,
+            authorizer=authorizer,
+            tabulars=tabulars,
+            documents=documents,
+            access=access,
+            clock=clock,
+            deflated=command.deflated,
+        )
+
+    parameters: dict[str, object] = {
+        "namespace": command.namespace.parts,
+        "name": command.name,
+        "metadata-location": command.metadata_location,
+        "overwrite": command.overwrite,
+    }
+    keyed = Keyed(of_warehouse(command.warehouse_id), "register-table", parameters)
+    return await once(keyed, caller=caller, do=do, again=again)
+
+
+async def _register(
     command: RegisterTable,
     *,
     caller: Caller,
@@ -81,13 +155,6 @@ async def register_table(
     clock: Clock,
     ids: Ids,
 ) -> Created:
-    """Make a table of a metadata file.
-
-    Raises:
-        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; INVALID_TABULAR_NAME, TABULAR_EXISTS, TABULAR_PROTECTED;
-            LOCATION_NOT_ALLOWED, LOCATION_TAKEN, LOCATION_BEING_PURGED; INVALID_METADATA_FILE; CHANGE_REFUSED;
-            STORE_UNAVAILABLE, STORE_DENIED; COMMIT_STATE_UNKNOWN.
-    """
     opened = await open_namespace(
         command.warehouse_id,
         command.namespace,

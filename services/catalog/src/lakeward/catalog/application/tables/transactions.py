@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from lakeward.catalog.application.tables.committing import TableChange
+from lakeward.catalog.application.access import open_tabular
+from lakeward.catalog.application.caller import Caller
+from lakeward.catalog.application.documents import Documents
+from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
+from lakeward.catalog.application.ports import Clock, TabularStore, WarehouseStore
+from lakeward.catalog.application.replaying import may_still_use
+from lakeward.catalog.application.tables.committing import TableChange, TableCommits
+from lakeward.catalog.application.tables.loaded import Loaded
+from lakeward.catalog.application.tables.replies import committed_reply
 from lakeward.catalog.domain.iceberg.requests import CommitRequest, Identifier
+from lakeward.catalog.domain.model import Kind, WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward.servicekit.authorization.actions import Action
+from lakeward.servicekit.authorization.authorizer import Authorizer
 from lakeward.servicekit.errors import Reason, Refusal
 
 MAX_TABLES: Final = 3750
@@ -75,3 +87,72 @@ def ident_of(identifier: Identifier) -> TabularIdent:
         Refusal: NAMESPACE_PART_EMPTY and the other reasons of `NamespaceIdent.of`.
     """
     return TabularIdent(NamespaceIdent.of(tuple(identifier.namespace)), identifier.name)
+
+
+async def commit_table(
+    warehouse_id: WarehouseId,
+    change: TableChange,
+    *,
+    deflated: bool,
+    caller: Caller,
+    once: Once,
+    commits: TableCommits,
+    authorizer: Authorizer,
+    tabulars: TabularStore,
+    documents: Documents,
+    clock: Clock,
+) -> Loaded:
+    """Change one table.
+
+    Raises:
+        Refusal: as `TableCommits`; IDEMPOTENCY_KEY_REUSED, REQUEST_IN_PROGRESS.
+    """
+
+    async def do(keeper: Keeper) -> Loaded:
+        (tabular,) = await commits(warehouse_id, [change], caller=caller, keeper=keeper)
+        return await committed_reply(tabular, documents=documents, clock=clock, deflated=deflated)
+
+    async def again(_: Mapping[str, str]) -> Loaded:
+        opened = await open_tabular(
+            warehouse_id,
+            change.ident,
+            Kind.TABLE,
+            Action.TABLE_COMMIT,
+            caller=caller,
+            authorizer=authorizer,
+            tabulars=tabulars,
+        )
+        return await committed_reply(opened.tabular, documents=documents, clock=clock, deflated=deflated)
+
+    parameters: dict[str, object] = {"namespace": change.ident.namespace.parts, "name": change.ident.name}
+    keyed = Keyed(of_warehouse(warehouse_id), "commit-table", parameters, change.document)
+    return await once(keyed, caller=caller, do=do, again=again)
+
+
+async def commit_transaction(
+    warehouse_id: WarehouseId,
+    changes: Sequence[TableChange],
+    document: bytes,
+    *,
+    caller: Caller,
+    once: Once,
+    commits: TableCommits,
+    authorizer: Authorizer,
+    warehouses: WarehouseStore,
+) -> None:
+    """Change several tables, all or none; no table at all succeeds.
+
+    Raises:
+        Refusal: as `commit_table`.
+    """
+
+    async def do(keeper: Keeper) -> None:
+        await may_still_use(warehouse_id, caller=caller, authorizer=authorizer, warehouses=warehouses)
+        if changes:
+            await commits(warehouse_id, changes, caller=caller, keeper=keeper)
+
+    async def again(_: Mapping[str, str]) -> None:
+        await may_still_use(warehouse_id, caller=caller, authorizer=authorizer, warehouses=warehouses)
+
+    keyed = Keyed(of_warehouse(warehouse_id), "commit-transaction", {}, document)
+    await once(keyed, caller=caller, do=do, again=again)

@@ -1,0 +1,98 @@
+"""What a change of a table replies: the table as it is now, for who made the change."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from lakeward.catalog.application.access import LIVE_OR_STAGED, open_tabular
+from lakeward.catalog.application.caller import Caller
+from lakeward.catalog.application.documents import Documents
+from lakeward.catalog.application.ports import Clock, TabularStore
+from lakeward.catalog.application.ports_access import ClientAccess, Level
+from lakeward.catalog.application.tables import etags
+from lakeward.catalog.application.tables.loaded import Loaded, give_access, level_of
+from lakeward.catalog.application.tables.loading import metadata_of
+from lakeward.catalog.domain.model import Kind, State, Tabular, Warehouse, WarehouseId
+from lakeward.catalog.domain.names import TabularIdent
+from lakeward.servicekit.authorization.actions import Action
+from lakeward.servicekit.authorization.authorizer import Authorizer
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Created:
+    """A tabular that was made, and the warehouse that it is in."""
+
+    warehouse: Warehouse
+    tabular: Tabular
+
+
+async def created_reply(
+    created: Created,
+    level: Level = Level.READ_WRITE_DELETE,
+    *,
+    caller: Caller,
+    documents: Documents,
+    access: ClientAccess,
+    clock: Clock,
+    deflated: bool,
+) -> Loaded:
+    """A table that was made, with access to write it; a staged one has neither file nor tag yet."""
+    tabular = created.tabular
+    metadata = await metadata_of(tabular, documents, references=False, deflated=deflated)
+    vended, config, credentials = await give_access(created.warehouse, tabular, level, caller=caller, access=access)
+    if tabular.state is State.STAGED:
+        return Loaded("", None, metadata, config, credentials)
+    shape = etags.with_access(
+        tabular, created.warehouse, level, delegation=caller.delegation, base_uri=caller.base_uri, references=False
+    )
+    etag = etags.tag(shape, expires_at=vended.expires_at, now=clock.now())
+    return Loaded(etag, tabular.metadata_location, metadata, config, credentials)
+
+
+async def current_reply(
+    warehouse_id: WarehouseId,
+    ident: TabularIdent,
+    *,
+    caller: Caller,
+    authorizer: Authorizer,
+    tabulars: TabularStore,
+    documents: Documents,
+    access: ClientAccess,
+    clock: Clock,
+    deflated: bool,
+) -> Loaded:
+    """What a repetition of a create or register is answered with: the table as it is now, decided and vended anew.
+
+    Raises:
+        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE, FORBIDDEN; what `ClientAccess.vend` raises.
+    """
+    opened = await open_tabular(
+        warehouse_id,
+        ident,
+        Kind.TABLE,
+        Action.TABLE_GET_METADATA,
+        caller=caller,
+        authorizer=authorizer,
+        tabulars=tabulars,
+        asked=(Action.TABLE_READ_DATA, Action.TABLE_WRITE_DATA),
+        states=LIVE_OR_STAGED,
+    )
+    level = level_of(opened.allowed)
+    if level is None:
+        return await committed_reply(opened.tabular, documents=documents, clock=clock, deflated=deflated)
+    return await created_reply(
+        Created(opened.warehouse, opened.tabular),
+        level,
+        caller=caller,
+        documents=documents,
+        access=access,
+        clock=clock,
+        deflated=deflated,
+    )
+
+
+async def committed_reply(tabular: Tabular, *, documents: Documents, clock: Clock, deflated: bool) -> Loaded:
+    """A table after a commit, without access to its files: the committer has that."""
+    metadata = await metadata_of(tabular, documents, references=False, deflated=deflated)
+    shape = etags.without_access(tabular, references=False)
+    return Loaded(etags.tag(shape, expires_at=None, now=clock.now()), tabular.metadata_location, metadata)

@@ -1,0 +1,57 @@
+"""Ids and paths from messages: refused here, once; behind this line they can't be wrong."""
+
+from __future__ import annotations
+
+import functools
+from uuid import UUID
+
+from lakeward.catalog.domain.model import TabularId, WarehouseId
+from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward.protocol.catalog.v1 import types_pb2
+from lakeward.servicekit.errors import invalid_field
+
+
+@functools.lru_cache(maxsize=4096)
+def warehouse_id(text: str) -> WarehouseId:
+    """A warehouse's id.
+
+    Raises:
+        Refusal: INVALID_FIELD.
+    """
+    try:
+        return WarehouseId(UUID(text))
+    except ValueError:
+        raise invalid_field("warehouse_id", text, "a warehouse's id, which is a UUID") from None
+
+
+def tabular_id(text: str) -> TabularId:
+    """A tabular's public id.
+
+    Raises:
+        Refusal: INVALID_FIELD.
+    """
+    try:
+        return TabularId(UUID(text))
+    except ValueError:
+        raise invalid_field("tabular_id", text, "a table's id, which is a UUID") from None
+
+
+_namespace = functools.lru_cache(maxsize=16384)(NamespaceIdent.of)
+
+
+def namespace_ident(message: types_pb2.NamespaceIdent) -> NamespaceIdent:
+    """A namespace's path.
+
+    Raises:
+        Refusal: NAMESPACE_TOO_DEEP, NAMESPACE_PART_EMPTY, NAMESPACE_PART_CONTAINS_DOT, INVALID_NAMESPACE.
+    """
+    return _namespace(tuple(message.parts))
+
+
+def tabular_ident(message: types_pb2.TabularIdent) -> TabularIdent:
+    """A tabular's path; a name that nothing can have is only not found.
+
+    Raises:
+        Refusal: as `namespace_ident`.
+    """
+    return TabularIdent(_namespace(tuple(message.namespace.parts)), message.name)

@@ -1,0 +1,150 @@
+"""TableService over gRPC: decode, call one use case, encode."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from lakeward.catalog.application.caller import authenticate
+from lakeward.catalog.application.tables.creating import CreateTable
+from lakeward.catalog.application.tables.loaded import Credential, Loaded, NotModified
+from lakeward.catalog.application.tables.loading import LoadTable
+from lakeward.catalog.application.tables.registering import RegisterTable
+from lakeward.catalog.application.tables.transactions import change_at, changes_of
+from lakeward.catalog.domain.iceberg.requests import parse_commit, parse_create_table, parse_transaction
+from lakeward.catalog.transport import decode, encode
+from lakeward.protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
+from lakeward.servicekit.authorization.identity import Identity
+from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.rpc import failure_of
+
+MAX_BATCH: Final = 256
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TableUseCases:
+    """What TableService does, each with its roles filled; every one takes `caller`."""
+
+    load: Callable[..., Awaitable[Loaded | NotModified]]
+    load_credentials: Callable[..., Awaitable[Sequence[Credential]]]
+    create: Callable[..., Awaitable[Loaded]]
+    register: Callable[..., Awaitable[Loaded]]
+    commit: Callable[..., Awaitable[Loaded]]
+    commit_transaction: Callable[..., Awaitable[None]]
+
+
+class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
+    """The methods of TableService that read or write metadata."""
+
+    def __init__(self, identity: Identity, use_cases: TableUseCases) -> None:
+        """Serve the use cases to whom `identity` knows."""
+        self._identity = identity
+        self._do = use_cases
+
+    async def LoadTable(self, request: tables_pb2.LoadTableRequest, context: Any) -> tables_pb2.LoadTableResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        loaded = await self._do.load(
+            LoadTable(
+                decode.warehouse_id(request.warehouse_id),
+                decode.tabular_ident(request.table),
+                references=request.snapshots == tables_pb2.SNAPSHOTS_REFS,
+                if_none_match=request.if_none_match,
+                deflated=request.accept_deflate,
+            ),
+            caller=caller,
+        )
+        if isinstance(loaded, NotModified):
+            return tables_pb2.LoadTableResponse(not_modified=loaded.etag)
+        return tables_pb2.LoadTableResponse(table=encode.loaded(loaded))
+
+    async def BatchLoadTables(
+        self, request: tables_pb2.BatchLoadTablesRequest, context: Any
+    ) -> tables_pb2.BatchLoadTablesResponse:
+        """See the contract."""
+        if len(request.items) > MAX_BATCH:
+            raise Refusal(
+                Reason.REASON_TOO_LARGE,
+                f"the batch has {len(request.items)} items; at most {MAX_BATCH} are taken",
+                what="batch",
+                limit=str(MAX_BATCH),
+            )
+        items = await asyncio.gather(*(self._item(item, context) for item in request.items))
+        return tables_pb2.BatchLoadTablesResponse(items=items)
+
+    async def _item(self, item: tables_pb2.LoadTableRequest, context: Any) -> tables_pb2.BatchLoadTablesItem:
+        try:
+            return tables_pb2.BatchLoadTablesItem(response=await self.LoadTable(item, context))
+        except Refusal as refusal:
+            return tables_pb2.BatchLoadTablesItem(failure=failure_of(refusal))
+
+    async def LoadCredentials(
+        self, request: tables_pb2.LoadCredentialsRequest, context: Any
+    ) -> tables_pb2.LoadCredentialsResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        credentials = await self._do.load_credentials(
+            decode.warehouse_id(request.warehouse_id), decode.tabular_ident(request.table), caller=caller
+        )
+        return tables_pb2.LoadCredentialsResponse(
+            storage_credentials=[encode.credential(credential) for credential in credentials]
+        )
+
+    async def CreateTable(self, request: tables_pb2.CreateTableRequest, context: Any) -> tables_pb2.CreateTableResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        command = CreateTable(
+            decode.warehouse_id(request.warehouse_id),
+            decode.namespace_ident(request.namespace),
+            parse_create_table(request.body),
+            request.body,
+            deflated=request.accept_deflate,
+        )
+        return tables_pb2.CreateTableResponse(table=encode.loaded(await self._do.create(command, caller=caller)))
+
+    async def RegisterTable(
+        self, request: tables_pb2.RegisterTableRequest, context: Any
+    ) -> tables_pb2.RegisterTableResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        command = RegisterTable(
+            decode.warehouse_id(request.warehouse_id),
+            decode.namespace_ident(request.namespace),
+            request.name,
+            request.metadata_location,
+            overwrite=request.overwrite,
+            deflated=request.accept_deflate,
+        )
+        return tables_pb2.RegisterTableResponse(table=encode.loaded(await self._do.register(command, caller=caller)))
+
+    async def CommitTable(self, request: tables_pb2.CommitTableRequest, context: Any) -> tables_pb2.CommitTableResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        warehouse_id, path = decode.warehouse_id(request.warehouse_id), decode.tabular_ident(request.table)
+        change = change_at(path, parse_commit(request.body), request.body)
+        loaded = await self._do.commit(warehouse_id, change, deflated=request.accept_deflate, caller=caller)
+        return tables_pb2.CommitTableResponse(table=encode.loaded(loaded))
+
+    async def CommitTransaction(
+        self, request: tables_pb2.CommitTransactionRequest, context: Any
+    ) -> tables_pb2.CommitTransactionResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        warehouse_id = decode.warehouse_id(request.warehouse_id)
+        requests = parse_transaction(request.body)
+        changes = changes_of(requests, _documents(request.body))
+        await self._do.commit_transaction(warehouse_id, changes, request.body, caller=caller)
+        return tables_pb2.CommitTransactionResponse()
+
+
+class _Transaction(msgspec.Struct, rename="kebab"):
+    table_changes: list[msgspec.Raw]
+
+
+def _documents(body: bytes) -> tuple[bytes, ...]:
+    """Each change of a transaction as it came; the body was parsed, so it is known to be one."""
+    return tuple(bytes(raw) for raw in msgspec.json.decode(body, type=_Transaction).table_changes)
