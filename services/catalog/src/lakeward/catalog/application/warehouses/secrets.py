@@ -32,8 +32,9 @@ async def kept_for(
     await judge.keep_secret(secret_id, warehouse_id)
     try:
         yield
-    except Refusal:
-        if not await _refers(warehouses, warehouse_id, secret_id):
+    except Refusal as refusal:
+        unknown = refusal.reason == Reason.REASON_COMMIT_STATE_UNKNOWN  # a row may yet refer to it
+        if not unknown and not await _refers(warehouses, warehouse_id, secret_id):
             await forget(judge, secret_id, warehouse_id)
         raise
 

@@ -1,0 +1,1 @@
+"""What is done with namespaces: make, read, list, change their properties, drop."""

@@ -1,0 +1,1 @@
+"""What is done with Iceberg views' metadata: create, load, commit."""
