@@ -1,0 +1,63 @@
+# Everything a new machine needs is Python 3.11 or newer and make; the rest is installed here, into $(VENV).
+# Spark, for `demo` and the tests of engines, also needs Java 17: it is used where it is found, else taken from a package.
+
+VENV ?= .venv
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p && break; done)
+BIN := $(VENV)/bin
+DISTRIBUTIONS := libs/protocol libs/locations libs/servicekit libs/components[embedded] \
+	services/catalog services/authz services/vending services/gateway cli
+RUN_STAMP := $(VENV)/.installed-run
+DEV_STAMP := $(VENV)/.installed-dev
+MANIFESTS := constraints.txt $(wildcard libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml pipelines/pyproject.toml)
+TESTS ?= tests
+
+.PHONY: run test check proto bench demo clean install install-dev
+
+run: $(RUN_STAMP) ## start the embedded catalog on 127.0.0.1:8181; Ctrl-C ends it
+	@exec $(BIN)/lakeward up
+
+test: $(DEV_STAMP) ## all tests, with real components
+	$(BIN)/python -m pytest $(TESTS)
+
+check: $(DEV_STAMP) ## lint, types, imports, protos
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python tools/check_types.py
+	$(BIN)/lint-imports --config .importlinter
+	$(BIN)/python tools/check_dependencies.py
+	$(BIN)/buf lint
+	$(BIN)/buf format --diff --exit-code
+	$(BIN)/python tools/check_breaking.py
+	$(BIN)/python tools/generate_protos.py --check
+
+proto: $(DEV_STAMP) ## generate lakeward.protocol from protos/
+	$(BIN)/buf lint
+	$(BIN)/python tools/generate_protos.py
+
+bench: $(DEV_STAMP) ## the table of figures of docs/performance.md
+	$(BIN)/python -m bench
+
+demo: $(DEV_STAMP) ## a PySpark job that ingests, queries and evolves a million rows
+	$(BIN)/python -m lakeward.pipelines.demo
+
+install: $(RUN_STAMP)
+
+install-dev: $(DEV_STAMP)
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Lakeward needs Python 3.11 or newer; install it, or say PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is older than 3.11; say PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN_STAMP): $(BIN)/python $(MANIFESTS)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt hatchling editables
+	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt $(addprefix --editable ,$(DISTRIBUTIONS))
+	@touch $@
+
+$(DEV_STAMP): $(RUN_STAMP) requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable pipelines -r requirements-dev.txt
+	@touch $@
+
+clean: ## what was built; never the state in LAKEWARD_HOME
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .cache dist build
+	find . -name __pycache__ -type d -not -path './.lakeward/*' -prune -exec rm -rf {} +
