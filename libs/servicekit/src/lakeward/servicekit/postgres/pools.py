@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
     from pydantic import SecretStr
 
-    Connection: TypeAlias = asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]
     _AsyncpgPool: TypeAlias = asyncpg.Pool[asyncpg.Record]
 
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
+"""A connection, pooled or not; in text, since asyncpg's classes take a parameter in their stubs alone."""
 Isolation: TypeAlias = Literal["read_committed", "repeatable_read", "serializable"]
 ACQUIRE_TIMEOUT: Final = timedelta(seconds=5)
 _PING_TIMEOUT: Final = 2.0
