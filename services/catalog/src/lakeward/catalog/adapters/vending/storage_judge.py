@@ -1,0 +1,63 @@
+"""Judging storage and keeping its secrets, through vending; the role `StorageJudge`."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from uuid import UUID
+
+from lakeward.catalog.adapters.vending.permits import Permits
+from lakeward.catalog.domain.model import Storage, WarehouseId
+from lakeward.protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
+from lakeward.servicekit.rpc import Channel, stub
+
+
+class VendingJudge:
+    """Asks vending."""
+
+    def __init__(self, channel: Channel, permits: Permits) -> None:
+        """Reach vending by `channel`."""
+        self._stub: vending_pb2_grpc.StorageServiceAsyncStub = stub(vending_pb2_grpc.StorageServiceStub, channel)
+        self._permits = permits
+
+    async def normalise(self, profile: bytes, *, secret_id: UUID | None, replaces: bytes | None) -> Storage:
+        """See `StorageJudge`."""
+        reply = await self._stub.NormaliseProfile(
+            vending_pb2.NormaliseProfileRequest(
+                profile=profile, secret_id="" if secret_id is None else str(secret_id), replaces=replaces or b""
+            )
+        )
+        return Storage(
+            profile=reply.profile,
+            secret_id=secret_id,
+            credential_kind=reply.credential_kind or None,
+            base_location=reply.base_location,
+            place=reply.place,
+            layout=reply.layout,
+            schemes=tuple(reply.schemes),
+            client_defaults=MappingProxyType(dict(reply.client_defaults)),
+            push_delete_disabled=reply.push_delete_disabled,
+            signs_remotely=reply.signs_remotely,
+        )
+
+    async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> None:
+        """See `StorageJudge`."""
+        permitted = self._permits.storage(
+            warehouse_id,
+            storage,
+            incarnation=None,
+            location=storage.base_location,
+            access=permits_pb2.ACCESS_READ_WRITE_DELETE,
+            purpose=permits_pb2.PURPOSE_VALIDATE,
+            principal=principal,
+        )
+        await self._stub.ValidateStorage(vending_pb2.ValidateStorageRequest(storage=permitted))
+
+    async def keep_secret(self, secret_id: UUID, warehouse_id: WarehouseId) -> None:
+        """See `StorageJudge`."""
+        await self._stub.KeepSecret(
+            vending_pb2.KeepSecretRequest(secret_id=str(secret_id), warehouse_id=str(warehouse_id))
+        )
+
+    async def forget_secret(self, secret_id: UUID) -> None:
+        """See `StorageJudge`."""
+        await self._stub.ForgetSecret(vending_pb2.ForgetSecretRequest(secret_id=str(secret_id)))

@@ -1,0 +1,40 @@
+"""Paths that engines try to see whether something is there.
+
+Spark tries `namespace.table.branch_x` as a table of a namespace that is nested deeper than any can be, and goes on when there is
+no such table. So where something is looked for, a path that nothing can have is only not found.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lakeward.catalog.application.access import no_such_tabular
+from lakeward.catalog.domain.model import Kind
+from lakeward.catalog.domain.names import TabularIdent
+from lakeward.catalog.transport import decode
+from lakeward.protocol.catalog.v1 import types_pb2
+from lakeward.servicekit.errors import Reason, Refusal
+
+_IMPOSSIBLE: Final = frozenset(
+    {
+        Reason.REASON_NAMESPACE_TOO_DEEP,
+        Reason.REASON_NAMESPACE_PART_CONTAINS_DOT,
+        Reason.REASON_NAMESPACE_PART_EMPTY,
+        Reason.REASON_INVALID_NAMESPACE,
+    }
+)
+
+
+def looked_for(kind: Kind, message: types_pb2.TabularIdent) -> TabularIdent:
+    """The path of something that is looked for.
+
+    Raises:
+        Refusal: NO_SUCH_TABLE or NO_SUCH_VIEW, for a path that nothing can have.
+    """
+    try:
+        return decode.tabular_ident(message)
+    except Refusal as refusal:
+        if refusal.reason in _IMPOSSIBLE:
+            shown = ".".join((*message.namespace.parts, message.name))
+            raise no_such_tabular(kind, shown[:1000]) from None
+        raise

@@ -1,0 +1,145 @@
+"""ViewService over gRPC."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Awaitable, Callable, Sized
+from typing import Any, Final
+
+from lakeward.catalog.application.caller import authenticate
+from lakeward.catalog.application.dropping import DropTabular
+from lakeward.catalog.application.listing import ListTabulars
+from lakeward.catalog.application.paging import Page
+from lakeward.catalog.application.renaming import RenameTabular
+from lakeward.catalog.application.tables.loaded import Loaded
+from lakeward.catalog.application.views.committing import ViewChange
+from lakeward.catalog.application.views.creating import CreateView
+from lakeward.catalog.domain.iceberg.requests import parse_create_view, parse_view_commit
+from lakeward.catalog.domain.model import Kind, Tabular
+from lakeward.catalog.transport import decode, encode
+from lakeward.catalog.transport.pages import page_of
+from lakeward.catalog.transport.probing import looked_for
+from lakeward.protocol.catalog.v1 import views_pb2, views_pb2_grpc
+from lakeward.servicekit.authorization.identity import Identity
+from lakeward.servicekit.errors import Reason, Refusal
+
+MAX_REFERENCED_BY: Final = 10
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ViewUseCases:
+    """What ViewService does, each with its roles filled; every one takes `caller`."""
+
+    list: Callable[..., Awaitable[Page[Tabular]]]
+    create: Callable[..., Awaitable[Loaded]]
+    load: Callable[..., Awaitable[Loaded]]
+    check_exists: Callable[..., Awaitable[None]]
+    commit: Callable[..., Awaitable[Loaded]]
+    drop: Callable[..., Awaitable[None]]
+    rename: Callable[..., Awaitable[None]]
+
+
+class ViewServicer(views_pb2_grpc.ViewServiceServicer):
+    """Iceberg views."""
+
+    def __init__(self, identity: Identity, use_cases: ViewUseCases) -> None:
+        """Serve the use cases to whom `identity` knows."""
+        self._identity = identity
+        self._do = use_cases
+
+    async def ListViews(self, request: views_pb2.ListViewsRequest, context: Any) -> views_pb2.ListViewsResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        command = ListTabulars(
+            decode.warehouse_id(request.warehouse_id),
+            decode.namespace_ident(request.namespace),
+            Kind.VIEW,
+            page_of(request),
+        )
+        page = await self._do.list(command, caller=caller)
+        response = views_pb2.ListViewsResponse(
+            identifiers=[encode.tabular_ident(view.ident) for view in page.entries], next_page_token=page.next_token
+        )
+        if request.with_ids:
+            response.ids.extend([str(view.tabular_id) for view in page.entries])
+        if request.with_protection:
+            response.protection.extend([view.protected for view in page.entries])
+        return response
+
+    async def CreateView(self, request: views_pb2.CreateViewRequest, context: Any) -> views_pb2.CreateViewResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        command = CreateView(
+            decode.warehouse_id(request.warehouse_id),
+            decode.namespace_ident(request.namespace),
+            parse_create_view(request.body),
+            request.body,
+        )
+        return views_pb2.CreateViewResponse(view=encode.loaded(await self._do.create(command, caller=caller)))
+
+    async def LoadView(self, request: views_pb2.LoadViewRequest, context: Any) -> views_pb2.LoadViewResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        check_depth(request.referenced_by)
+        warehouse_id = decode.warehouse_id(request.warehouse_id)
+        loaded = await self._do.load(warehouse_id, looked_for(Kind.VIEW, request.view), caller=caller)
+        return views_pb2.LoadViewResponse(view=encode.loaded(loaded))
+
+    async def ViewExists(self, request: views_pb2.ViewExistsRequest, context: Any) -> views_pb2.ViewExistsResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        warehouse_id = decode.warehouse_id(request.warehouse_id)
+        await self._do.check_exists(warehouse_id, looked_for(Kind.VIEW, request.view), Kind.VIEW, caller=caller)
+        return views_pb2.ViewExistsResponse()
+
+    async def CommitView(self, request: views_pb2.CommitViewRequest, context: Any) -> views_pb2.CommitViewResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        change = ViewChange(
+            decode.warehouse_id(request.warehouse_id),
+            decode.tabular_ident(request.view),
+            parse_view_commit(request.body),
+            request.body,
+        )
+        return views_pb2.CommitViewResponse(view=encode.loaded(await self._do.commit(change, caller=caller)))
+
+    async def DropView(self, request: views_pb2.DropViewRequest, context: Any) -> views_pb2.DropViewResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        command = DropTabular(
+            decode.warehouse_id(request.warehouse_id),
+            decode.tabular_ident(request.view),
+            Kind.VIEW,
+            purge=request.purge if request.HasField("purge") else True,
+            force=request.force,
+        )
+        await self._do.drop(command, caller=caller)
+        return views_pb2.DropViewResponse()
+
+    async def RenameView(self, request: views_pb2.RenameViewRequest, context: Any) -> views_pb2.RenameViewResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        command = RenameTabular(
+            decode.warehouse_id(request.warehouse_id),
+            Kind.VIEW,
+            decode.tabular_ident(request.source),
+            decode.tabular_ident(request.destination),
+        )
+        await self._do.rename(command, caller=caller)
+        return views_pb2.RenameViewResponse()
+
+
+def check_depth(referenced_by: Sized) -> None:
+    """Whether a chain of views is short enough, be it heeded or not.
+
+    Raises:
+        Refusal: REFERENCED_BY_TOO_DEEP.
+    """
+    depth = len(referenced_by)
+    if depth > MAX_REFERENCED_BY:
+        raise Refusal(
+            Reason.REASON_REFERENCED_BY_TOO_DEEP,
+            f"the chain of views has {depth} members; at most {MAX_REFERENCED_BY} are taken",
+            depth=str(depth),
+            limit=str(MAX_REFERENCED_BY),
+        )
