@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from lakeward.protocol.common.v1.context_pb2 import RequestContext
 from lakeward.servicekit.authorization.principals import Principal, UserId
+
+# The revision of an answer that holds for every caller: no identity provider is configured, so everybody is anonymous.
+OPEN_REVISION: Final = "open"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

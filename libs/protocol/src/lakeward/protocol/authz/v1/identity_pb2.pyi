@@ -55,7 +55,9 @@ class AuthenticateResponse(_message.Message):
     REVISION_FIELD_NUMBER: _builtins.int
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     revision: _builtins.str
-    """Which configuration and keys of the providers the answer came from; a cached answer is good under an equal revision only."""
+    """Which configuration and keys of the providers the answer came from; a cached answer is good under an equal revision only.
+    "open": no provider is configured, so the answer is the same for every caller.
+    """
     display_name: _builtins.str
     """A name for people, from the claims; may be unset."""
     @_builtins.property
