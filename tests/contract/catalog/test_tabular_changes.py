@@ -1,0 +1,450 @@
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from tests.support.catalog.stores import Stores
+from tests.support.catalog.values import NOON, a_body, a_commit, a_namespace, a_purge, a_tabular, an_event
+
+from lakeward.catalog.domain.bodies import inflate, join
+from lakeward.catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, Warehouse, WarehouseId
+from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward.locations import Location
+from lakeward.servicekit.errors import Reason, Refusal
+
+
+async def _text(stores: Stores, tabular: Tabular, metadata_id: MetadataId, *, references: bool = False) -> str:
+    parts = await stores.bodies.body(tabular.warehouse_id, metadata_id, references=references)
+    return inflate(join([part.part for part in parts])).decode()
+
+
+async def _found(stores: Stores, tabular: Tabular) -> Tabular | None:
+    return (await stores.tabulars.locate(tabular.warehouse_id, tabular.ident)).tabular
+
+
+def _reason(refused: pytest.ExceptionInfo[Refusal]) -> int:
+    return refused.value.reason
+
+
+async def test_a_tabular_is_found_as_it_was_inserted(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    assert await _found(stores, tabular) == tabular
+
+
+async def test_names_compare_without_case_and_keep_theirs(stores: Stores) -> None:
+    namespace = await stores.with_namespace(
+        None,
+        "Sales",
+    )
+    tabular = await stores.with_tabular(namespace, "Straße")
+    ident = TabularIdent(NamespaceIdent(("sALES",)), "STRASSE")
+    assert (await stores.tabulars.locate(tabular.warehouse_id, ident)).tabular == tabular
+
+
+async def test_a_location_says_how_far_the_path_exists(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    nothing = await stores.tabulars.locate(namespace.warehouse_id, TabularIdent(namespace.ident, "absent"))
+    assert nothing.warehouse is not None
+    assert nothing.namespace == namespace
+    assert nothing.tabular is None
+    elsewhere = TabularIdent(NamespaceIdent(("absent",)), "t")
+    assert (await stores.tabulars.locate(namespace.warehouse_id, elsewhere)).namespace is None
+    nowhere = await stores.tabulars.locate(WarehouseId(uuid4()), TabularIdent(namespace.ident, "t"))
+    assert (nowhere.warehouse, nowhere.namespace, nowhere.tabular) == (None, None, None)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", ""])
+async def test_a_name_that_cannot_be_stored_is_not_there(stores: Stores, name: str) -> None:
+    tabular = await stores.with_tabular()
+    other = TabularIdent(tabular.ident.namespace, name)
+    absent, found = await asyncio.gather(
+        stores.tabulars.locate(tabular.warehouse_id, other),
+        stores.tabulars.locate(tabular.warehouse_id, tabular.ident),
+    )
+    assert absent.tabular is None
+    assert found.tabular == tabular
+
+
+async def test_what_was_committed_is_what_is_loaded(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    commit = a_commit(tabular, body=a_body('{"version":2}'))
+    async with stores.changes.change() as change:
+        assert not await change.commit_tabulars([commit])
+    found = await _found(stores, tabular)
+    assert found == dataclasses.replace(
+        tabular, metadata_id=commit.metadata_id, metadata_location=commit.metadata_location
+    )
+    assert await _text(stores, tabular, commit.metadata_id) == '{"version":2}'
+    assert await stores.changes.current_metadata(tabular.warehouse_id, tabular.incarnation) == commit.metadata_id
+
+
+async def test_a_body_that_was_replaced_is_gone(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    async with stores.changes.change() as change:
+        await change.commit_tabulars([a_commit(tabular)])
+    with pytest.raises(LookupError):
+        await stores.bodies.body(tabular.warehouse_id, tabular.metadata_id, references=False)
+
+
+async def test_of_two_commits_from_one_metadata_exactly_one_wins(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    commits = [a_commit(tabular) for _ in range(8)]
+
+    async def attempt(index: int) -> bool:
+        async with stores.changes.change() as change:
+            return not await change.commit_tabulars([commits[index]])
+
+    won = await asyncio.gather(*(attempt(index) for index in range(8)))
+    assert sum(won) == 1
+    found = await _found(stores, tabular)
+    assert found is not None
+    assert found.metadata_id == commits[won.index(True)].metadata_id
+
+
+async def test_commits_to_several_tables_happen_all_or_not_at_all(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    first, second = await stores.with_tabular(namespace), await stores.with_tabular(namespace)
+    stale = dataclasses.replace(a_commit(second), expected=MetadataId(uuid4()))
+    async with stores.changes.change() as change:
+        assert list(await change.commit_tabulars([a_commit(first), stale])) == [second.incarnation]
+    assert await _found(stores, first) == first
+    async with stores.changes.change() as change:
+        assert not await change.commit_tabulars([a_commit(second), a_commit(first)])
+    assert (await _found(stores, first)) != first
+
+
+async def test_transactions_over_the_same_tables_in_any_order_all_end(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    tables = [await stores.with_tabular(namespace) for _ in range(4)]
+
+    async def attempt(turn: int) -> bool:
+        order = tables if turn % 2 else tables[::-1]
+        async with stores.changes.change() as change:
+            return not await change.commit_tabulars([a_commit(table) for table in order])
+
+    assert sum(await asyncio.gather(*(attempt(turn) for turn in range(8)))) == 1
+
+
+async def test_a_dropped_table_takes_no_commit(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    async with stores.changes.change() as change:
+        await change.drop_tabular(tabular, at=NOON, expires_at=NOON + timedelta(days=7))
+    async with stores.changes.change() as change:
+        assert list(await change.commit_tabulars([a_commit(tabular)])) == [tabular.incarnation]
+
+
+async def test_the_first_commit_makes_a_staged_table_live(stores: Stores) -> None:
+    tabular = await stores.with_tabular(state=State.STAGED)
+    async with stores.changes.change() as change:
+        assert not await change.commit_tabulars([a_commit(tabular)])
+    found = await _found(stores, tabular)
+    assert found is not None
+    assert (found.state, found.expires_at) == (State.LIVE, None)
+
+
+async def test_both_forms_of_a_body_come_back_part_by_part(stores: Stores) -> None:
+    first, second = uuid4(), uuid4()
+    body = a_body(
+        "{", (first, "snapshot 1,"), (second, "snapshot 2,"), "newest}", references=("{", (second, "snapshot 2,"), "}")
+    )
+    tabular = await stores.with_tabular()
+    commit = a_commit(tabular, body=body)
+    async with stores.changes.change() as change:
+        await change.commit_tabulars([commit])
+    whole = await stores.bodies.body(tabular.warehouse_id, commit.metadata_id, references=False)
+    assert tuple(whole) == body.everything
+    references = await stores.bodies.body(tabular.warehouse_id, commit.metadata_id, references=True)
+    assert tuple(references) == body.references
+    assert await stores.chunks(tabular) == 2
+
+
+async def test_the_form_for_references_is_the_document_where_nothing_is_left_out(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    assert await _text(stores, tabular, tabular.metadata_id, references=True) == '{"format-version":2}'
+
+
+async def test_shared_parts_stay_while_a_body_names_them_and_go_with_the_last(stores: Stores) -> None:
+    old, new = uuid4(), uuid4()
+    tabular = await stores.with_tabular()
+    first = a_commit(tabular, body=a_body("{", (old, "old"), "}"))
+    async with stores.changes.change() as change:
+        await change.commit_tabulars([first])
+    second = dataclasses.replace(
+        a_commit(tabular, body=a_body("{", (old, "old"), (new, "new"), "}")),
+        expected=first.metadata_id,
+        kept_chunks=frozenset({old}),
+    )
+    async with stores.changes.change() as change:
+        assert not await change.commit_tabulars([second])
+    assert await _text(stores, tabular, second.metadata_id) == "{oldnew}"
+    assert await stores.chunks(tabular) == 2
+    third = dataclasses.replace(a_commit(tabular, body=a_body("{}")), expected=second.metadata_id)
+    async with stores.changes.change() as change:
+        assert not await change.commit_tabulars([third])
+    assert await stores.chunks(tabular) == 0
+
+
+async def test_equal_shared_parts_of_two_tables_are_each_ones_own(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    shared = uuid4()
+    first, second = await stores.with_tabular(namespace), await stores.with_tabular(namespace)
+    commits = [a_commit(each, body=a_body("{", (shared, "same"), "}")) for each in (first, second)]
+    async with stores.changes.change() as change:
+        await change.commit_tabulars(commits)
+    async with stores.changes.change() as change:
+        await change.delete_tabular(first)
+    assert await _text(stores, second, commits[1].metadata_id) == "{same}"
+
+
+async def test_a_name_that_is_taken_is_refused_whatever_its_case(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    await stores.with_tabular(namespace, "Orders")
+    with pytest.raises(Refusal) as refused:
+        await stores.with_tabular(namespace, "ORDERS", kind=Kind.VIEW)
+    assert _reason(refused) == Reason.REASON_TABULAR_EXISTS
+
+
+async def test_of_two_creates_of_one_name_exactly_one_wins(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    outcomes = await asyncio.gather(*(stores.with_tabular(namespace, "same") for _ in range(6)), return_exceptions=True)
+    refusals = [each for each in outcomes if isinstance(each, Refusal)]
+    assert len(refusals) == 5
+    assert {each.reason for each in refusals} == {Reason.REASON_TABULAR_EXISTS}
+
+
+async def test_a_public_id_is_taken_once_in_a_warehouse_and_free_in_the_next(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    namespace = await stores.with_namespace(await _warehouse_of(stores, tabular))
+    with pytest.raises(Refusal) as refused:
+        await stores.with_tabular(namespace, tabular_id=tabular.tabular_id)
+    assert _reason(refused) == Reason.REASON_TABULAR_EXISTS
+    await stores.with_tabular(await stores.with_namespace(), tabular_id=tabular.tabular_id)
+
+
+async def _warehouse_of(stores: Stores, tabular: Tabular) -> Warehouse:
+    return await stores.warehouses.find(tabular.warehouse_id)
+
+
+async def test_a_staged_table_gives_way_to_a_create_of_its_name(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    staged = await stores.with_tabular(namespace, "t", state=State.STAGED)
+    made = await stores.with_tabular(namespace, "T")
+    assert await _found(stores, staged) == made
+    assert await stores.changes.current_metadata(staged.warehouse_id, staged.incarnation) is None
+
+
+async def test_a_create_and_the_commit_of_the_staged_row_it_would_replace_leave_one_table(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    staged = await stores.with_tabular(namespace, "t", state=State.STAGED)
+
+    async def finish() -> bool:
+        async with stores.changes.change() as change:
+            return not await change.commit_tabulars([a_commit(staged)])
+
+    finished, made = await asyncio.gather(finish(), stores.with_tabular(namespace, "t"), return_exceptions=True)
+    assert (finished is True) == isinstance(made, Refusal)
+
+
+async def test_two_tabulars_never_lie_at_one_place(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    namespace = await stores.with_namespace(await _warehouse_of(stores, tabular))
+    spelled = tabular.location.replace("s3://", "s3a://")
+    with pytest.raises(Refusal) as refused:
+        await stores.with_tabular(namespace, location=spelled)
+    assert _reason(refused) == Reason.REASON_LOCATION_TAKEN
+
+
+async def test_a_tabular_in_a_namespace_that_went_is_refused(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    async with stores.changes.change() as change:
+        await change.delete_namespace(namespace)
+    with pytest.raises(Refusal) as refused:
+        await stores.with_tabular(namespace)
+    assert _reason(refused) == Reason.REASON_NO_SUCH_NAMESPACE
+
+
+async def test_a_dropped_table_frees_its_name_and_keeps_its_place(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    async with stores.changes.change() as change:
+        await change.drop_tabular(tabular, at=NOON, expires_at=NOON + timedelta(days=7))
+    assert await _found(stores, tabular) is None
+    by_id = await stores.tabulars.by_id(tabular.warehouse_id, tabular.tabular_id)
+    assert by_id is not None
+    assert by_id.state is State.DROPPED
+    inside = Location.parse(f"{tabular.location}/data/file.parquet")
+    assert await stores.tabulars.by_location(tabular.warehouse_id, inside) == by_id
+    namespace = (await stores.namespaces.find(tabular.warehouse_id, tabular.ident.namespace))[1]
+    await stores.with_tabular(namespace, tabular.ident.name)
+
+
+async def test_a_deleted_table_leaves_nothing(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    async with stores.changes.change() as change:
+        await change.delete_tabular(tabular)
+    assert await stores.tabulars.by_id(tabular.warehouse_id, tabular.tabular_id) is None
+    with pytest.raises(LookupError):
+        await stores.bodies.body(tabular.warehouse_id, tabular.metadata_id, references=False)
+
+
+async def test_a_rename_moves_the_name_and_nothing_else(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    warehouse = await stores.warehouses.find(tabular.warehouse_id)
+    target = await stores.with_namespace(warehouse)
+    async with stores.changes.change() as change:
+        await change.rename_tabular(tabular, namespace=target, name="renamed")
+    assert await _found(stores, tabular) is None
+    ident = TabularIdent(target.ident, "renamed")
+    moved = (await stores.tabulars.locate(tabular.warehouse_id, ident)).tabular
+    assert moved == dataclasses.replace(tabular, ident=ident, namespace_id=target.namespace_id, row_version=2)
+
+
+async def test_a_rename_to_a_taken_name_is_refused(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    tabular, other = await stores.with_tabular(namespace), await stores.with_tabular(namespace)
+    with pytest.raises(Refusal) as refused:
+        async with stores.changes.change() as change:
+            await change.rename_tabular(tabular, namespace=namespace, name=other.ident.name.upper())
+    assert _reason(refused) == Reason.REASON_TABULAR_EXISTS
+
+
+async def test_a_rename_may_change_a_names_case(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    tabular = await stores.with_tabular(namespace, "orders")
+    async with stores.changes.change() as change:
+        await change.rename_tabular(tabular, namespace=namespace, name="Orders")
+    found = await _found(stores, tabular)
+    assert found is not None
+    assert found.ident.name == "Orders"
+
+
+async def test_a_change_of_a_row_that_moved_is_refused(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    tabular = await stores.with_tabular(namespace)
+    async with stores.changes.change() as change:
+        await change.rename_tabular(tabular, namespace=namespace, name="renamed")
+    with pytest.raises(Refusal) as refused:
+        async with stores.changes.change() as change:
+            await change.drop_tabular(tabular, at=NOON, expires_at=NOON)
+    assert _reason(refused) == Reason.REASON_CONCURRENT_CHANGE
+
+
+@pytest.mark.parametrize(
+    ("kinds", "reason"),
+    [
+        ((Kind.TABLE,), Reason.REASON_NO_SUCH_TABLE),
+        ((Kind.VIEW,), Reason.REASON_NO_SUCH_VIEW),
+        ((Kind.VIEW, Kind.TABLE), Reason.REASON_NO_SUCH_VIEW),
+    ],
+)
+async def test_an_absent_tabular_cannot_be_locked(stores: Stores, kinds: tuple[Kind, ...], reason: int) -> None:
+    namespace = await stores.with_namespace()
+    with pytest.raises(Refusal) as refused:
+        async with stores.changes.change() as change:
+            await change.lock_tabular(
+                namespace.warehouse_id, TabularIdent(namespace.ident, "absent"), kinds, states=list(State)
+            )
+    assert _reason(refused) == reason
+
+
+async def test_only_the_asked_kind_and_state_is_locked(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    async with stores.changes.change() as change:
+        found = await change.lock_tabular(tabular.warehouse_id, tabular.ident, (Kind.TABLE,), states=(State.LIVE,))
+        assert found == tabular
+    for kinds, states in (((Kind.VIEW,), (State.LIVE,)), ((Kind.TABLE,), (State.STAGED,))):
+        with pytest.raises(Refusal):
+            async with stores.changes.change() as change:
+                await change.lock_tabular(tabular.warehouse_id, tabular.ident, kinds, states=states)
+
+
+@pytest.mark.parametrize(
+    ("where", "enclosed_too", "overlaps"),
+    [
+        ("{0}", False, True),
+        ("{0}/inner", False, True),
+        ("{0}-beside", True, False),
+        ("{1}", False, False),
+        ("{1}", True, True),
+    ],
+)
+async def test_places_overlap_by_whole_segments(stores: Stores, where: str, enclosed_too: bool, overlaps: bool) -> None:
+    tabular = await stores.with_tabular()
+    location = Location.parse(where.format(tabular.location, tabular.location.rpartition("/")[0]))
+    async with stores.changes.change() as change:
+        await change.lock_locations(tabular.warehouse_id, exclusively=True)
+        found = await change.overlapping(tabular.warehouse_id, location, enclosed_too=enclosed_too)
+        assert found == (tabular if overlaps else None)
+        assert not await change.overlapping(
+            tabular.warehouse_id, location, enclosed_too=enclosed_too, but_not=tabular.incarnation
+        )
+
+
+async def test_a_location_longer_than_an_index_entry_is_compared_whole(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    segments = "/".join("é" * 120 for _ in range(10))
+    tabular = await stores.with_tabular(namespace, location=f"s3://lake/{segments}/first")
+    await stores.with_tabular(namespace, location=f"s3://lake/{segments}/second")
+    async with stores.changes.change() as change:
+        inner = Location.parse(f"{tabular.location}/data")
+        assert await change.overlapping(tabular.warehouse_id, inner, enclosed_too=False) == tabular
+        beside = Location.parse(f"s3://lake/{segments}/third")
+        assert await change.overlapping(tabular.warehouse_id, beside, enclosed_too=True) is None
+
+
+async def test_files_that_wait_to_be_purged_block_what_overlaps_them(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    async with stores.changes.change() as change:
+        await change.delete_tabular(tabular)
+        await change.enqueue(a_purge(tabular))
+    async with stores.changes.change() as change:
+        for place, pending in (
+            (tabular.location, True),
+            (f"{tabular.location}/inner", True),
+            (tabular.location.rpartition("/")[0], True),
+            (f"{tabular.location}2", False),
+        ):
+            assert await change.purge_pending(tabular.warehouse_id, Location.parse(place)) is pending
+
+
+async def test_queueing_the_same_work_twice_answers_the_first_ones_id(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    async with stores.changes.change() as change:
+        first = await change.enqueue(a_purge(tabular))
+        assert await change.enqueue(a_purge(tabular)) == first
+    async with stores.changes.change() as change:
+        assert await change.enqueue(a_purge(tabular)) == first
+
+
+async def test_what_a_refused_change_did_is_undone(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    tabular, event = a_tabular(namespace), an_event(namespace.warehouse_id)
+
+    async def make_two_of_one_name() -> None:
+        async with stores.changes.change() as change:
+            await change.insert_tabular(tabular, a_body())
+            await change.emit(event)
+            await change.insert_tabular(dataclasses.replace(a_tabular(namespace), ident=tabular.ident), a_body())
+
+    with pytest.raises(Refusal):
+        await make_two_of_one_name()
+    assert await _found(stores, tabular) is None
+    assert event.event_id not in await stores.told()
+
+
+async def test_events_keep_the_order_in_which_they_were_emitted(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    events = [an_event(namespace.warehouse_id) for _ in range(20)]
+    async with stores.changes.change() as change:
+        await change.emit(*events[:3])
+        await change.insert_tabular(a_tabular(namespace), a_body())
+        await change.emit(*events[3:])
+    wanted = [event.event_id for event in events]
+    assert [each for each in await stores.told() if each in wanted] == wanted
+
+
+async def test_an_incarnation_that_never_was_has_no_metadata(stores: Stores) -> None:
+    namespace = a_namespace(await stores.with_warehouse())
+    assert await stores.changes.current_metadata(namespace.warehouse_id, Incarnation(uuid4())) is None

@@ -1,0 +1,553 @@
+"""The catalog's stores in memory. Transactions run one after another, each on a copy that takes the original's place.
+
+catalog = MemoryCatalog(clock=clock, ids=ids)
+catalog.servers, .warehouses, .namespaces, .tabulars, .bodies, .idempotency, .changes
+catalog.next_commit = Fate.LOST_AFTER     # the next transaction commits and its answer is lost
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import dataclasses
+import enum
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import TypeVar
+from uuid import UUID
+
+from tests.support.catalog.values import FreshIds, HeldClock
+
+from lakeward.catalog.application.ports import (
+    After,
+    Change,
+    Clock,
+    Contents,
+    Ids,
+    Located,
+    Remembered,
+    Scope,
+    TabularCommit,
+    Visibility,
+)
+from lakeward.catalog.domain.bodies import Body, BodyPart
+from lakeward.catalog.domain.events import Event
+from lakeward.catalog.domain.model import (
+    Incarnation,
+    Kind,
+    MetadataId,
+    Namespace,
+    NamespaceId,
+    Project,
+    ProjectId,
+    Server,
+    State,
+    Storage,
+    Tabular,
+    TabularId,
+    Warehouse,
+    WarehouseId,
+)
+from lakeward.catalog.domain.names import SEPARATOR, NamespaceIdent, TabularIdent, name_key
+from lakeward.catalog.domain.tasks import NewTask, Queue
+from lakeward.locations import Location
+from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.postgres.failures import OutcomeUnknown
+
+Row = TypeVar("Row", Namespace, Tabular)
+
+
+class Fate(enum.Enum):
+    """What becomes of the next transaction that would commit."""
+
+    AWAY = "the database is away; nothing happened"
+    LOST_BEFORE = "nothing happened, and nobody knows"
+    LOST_AFTER = "it happened, and nobody knows"
+
+
+@dataclasses.dataclass
+class Rows:
+    """Everything that is stored."""
+
+    server: Server
+    projects: dict[ProjectId, Project] = dataclasses.field(default_factory=dict)
+    warehouses: dict[WarehouseId, Warehouse] = dataclasses.field(default_factory=dict)
+    namespaces: dict[tuple[UUID, UUID], Namespace] = dataclasses.field(default_factory=dict)
+    tabulars: dict[tuple[UUID, UUID], Tabular] = dataclasses.field(default_factory=dict)
+    bodies: dict[tuple[UUID, UUID], Body] = dataclasses.field(default_factory=dict)
+    keys: dict[Scope, tuple[Remembered, datetime]] = dataclasses.field(default_factory=dict)
+    events: list[Event] = dataclasses.field(default_factory=list)
+    tasks: dict[UUID, NewTask] = dataclasses.field(default_factory=dict)
+
+    def copy(self) -> Rows:
+        return Rows(**{field.name: copy.copy(getattr(self, field.name)) for field in dataclasses.fields(self)})
+
+    def namespace_at(self, warehouse_id: UUID, key: str) -> Namespace | None:
+        found = (each for each in self.namespaces.values() if each.warehouse_id == warehouse_id)
+        return next((each for each in found if each.ident.key == key), None)
+
+    def tabular_at(self, warehouse_id: UUID, ident: TabularIdent) -> Tabular | None:
+        namespace = self.namespace_at(warehouse_id, ident.namespace.key)
+        if namespace is None:
+            return None
+        for tabular in self.tabulars.values():
+            inside = (tabular.warehouse_id, tabular.namespace_id) == (warehouse_id, namespace.namespace_id)
+            if inside and tabular.ident.name_key == ident.name_key and tabular.state is not State.DROPPED:
+                return tabular
+        return None
+
+    def below(self, namespace: Namespace) -> list[Namespace]:
+        start = namespace.ident.key + SEPARATOR
+        inside = [each for each in self.namespaces.values() if each.warehouse_id == namespace.warehouse_id]
+        return sorted((each for each in inside if each.ident.key.startswith(start)), key=lambda each: each.ident.key)
+
+    def covered(self, warehouse_id: UUID, namespace_id: UUID | None, containers: Collection[UUID]) -> bool:
+        """Whether everything directly inside shows, because the namespace or one above it is a container."""
+        while namespace_id is not None:
+            if namespace_id in containers:
+                return True
+            namespace_id = self.namespaces[warehouse_id, namespace_id].parent_id
+        return False
+
+
+class MemoryCatalog:
+    def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
+        self.clock = clock or HeldClock()
+        self.ids = ids or FreshIds()
+        self.rows = Rows(Server(self.ids.uuid4(), bootstrapped=False))
+        self.next_commit: Fate | None = None
+        self.servers = MemoryServers(self)
+        self.warehouses = MemoryWarehouses(self)
+        self.namespaces = MemoryNamespaces(self)
+        self.tabulars = MemoryTabulars(self)
+        self.bodies = MemoryBodies(self)
+        self.idempotency = MemoryIdempotency(self)
+        self.changes = MemoryChanges(self)
+
+
+class MemoryServers:
+    def __init__(self, catalog: MemoryCatalog) -> None:
+        self._catalog = catalog
+
+    async def server(self) -> Server:
+        return self._catalog.rows.server
+
+    async def project(self, project_id: ProjectId) -> Project:
+        found = self._catalog.rows.projects.get(project_id)
+        if found is None:
+            raise _no_such_project(project_id)
+        return found
+
+
+class MemoryWarehouses:
+    def __init__(self, catalog: MemoryCatalog) -> None:
+        self._catalog = catalog
+
+    async def find(self, warehouse_id: WarehouseId) -> Warehouse:
+        return _warehouse(self._catalog.rows, warehouse_id)
+
+    async def find_by_name(self, project_id: ProjectId, name: str) -> Warehouse:
+        for warehouse in self._catalog.rows.warehouses.values():
+            if warehouse.project_id == project_id and name_key(warehouse.name) == name_key(name):
+                return warehouse
+        raise _no_such_warehouse(name)
+
+    async def list(self, project_id: ProjectId, *, active: bool | None, visible: Visibility) -> Sequence[Warehouse]:
+        shown = visible.containers | visible.objects
+        found = [each for each in self._catalog.rows.warehouses.values() if each.project_id == project_id]
+        found = [each for each in found if active is None or each.active is active]
+        return sorted(
+            (each for each in found if visible.everything or each.warehouse_id in shown),
+            key=lambda each: name_key(each.name),
+        )
+
+
+class MemoryNamespaces:
+    def __init__(self, catalog: MemoryCatalog) -> None:
+        self._catalog = catalog
+
+    async def find(self, warehouse_id: WarehouseId, ident: NamespaceIdent) -> tuple[Warehouse | None, Namespace | None]:
+        rows = self._catalog.rows
+        return rows.warehouses.get(warehouse_id), rows.namespace_at(warehouse_id, ident.key)
+
+    async def children(
+        self,
+        warehouse_id: WarehouseId,
+        parent: NamespaceId | None,
+        *,
+        visible: Visibility,
+        after: After | None,
+        limit: int,
+    ) -> Sequence[Namespace]:
+        rows = self._catalog.rows
+        everything = visible.everything or rows.covered(warehouse_id, parent, visible.containers)
+        shown = visible.containers | visible.objects
+        found = [
+            each
+            for each in rows.namespaces.values()
+            if (each.warehouse_id, each.parent_id) == (warehouse_id, parent)
+            and (everything or each.namespace_id in shown)
+        ]
+        return _page([(each.created_at, each.namespace_id, each) for each in found], after, limit)
+
+
+class MemoryTabulars:
+    def __init__(self, catalog: MemoryCatalog) -> None:
+        self._catalog = catalog
+
+    async def locate(self, warehouse_id: WarehouseId, ident: TabularIdent) -> Located:
+        rows = self._catalog.rows
+        warehouse = rows.warehouses.get(warehouse_id)
+        return Located(
+            warehouse, rows.namespace_at(warehouse_id, ident.namespace.key), rows.tabular_at(warehouse_id, ident)
+        )
+
+    async def by_id(self, warehouse_id: WarehouseId, tabular_id: TabularId) -> Tabular | None:
+        key = (warehouse_id, tabular_id)
+        found = self._catalog.rows.tabulars.values()
+        return next((each for each in found if (each.warehouse_id, each.tabular_id) == key), None)
+
+    async def by_location(self, warehouse_id: WarehouseId, location: Location) -> Tabular | None:
+        found = [each for each in self._catalog.rows.tabulars.values() if each.warehouse_id == warehouse_id]
+        found = [each for each in found if Location.parse(each.location).contains(location)]
+        return max(found, key=lambda each: len(each.location), default=None)
+
+    async def list(
+        self,
+        warehouse_id: WarehouseId,
+        namespace_id: NamespaceId,
+        kind: Kind,
+        *,
+        visible: Visibility,
+        after: After | None,
+        limit: int,
+    ) -> Sequence[Tabular]:
+        rows = self._catalog.rows
+        everything = visible.everything or rows.covered(warehouse_id, namespace_id, visible.containers)
+        wanted = (warehouse_id, namespace_id, kind, State.LIVE)
+        found = [
+            each
+            for each in rows.tabulars.values()
+            if (each.warehouse_id, each.namespace_id, each.kind, each.state) == wanted
+            and (everything or each.incarnation in visible.objects)
+        ]
+        return _page([(each.created_at, each.incarnation, each) for each in found], after, limit)
+
+
+class MemoryBodies:
+    def __init__(self, catalog: MemoryCatalog) -> None:
+        self._catalog = catalog
+
+    async def body(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Sequence[BodyPart]:
+        body = self._catalog.rows.bodies[warehouse_id, metadata_id]
+        return body.references if references else body.everything
+
+
+class MemoryIdempotency:
+    def __init__(self, catalog: MemoryCatalog) -> None:
+        self._catalog = catalog
+
+    async def find(self, scope: Scope, *, now: datetime) -> Remembered | None:
+        remembered, until = self._catalog.rows.keys.get(scope, (None, now))
+        return remembered if until > now else None
+
+    async def keep_refusal(self, scope: Scope, remembered: Remembered, *, until: datetime) -> None:
+        self._catalog.rows.keys.setdefault(scope, (remembered, until))
+
+
+class MemoryChanges:
+    def __init__(self, catalog: MemoryCatalog) -> None:
+        self._catalog = catalog
+        self._turn = asyncio.Lock()
+
+    @asynccontextmanager
+    async def change(self) -> AsyncIterator[Change]:
+        async with self._turn:
+            change = MemoryChange(self._catalog)
+            yield change
+            change.flush()
+            fate, self._catalog.next_commit = self._catalog.next_commit, None
+            if fate is Fate.AWAY:
+                raise Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "the database is away")
+            if fate is not Fate.LOST_BEFORE:
+                self._catalog.rows = change.rows
+            if fate is not None:
+                raise OutcomeUnknown
+
+    async def current_metadata(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> MetadataId | None:
+        found = self._catalog.rows.tabulars.get((warehouse_id, incarnation))
+        return None if found is None else found.metadata_id
+
+
+class MemoryChange:
+    def __init__(self, catalog: MemoryCatalog) -> None:
+        self.rows = catalog.rows.copy()
+        self._clock = catalog.clock
+        self._ids = catalog.ids
+        self._record: tuple[Scope, Remembered, datetime] | None = None
+
+    def flush(self) -> None:
+        if self._record is not None:
+            scope, remembered, until = self._record
+            if scope in self.rows.keys and self.rows.keys[scope][1] > self._clock.now():
+                raise Refusal(Reason.REASON_REQUEST_IN_PROGRESS, "another came first", key=str(scope.key))
+            self.rows.keys[scope] = (remembered, until)
+
+    async def emit(self, *events: Event) -> None:
+        self.rows.events.extend(events)
+
+    async def enqueue(self, task: NewTask) -> UUID:
+        for task_id, queued in self.rows.tasks.items():
+            if (queued.queue, queued.warehouse_id, queued.incarnation) == (
+                task.queue,
+                task.warehouse_id,
+                task.incarnation,
+            ):
+                return task_id
+        task_id = self._ids.uuid7()
+        self.rows.tasks[task_id] = task
+        return task_id
+
+    async def remember(self, scope: Scope, remembered: Remembered, *, until: datetime) -> None:
+        self._record = (scope, remembered, until)
+
+    async def bootstrap(self, *, default_project: Project | None) -> bool:
+        if self.rows.server.bootstrapped:
+            return False
+        self.rows.server = dataclasses.replace(self.rows.server, bootstrapped=True)
+        if default_project is not None:
+            self.rows.projects.setdefault(default_project.project_id, default_project)
+        return True
+
+    async def lock_storage_place(self, place: str) -> None:
+        """Transactions run one after another."""
+
+    async def warehouses_at(self, place: str) -> Sequence[Warehouse]:
+        found = [each for each in self.rows.warehouses.values() if each.storage.place == place]
+        return sorted(found, key=lambda each: each.warehouse_id)
+
+    async def insert_warehouse(self, warehouse: Warehouse) -> None:
+        if warehouse.project_id not in self.rows.projects:
+            raise _no_such_project(warehouse.project_id)
+        self._check_warehouse_name(warehouse, warehouse.name)
+        self.rows.warehouses[warehouse.warehouse_id] = warehouse
+
+    async def lock_warehouse(self, warehouse_id: WarehouseId) -> Warehouse:
+        return _warehouse(self.rows, warehouse_id)
+
+    async def update_warehouse(
+        self,
+        warehouse: Warehouse,
+        *,
+        name: str | None = None,
+        active: bool | None = None,
+        storage: Storage | None = None,
+    ) -> Warehouse:
+        stored = self.rows.warehouses.get(warehouse.warehouse_id)
+        if stored is None or stored.row_version != warehouse.row_version:
+            raise Refusal(Reason.REASON_CONCURRENT_CHANGE, "changed meanwhile", object=f"warehouse {warehouse.name}")
+        if name is not None:
+            self._check_warehouse_name(warehouse, name)
+        changed = dataclasses.replace(
+            stored,
+            name=stored.name if name is None else name,
+            active=stored.active if active is None else active,
+            storage=stored.storage if storage is None else storage,
+            row_version=stored.row_version + 1,
+            updated_at=self._clock.now(),
+        )
+        self.rows.warehouses[warehouse.warehouse_id] = changed
+        return changed
+
+    def _check_warehouse_name(self, warehouse: Warehouse, name: str) -> None:
+        for other in self.rows.warehouses.values():
+            if other.warehouse_id != warehouse.warehouse_id and (other.project_id, name_key(other.name)) == (
+                warehouse.project_id,
+                name_key(name),
+            ):
+                raise Refusal(Reason.REASON_WAREHOUSE_EXISTS, "the name is taken", warehouse=name)
+
+    async def delete_warehouse(self, warehouse_id: WarehouseId) -> None:
+        inside = any(key[0] == warehouse_id for key in self.rows.namespaces)
+        if inside or any(task.warehouse_id == warehouse_id for task in self.rows.tasks.values()):
+            raise Refusal(Reason.REASON_WAREHOUSE_NOT_EMPTY, "not empty", warehouse=str(warehouse_id))
+        self.rows.warehouses.pop(warehouse_id, None)
+
+    async def lock_namespace(self, warehouse_id: WarehouseId, ident: NamespaceIdent, *, exclusively: bool) -> Namespace:
+        del exclusively  # transactions run one after another
+        found = self.rows.namespace_at(warehouse_id, ident.key)
+        if found is None:
+            raise _no_such_namespace(str(ident))
+        return found
+
+    async def insert_namespace(self, namespace: Namespace) -> None:
+        if namespace.warehouse_id not in self.rows.warehouses:
+            raise _no_such_warehouse(str(namespace.warehouse_id))
+        if self.rows.namespace_at(namespace.warehouse_id, namespace.ident.key) is not None:
+            raise Refusal(Reason.REASON_NAMESPACE_EXISTS, "the name is taken", namespace=str(namespace.ident))
+        if (
+            namespace.parent_id is not None
+            and (namespace.warehouse_id, namespace.parent_id) not in self.rows.namespaces
+        ):
+            raise _no_such_namespace(str(namespace.ident.parent))
+        self.rows.namespaces[namespace.warehouse_id, namespace.namespace_id] = namespace
+
+    async def set_namespace_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
+        key = (namespace.warehouse_id, namespace.namespace_id)
+        stored = self.rows.namespaces[key]
+        self.rows.namespaces[key] = dataclasses.replace(
+            stored, properties=dict(properties), row_version=stored.row_version + 1
+        )
+
+    async def contents(self, warehouse_id: WarehouseId, namespace_id: NamespaceId) -> Contents:
+        top = self.rows.namespaces[warehouse_id, namespace_id]
+        namespaces = self.rows.below(top)
+        inside = {namespace_id, *(each.namespace_id for each in namespaces)}
+        tabulars = [each for each in self.rows.tabulars.values() if each.warehouse_id == warehouse_id]
+        found = sorted((each for each in tabulars if each.namespace_id in inside), key=lambda each: each.incarnation)
+        return Contents(tuple(namespaces), tuple(found))
+
+    async def delete_namespace(self, namespace: Namespace) -> None:
+        contents = await self.contents(namespace.warehouse_id, namespace.namespace_id)
+        for tabular in contents.tabulars:
+            await self.delete_tabular(tabular)
+        for gone in (namespace, *contents.namespaces):
+            del self.rows.namespaces[gone.warehouse_id, gone.namespace_id]
+
+    async def lock_locations(self, warehouse_id: WarehouseId, *, exclusively: bool) -> None:
+        """Transactions run one after another."""
+
+    async def overlapping(
+        self, warehouse_id: WarehouseId, location: Location, *, enclosed_too: bool, but_not: Incarnation | None = None
+    ) -> Tabular | None:
+        for tabular in self.rows.tabulars.values():
+            if tabular.warehouse_id != warehouse_id or tabular.incarnation == but_not:
+                continue
+            place = Location.parse(tabular.location)
+            if place.contains(location) or (enclosed_too and location.contains(place)):
+                return tabular
+        return None
+
+    async def purge_pending(self, warehouse_id: WarehouseId, location: Location) -> bool:
+        purges = [task for task in self.rows.tasks.values() if task.warehouse_id == warehouse_id]
+        return any(
+            task.queue is Queue.TABULAR_PURGE and Location.parse(task.location).overlaps(location) for task in purges
+        )
+
+    async def insert_tabular(self, tabular: Tabular, body: Body) -> None:
+        if (tabular.warehouse_id, tabular.namespace_id) not in self.rows.namespaces:
+            raise _no_such_namespace(str(tabular.ident.namespace))
+        await self._make_way(tabular, tabular.ident)
+        for other in self.rows.tabulars.values():
+            if other.warehouse_id != tabular.warehouse_id:
+                continue
+            if other.tabular_id == tabular.tabular_id:
+                raise _taken(tabular.ident)
+            if Location.parse(other.location).key == Location.parse(tabular.location).key:
+                raise Refusal(Reason.REASON_LOCATION_TAKEN, "taken", location=tabular.location)
+        self.rows.tabulars[tabular.warehouse_id, tabular.incarnation] = tabular
+        self.rows.bodies[tabular.warehouse_id, tabular.metadata_id] = body
+
+    async def _make_way(self, tabular: Tabular, ident: TabularIdent) -> None:
+        """Let a staged row of this name go; refuse for any other."""
+        other = self.rows.tabular_at(tabular.warehouse_id, ident)
+        if other is None or other.incarnation == tabular.incarnation:
+            return
+        if other.state is not State.STAGED:
+            raise _taken(ident)
+        await self.delete_tabular(other)
+
+    async def lock_tabular(
+        self, warehouse_id: WarehouseId, ident: TabularIdent, kinds: Collection[Kind], *, states: Collection[State]
+    ) -> Tabular:
+        namespace = self.rows.namespace_at(warehouse_id, ident.namespace.key)
+        found = [
+            each
+            for each in self.rows.tabulars.values()
+            if namespace is not None
+            and (each.warehouse_id, each.namespace_id) == (warehouse_id, namespace.namespace_id)
+            and each.ident.name_key == ident.name_key
+            and each.kind in kinds
+            and each.state in states
+        ]
+        if found:
+            return min(found, key=lambda each: each.state is State.DROPPED)
+        if next(iter(kinds)) is Kind.VIEW:
+            raise Refusal(Reason.REASON_NO_SUCH_VIEW, "no such view", view=str(ident))
+        raise Refusal(Reason.REASON_NO_SUCH_TABLE, "no such table", table=str(ident))
+
+    async def commit_tabulars(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
+        def current(commit: TabularCommit) -> bool:
+            found = self.rows.tabulars.get((commit.warehouse_id, commit.incarnation))
+            return found is not None and found.state is not State.DROPPED and found.metadata_id == commit.expected
+
+        lost = [commit.incarnation for commit in commits if not current(commit)]
+        for commit in () if lost else commits:
+            key = (commit.warehouse_id, commit.incarnation)
+            stored = self.rows.tabulars[key]
+            del self.rows.bodies[commit.warehouse_id, commit.expected]
+            self.rows.bodies[commit.warehouse_id, commit.metadata_id] = commit.body
+            self.rows.tabulars[key] = dataclasses.replace(
+                stored,
+                state=State.LIVE,
+                expires_at=None,
+                metadata_id=commit.metadata_id,
+                metadata_location=commit.metadata_location,
+                location=stored.location if commit.location is None else str(commit.location),
+            )
+        return lost
+
+    async def rename_tabular(self, tabular: Tabular, *, namespace: Namespace, name: str) -> None:
+        ident = TabularIdent(namespace.ident, name)
+        await self._make_way(tabular, ident)
+        self._replace(tabular, namespace_id=namespace.namespace_id, ident=ident)
+
+    async def drop_tabular(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
+        del at  # kept for people who look into the database
+        self._replace(tabular, state=State.DROPPED, expires_at=expires_at)
+
+    def _replace(self, tabular: Tabular, **changes: object) -> None:
+        key = (tabular.warehouse_id, tabular.incarnation)
+        stored = self.rows.tabulars.get(key)
+        if stored is None or stored.row_version != tabular.row_version:
+            raise Refusal(Reason.REASON_CONCURRENT_CHANGE, "changed meanwhile", object=str(tabular.ident))
+        self.rows.tabulars[key] = dataclasses.replace(
+            stored,
+            row_version=stored.row_version + 1,
+            **changes,  # type: ignore[arg-type]  # fields of the row
+        )
+
+    async def delete_tabular(self, tabular: Tabular) -> None:
+        gone = self.rows.tabulars.pop((tabular.warehouse_id, tabular.incarnation), None)
+        if gone is not None:
+            del self.rows.bodies[gone.warehouse_id, gone.metadata_id]
+
+
+def _page(found: list[tuple[datetime, UUID, Row]], after: After | None, limit: int) -> list[Row]:
+    ordered = sorted(found, key=lambda entry: entry[:2])
+    place = None if after is None else (after.created_at, after.id)
+    return [entry[2] for entry in ordered if place is None or entry[:2] > place][:limit]
+
+
+def _warehouse(rows: Rows, warehouse_id: WarehouseId) -> Warehouse:
+    found = rows.warehouses.get(warehouse_id)
+    if found is None:
+        raise _no_such_warehouse(str(warehouse_id))
+    return found
+
+
+def _no_such_project(project_id: str) -> Refusal:
+    return Refusal(Reason.REASON_NO_SUCH_PROJECT, "no such project", project=project_id)
+
+
+def _no_such_warehouse(name: str) -> Refusal:
+    return Refusal(Reason.REASON_NO_SUCH_WAREHOUSE, "no such warehouse", warehouse=name)
+
+
+def _no_such_namespace(shown: str) -> Refusal:
+    return Refusal(Reason.REASON_NO_SUCH_NAMESPACE, "no such namespace", namespace=shown)
+
+
+def _taken(ident: TabularIdent) -> Refusal:
+    return Refusal(Reason.REASON_TABULAR_EXISTS, "the name or the id is taken", tabular=str(ident))

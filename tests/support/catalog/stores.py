@@ -1,0 +1,160 @@
+"""The catalog's stores, all of one kind, and a look behind them for tests."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from pydantic import SecretStr
+from tests.support.catalog.memory import MemoryCatalog
+from tests.support.catalog.values import FreshIds, HeldClock, a_body, a_namespace, a_project, a_tabular, a_warehouse
+
+from lakeward.catalog.adapters.postgres.bodies import PostgresBodies
+from lakeward.catalog.adapters.postgres.changes import PostgresChanges
+from lakeward.catalog.adapters.postgres.coalescing import CoalescingTabulars
+from lakeward.catalog.adapters.postgres.idempotency import PostgresIdempotency
+from lakeward.catalog.adapters.postgres.namespaces import PostgresNamespaces
+from lakeward.catalog.adapters.postgres.tabulars import PostgresTabulars
+from lakeward.catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
+from lakeward.catalog.application.ports import (
+    BodyStore,
+    Changes,
+    IdempotencyStore,
+    NamespaceStore,
+    ServerStore,
+    TabularStore,
+    WarehouseStore,
+)
+from lakeward.catalog.domain.model import Namespace, Project, Tabular, Warehouse
+from lakeward.servicekit.postgres.migrating import migrate
+from lakeward.servicekit.postgres.pools import Pool, open_pool
+
+SCHEMA: Final = "lakeward_catalog"
+MIGRATIONS: Final = "lakeward.catalog.adapters.postgres.migrations"
+_UNTOLD = "select event_id from outbox order by outbox_id"
+_BYTES_STORED = "select count(*) from body_chunk where warehouse_id = $1 and incarnation = $2"
+
+
+@dataclasses.dataclass(frozen=True)
+class Stores:
+    """Attributes as the ports are named, and:
+
+    Attributes:
+        told: ids of the events that were written, in their order.
+        chunks: how many shared parts are stored for a tabular.
+    """
+
+    servers: ServerStore
+    warehouses: WarehouseStore
+    namespaces: NamespaceStore
+    tabulars: TabularStore
+    bodies: BodyStore
+    idempotency: IdempotencyStore
+    changes: Changes
+    clock: HeldClock
+    told: Callable[[], Awaitable[list[object]]]
+    chunks: Callable[[Tabular], Awaitable[int]]
+
+    async def with_warehouse(self, **changes: object) -> Warehouse:
+        """A project and a warehouse in it."""
+        project = a_project()
+        warehouse = a_warehouse(project, **changes)  # type: ignore[arg-type]  # the test's own business
+        await self.make_project(project)
+        async with self.changes.change() as change:
+            await change.insert_warehouse(warehouse)
+        return warehouse
+
+    async def make_project(self, project: Project) -> None:
+        raise NotImplementedError
+
+    async def with_namespace(self, warehouse: Warehouse | None = None, *path: str, **changes: object) -> Namespace:
+        warehouse = warehouse or await self.with_warehouse()
+        namespace = a_namespace(warehouse, *path, **changes)  # type: ignore[arg-type]  # the test's own business
+        async with self.changes.change() as change:
+            await change.insert_namespace(namespace)
+        return namespace
+
+    async def with_tabular(
+        self, namespace: Namespace | None = None, name: str | None = None, **changes: object
+    ) -> Tabular:
+        namespace = namespace or await self.with_namespace()
+        tabular = a_tabular(namespace, name, **changes)  # type: ignore[arg-type]  # the test's own business
+        async with self.changes.change() as change:
+            await change.insert_tabular(tabular, a_body())
+        return tabular
+
+
+class MemoryStores(Stores):
+    def __init__(self) -> None:
+        clock = HeldClock()
+        self._catalog: MemoryCatalog
+        catalog = MemoryCatalog(clock=clock, ids=FreshIds())
+        object.__setattr__(self, "_catalog", catalog)
+
+        async def told() -> list[object]:
+            return [event.event_id for event in catalog.rows.events]
+
+        async def chunks(tabular: Tabular) -> int:
+            current = catalog.rows.tabulars[tabular.warehouse_id, tabular.incarnation]
+            body = catalog.rows.bodies[current.warehouse_id, current.metadata_id]
+            return len({part.chunk_id for part in (*body.everything, *body.references)} - {None})
+
+        super().__init__(
+            catalog.servers,
+            catalog.warehouses,
+            catalog.namespaces,
+            catalog.tabulars,
+            catalog.bodies,
+            catalog.idempotency,
+            catalog.changes,
+            clock,
+            told,
+            chunks,
+        )
+
+    async def make_project(self, project: Project) -> None:
+        self._catalog.rows.projects[project.project_id] = project
+
+
+class PostgresStores(Stores):
+    def __init__(self, pool: Pool) -> None:
+        clock = HeldClock()
+        object.__setattr__(self, "pool", pool)
+
+        async def told() -> list[object]:
+            return [row[0] for row in await pool.fetch(_UNTOLD)]
+
+        async def chunks(tabular: Tabular) -> int:
+            return int(await pool.fetchval(_BYTES_STORED, tabular.warehouse_id, tabular.incarnation))
+
+        super().__init__(
+            PostgresServer(pool),
+            PostgresWarehouses(pool),
+            PostgresNamespaces(pool),
+            CoalescingTabulars(PostgresTabulars(pool)),
+            PostgresBodies(pool),
+            PostgresIdempotency(pool),
+            PostgresChanges(pool, clock=clock, ids=FreshIds()),
+            clock,
+            told,
+            chunks,
+        )
+
+    pool: Pool
+
+    async def make_project(self, project: Project) -> None:
+        await self.pool.execute(
+            "insert into project (project_id, name) values ($1, $2)", project.project_id, project.name
+        )
+
+
+@asynccontextmanager
+async def catalog_pool(url: str, *, size: int = 10, migrated: bool = False) -> AsyncIterator[Pool]:
+    """A pool of the catalog's schema in this database, which is migrated first unless it was."""
+    secret = SecretStr(url)
+    if not migrated:
+        await migrate(secret, package=MIGRATIONS, schema=SCHEMA)
+    async with open_pool(secret, size=size, name="lakeward catalog test", schema=SCHEMA) as pool:
+        yield pool
