@@ -11,7 +11,7 @@ from lakeward.protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_g
 from lakeward.servicekit.rpc import Channel, stub
 
 
-class VendingJudge:
+class VendingStorage:
     """Asks vending."""
 
     def __init__(self, channel: Channel, permits: Permits) -> None:
