@@ -31,7 +31,8 @@ DELETE_BODY = '<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{}</Delet
 
 
 def profile(**changes: Any) -> S3Profile:
-    return S3Profile(**({"bucket": "lake", "region": "eu", "sts_enabled": False, "endpoint": HOST} | changes))
+    fields: dict[str, Any] = {"bucket": "lake", "region": "eu", "sts_enabled": False, "endpoint": HOST}
+    return S3Profile(**(fields | changes))
 
 
 def ask(
@@ -483,13 +484,11 @@ def test_no_request_that_touches_a_key_outside_is_signed(
     elif query.startswith("?list-type"):
         touched |= readings(query.partition("prefix=")[2])
     else:
-        touched |= {
-            key if signable.authority.startswith("lake.") else key.removeprefix("lake/")
-            for key in readings(raw)
-            if signable.authority.startswith("lake.")
-            or key.startswith("lake/")
-            or touched.add("another bucket: " + key)
-        }
+        for key in readings(raw):
+            if signable.authority.startswith("lake."):
+                touched.add(key)
+            else:
+                touched.add(key.removeprefix("lake/") if key.startswith("lake/") else f"another bucket: {key}")
     if copy is not None:
         touched |= {key.removeprefix("/").removeprefix("lake/") for key in readings(copy)}
     assert touched

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from typing import Protocol
+from uuid import UUID, uuid4
+
+import pytest
+from pydantic import SecretStr
+from tests.support.vending.fakes import START, FakeSecrets, refusal_of
+from tests.support.vending.permits import credential
+
+from lakeward.servicekit.errors import Reason
+from lakeward.servicekit.postgres.migrating import differences, migrate
+from lakeward.servicekit.postgres.pools import Pool, open_pool
+from lakeward.vending.adapters.caching.secrets import CachedSecrets
+from lakeward.vending.adapters.postgres import migrations
+from lakeward.vending.adapters.postgres.schema import METADATA
+from lakeward.vending.adapters.postgres.sealing import KeyRing
+from lakeward.vending.adapters.postgres.secrets import PostgresSecrets
+from lakeward.vending.application.ports import SecretStore
+
+SCHEMA = "lakeward_vending"
+ONE, TWO = b"1" * 32, b"2" * 32
+KEYS = {"one": ONE, "two": TWO}
+
+
+class Rings(Protocol):
+    """Opens the same rows with another ring of keys; the first one seals."""
+
+    def __call__(self, *key_ids: str) -> SecretStore: ...
+
+
+@asynccontextmanager
+async def fake() -> AsyncIterator[Rings]:
+    rows = FakeSecrets()
+
+    def with_keys(*key_ids: str) -> SecretStore:
+        rows.keys = list(key_ids)
+        return rows
+
+    yield with_keys
+
+
+@asynccontextmanager
+async def pool_of(url: str) -> AsyncIterator[Pool]:
+    await migrate(SecretStr(url), package=migrations.__name__, schema=SCHEMA)
+    async with open_pool(SecretStr(url), size=4, name="test", schema=SCHEMA) as pool:
+        yield pool
+
+
+@asynccontextmanager
+async def postgres(url: str) -> AsyncIterator[Rings]:
+    async with pool_of(url) as pool:
+        await pool.execute("delete from secret")
+        yield lambda *key_ids: PostgresSecrets(pool, KeyRing({key_id: KEYS[key_id] for key_id in key_ids}))
+
+
+@asynccontextmanager
+async def cached() -> AsyncIterator[Rings]:
+    async with fake() as rings:
+        yield lambda *key_ids: CachedSecrets(rings(*key_ids))
+
+
+Opener = Callable[[], AbstractAsyncContextManager[Rings]]
+
+
+@pytest.fixture(params=["fake", "cached", pytest.param("postgres", marks=pytest.mark.integration)])
+def opener(request: pytest.FixtureRequest) -> Opener:
+    # the server starts outside of the loop that the tests run in
+    if request.param == "postgres":
+        return partial(postgres, request.getfixturevalue("postgres_url"))
+    return {"fake": fake, "cached": cached}[request.param]
+
+
+@pytest.fixture
+async def rings(opener: Opener) -> AsyncIterator[Rings]:
+    async with opener() as opened:
+        yield opened
+
+
+@pytest.fixture
+def secrets(rings: Rings) -> SecretStore:
+    return rings("one")
+
+
+async def given(secrets: SecretStore, *, age: dt.timedelta = dt.timedelta(), warehouse_id: UUID | None = None) -> UUID:
+    secret_id = uuid4()
+    await secrets.stage(secret_id, credential(), staged_by="oidc~alice", warehouse_id=warehouse_id, now=START - age)
+    return secret_id
+
+
+async def test_what_is_staged_is_found_and_belongs_to_nobody(secrets: SecretStore) -> None:
+    found = await secrets.find(await given(secrets))
+    assert (found.credential, found.warehouse_id) == (credential(), None)
+
+
+async def test_an_unknown_secret_is_not_found(secrets: SecretStore) -> None:
+    assert (await refusal_of(secrets.find(uuid4()))).reason == Reason.REASON_NO_SUCH_SECRET
+
+
+async def test_a_secret_is_one_warehouse_s_once_it_is_kept(secrets: SecretStore) -> None:
+    secret_id, warehouse, other = await given(secrets), uuid4(), uuid4()
+    await secrets.keep(secret_id, warehouse_id=warehouse, now=START)
+    await secrets.keep(secret_id, warehouse_id=warehouse, now=START)
+    assert (await secrets.find(secret_id)).warehouse_id == warehouse
+    assert (
+        await refusal_of(secrets.keep(secret_id, warehouse_id=other, now=START))
+    ).reason == Reason.REASON_NO_SUCH_SECRET
+    assert (await secrets.find(secret_id)).warehouse_id == warehouse
+
+
+async def test_a_secret_that_is_staged_for_a_warehouse_is_kept_by_that_one_alone(secrets: SecretStore) -> None:
+    warehouse = uuid4()
+    secret_id = await given(secrets, warehouse_id=warehouse)
+    assert (
+        await refusal_of(secrets.keep(secret_id, warehouse_id=uuid4(), now=START))
+    ).reason == Reason.REASON_NO_SUCH_SECRET
+    await secrets.keep(secret_id, warehouse_id=warehouse, now=START)
+
+
+async def test_an_unknown_secret_can_not_be_kept(secrets: SecretStore) -> None:
+    assert (
+        await refusal_of(secrets.keep(uuid4(), warehouse_id=uuid4(), now=START))
+    ).reason == Reason.REASON_NO_SUCH_SECRET
+
+
+async def test_a_forgotten_secret_is_gone_and_forgetting_again_is_fine(secrets: SecretStore) -> None:
+    secret_id = await given(secrets)
+    await secrets.keep(secret_id, warehouse_id=uuid4(), now=START)
+    await secrets.find(secret_id)
+    await secrets.forget(secret_id)
+    await secrets.forget(secret_id)
+    assert (await refusal_of(secrets.find(secret_id))).reason == Reason.REASON_NO_SUCH_SECRET
+
+
+async def test_a_sweep_takes_old_staged_secrets_a_few_at_a_time_and_spares_the_others(secrets: SecretStore) -> None:
+    hour = dt.timedelta(hours=1)
+    young, kept = await given(secrets), await given(secrets, age=2 * hour)
+    await secrets.keep(kept, warehouse_id=uuid4(), now=START)
+    old = [await given(secrets, age=2 * hour) for _ in range(3)]
+    assert await secrets.sweep(staged_before=START - hour, limit=2) == 2
+    assert await secrets.sweep(staged_before=START - hour, limit=2) == 1
+    assert await secrets.sweep(staged_before=START - hour, limit=2) == 0
+    for secret_id in (young, kept):
+        assert (await secrets.find(secret_id)).credential == credential()
+    for secret_id in old:
+        assert (await refusal_of(secrets.find(secret_id))).reason == Reason.REASON_NO_SUCH_SECRET
+
+
+async def test_every_key_of_the_ring_reads_and_a_missing_one_is_named(rings: Rings) -> None:
+    secret_id = await given(rings("one"))
+    assert (await rings("two", "one").find(secret_id)).credential == credential()
+    refusal = await refusal_of(rings("two").find(secret_id))
+    assert (refusal.reason, refusal.metadata) == (Reason.REASON_SECRET_UNREADABLE, {"key_id": "one"})
+
+
+async def test_after_reencryption_the_old_key_can_go(rings: Rings) -> None:
+    ids = [await given(rings("one")) for _ in range(3)]
+    both = rings("two", "one")
+    assert [await both.reencrypt(limit=2) for _ in range(3)] == [2, 1, 0]
+    for secret_id in ids:
+        assert (await rings("two").find(secret_id)).credential == credential()
+
+
+async def test_a_reencryption_without_the_old_key_changes_nothing(rings: Rings) -> None:
+    secret_id = await given(rings("one"))
+    assert (await refusal_of(rings("two").reencrypt(limit=5))).reason == Reason.REASON_SECRET_UNREADABLE
+    assert (await rings("one").find(secret_id)).credential == credential()
+
+
+@pytest.mark.integration
+async def test_the_rows_hold_nothing_of_a_secret_and_open_in_their_own_place_alone(postgres_url: str) -> None:
+    async with pool_of(postgres_url) as pool:
+        secrets = PostgresSecrets(pool, KeyRing({"one": ONE}))
+        mine, other = await given(secrets), await given(secrets)
+        rows = await pool.fetch("select s::text as row from secret s")
+        assert not [row for row in rows if "hush" in row["row"] or b"hush".hex() in row["row"]]
+        await pool.execute(
+            "update secret s set nonce = o.nonce, ciphertext = o.ciphertext from secret o"
+            " where s.secret_id = $1 and o.secret_id = $2",
+            mine,
+            other,
+        )
+        assert (await refusal_of(secrets.find(mine))).reason == Reason.REASON_SECRET_UNREADABLE
+
+
+@pytest.mark.integration
+async def test_the_migrated_schema_is_the_one_that_is_described(postgres_url: str) -> None:
+    await migrate(SecretStr(postgres_url), package=migrations.__name__, schema=SCHEMA)
+    assert await differences(SecretStr(postgres_url), schema=SCHEMA, metadata=METADATA) == []

@@ -1,0 +1,205 @@
+"""Vending's ports in memory, with the real ones' rules."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import datetime as dt
+import itertools
+from collections.abc import Awaitable, Callable, Sequence
+from uuid import UUID
+
+from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.vending.application.ports import Grant, ObjectStore, SigningKey, Storage, StoredSecret
+from lakeward.vending.application.storages import no_such_secret
+from lakeward.vending.domain.access import Access
+from lakeward.vending.domain.addresses import Address
+from lakeward.vending.domain.client_properties import SessionCredential
+from lakeward.vending.domain.credentials import Credential
+from lakeward.vending.domain.secret import Secret
+
+START = dt.datetime(2026, 8, 21, 12, 0, tzinfo=dt.UTC)
+
+
+class FakeClock:
+    def __init__(self, now: dt.datetime = START) -> None:
+        self.time = now
+
+    def now(self) -> dt.datetime:
+        return self.time
+
+    def advance(self, **parts: float) -> None:
+        self.time += dt.timedelta(**parts)
+
+
+class CountingIds:
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+
+    def new(self) -> UUID:
+        return UUID(int=next(self._numbers))
+
+
+class FakeSecrets:
+    """A SecretStore; a key that is not in `keys` makes what it sealed unreadable."""
+
+    def __init__(self, keys: Sequence[str] = ("one",)) -> None:
+        self.keys = list(keys)
+        self.rows: dict[UUID, _Row] = {}
+        self.reads = 0
+
+    async def find(self, secret_id: UUID) -> StoredSecret:
+        self.reads += 1
+        row = self.rows.get(secret_id)
+        if row is None:
+            raise no_such_secret(secret_id)
+        self._check_key(row)
+        return StoredSecret(row.credential, row.warehouse_id)
+
+    async def stage(
+        self, secret_id: UUID, credential: Credential, *, staged_by: str, warehouse_id: UUID | None, now: dt.datetime
+    ) -> None:
+        del staged_by
+        self.rows[secret_id] = _Row(credential, self.keys[0], now, warehouse_id)
+
+    async def keep(self, secret_id: UUID, *, warehouse_id: UUID, now: dt.datetime) -> None:
+        del now
+        row = self.rows.get(secret_id)
+        if row is None or any(each not in {None, warehouse_id} for each in (row.warehouse_id, row.staged_for)):
+            raise no_such_secret(secret_id)
+        self.rows[secret_id] = dataclasses.replace(row, warehouse_id=warehouse_id)
+
+    async def forget(self, secret_id: UUID) -> None:
+        self.rows.pop(secret_id, None)
+
+    async def sweep(self, *, staged_before: dt.datetime, limit: int) -> int:
+        old = [key for key, row in self.rows.items() if row.warehouse_id is None and row.staged_at < staged_before]
+        for key in old[:limit]:
+            del self.rows[key]
+        return len(old[:limit])
+
+    async def reencrypt(self, *, limit: int) -> int:
+        old = [key for key, row in self.rows.items() if row.key != self.keys[0]][:limit]
+        for key in old:
+            self._check_key(self.rows[key])
+            self.rows[key] = dataclasses.replace(self.rows[key], key=self.keys[0])
+        return len(old)
+
+    def _check_key(self, row: _Row) -> None:
+        if row.key not in self.keys:
+            raise Refusal(Reason.REASON_SECRET_UNREADABLE, f"the key {row.key} is not in the ring", key_id=row.key)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Row:
+    credential: Credential
+    key: str
+    staged_at: dt.datetime
+    staged_for: UUID | None
+    warehouse_id: UUID | None = None
+
+
+class FakeObjects:
+    """An ObjectStore over a dict that several share, through a credential that may be confined.
+
+    Args:
+        objects: by key; shared.
+        prefix: what the credential opens.
+        access: what it may do there.
+    """
+
+    def __init__(
+        self, objects: dict[str, bytes] | None = None, *, prefix: str = "", access: Access = Access.READ_WRITE_DELETE
+    ) -> None:
+        self.objects = {} if objects is None else objects
+        self._prefix = prefix
+        self._access = access
+
+    async def read(self, key: str, *, limit: int) -> bytes:
+        self._check(key, Access.READ)
+        if key not in self.objects:
+            raise Refusal(Reason.REASON_FILE_NOT_FOUND, f"there is no {key}", location=key)
+        content = self.objects[key]
+        if len(content) > limit:
+            raise Refusal(Reason.REASON_FILE_UNREADABLE, f"{key} is too large", location=key)
+        return content
+
+    async def write(self, key: str, content: bytes, *, content_type: str | None) -> None:
+        del content_type
+        self._check(key, Access.READ_WRITE)
+        if self.objects.setdefault(key, content) != content:
+            raise Refusal(Reason.REASON_FILE_EXISTS, f"{key} exists", location=key)
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            self._check(key, Access.READ_WRITE_DELETE)
+        for key in keys:
+            self.objects.pop(key, None)
+
+    async def list_page(self, prefix: str, *, limit: int) -> Sequence[str]:
+        self._check(prefix, Access.READ)
+        return sorted(key for key in self.objects if key.startswith(prefix))[:limit]
+
+    def _check(self, key: str, access: Access) -> None:
+        if not key.startswith(self._prefix) or not self._access.allows(access):
+            raise Refusal(Reason.REASON_STORE_DENIED, f"denied at {key}", store="fake")
+
+
+class FakeBackend:
+    """A StorageBackend over memory; `enforces_scope` false is a store that ignores session policies."""
+
+    def __init__(
+        self, clock: FakeClock, *, enforces_scope: bool = True, life: dt.timedelta = dt.timedelta(hours=1)
+    ) -> None:
+        self.objects: dict[str, bytes] = {}
+        self.grants: list[Grant] = []
+        self.opened = 0
+        self._clock = clock
+        self._enforces_scope = enforces_scope
+        self._life = life
+        self._scopes: dict[str, Grant] = {}
+
+    async def open(self, storage: Storage) -> ObjectStore:
+        del storage
+        self.opened += 1
+        return FakeObjects(self.objects)
+
+    async def open_vended(self, storage: Storage, credential: SessionCredential) -> ObjectStore:
+        del storage
+        grant = self._scopes[credential.access_key_id]
+        prefix = grant.location.prefix if self._enforces_scope else ""
+        return FakeObjects(self.objects, prefix=prefix, access=grant.access)
+
+    async def signing_key(self, storage: Storage) -> SigningKey:
+        assert storage.credential is not None
+        return SigningKey(
+            storage.credential.text("access-key-id") or "", storage.credential.secret("secret-access-key"), None
+        )
+
+    async def mint(self, grant: Grant) -> SessionCredential:
+        await asyncio.sleep(0)  # lets others ask meanwhile
+        self.grants.append(grant)
+        key = f"AK{len(self.grants)}"
+        self._scopes[key] = grant
+        return SessionCredential(key, Secret("sk"), Secret("tok"), self._clock.now() + self._life)
+
+
+class FakeResolver:
+    def __init__(self, addresses: dict[str, Sequence[Address]]) -> None:
+        self.addresses = addresses
+
+    async def resolve(self, host: str, port: int) -> Sequence[Address]:
+        del port
+        return self.addresses[host]
+
+
+async def refusal_of(work: Awaitable[object]) -> Refusal:
+    """The refusal that `work` ends in."""
+    try:
+        await work
+    except Refusal as refusal:
+        return refusal
+    raise AssertionError("nothing was refused")
+
+
+Load = Callable[[], Awaitable[tuple[str, float]]]

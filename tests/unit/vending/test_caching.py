@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.support.vending.fakes import START, FakeBackend, FakeClock, FakeSecrets
+from tests.support.vending.permits import SECRET, TABLE, WAREHOUSE, credential, profile_text
+
+from lakeward.locations import Location
+from lakeward.vending.adapters.caching.backends import CachedBackend
+from lakeward.vending.adapters.caching.loading import LoadingCache
+from lakeward.vending.adapters.caching.secrets import CachedSecrets
+from lakeward.vending.application.ports import Grant, Storage
+from lakeward.vending.domain.access import Access
+from lakeward.vending.domain.profiles import profile as profiles
+
+
+def storage(**changes: object) -> Storage:
+    text = profile_text(**changes)
+    return Storage(profiles.parse(text), profiles.digest(text), credential(), SECRET)
+
+
+def grant(**changes: Any) -> Grant:
+    arguments: dict[str, Any] = {"storage": storage(), "location": TABLE, "access": Access.READ, "principal": "alice"}
+    return Grant(**(arguments | changes))
+
+
+async def test_concurrent_misses_of_one_key_share_one_load() -> None:
+    cache: LoadingCache[str, int] = LoadingCache(capacity=4)
+    loads = 0
+
+    async def load() -> tuple[int, float]:
+        nonlocal loads
+        loads += 1
+        await asyncio.sleep(0)
+        return loads, 60.0
+
+    assert await asyncio.gather(*(cache.get("a", load) for _ in range(20))) == [1] * 20
+    assert await cache.get("b", load) == 2
+
+
+async def test_a_load_whose_first_caller_is_cancelled_still_answers_the_others() -> None:
+    cache: LoadingCache[str, str] = LoadingCache(capacity=4)
+    release = asyncio.Event()
+
+    async def load() -> tuple[str, float]:
+        await release.wait()
+        return "value", 60.0
+
+    first, second = (asyncio.create_task(cache.get("a", load)) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    release.set()
+    assert await second == "value"
+
+
+async def test_an_error_is_told_to_all_who_wait_and_is_not_kept() -> None:
+    cache: LoadingCache[str, int] = LoadingCache(capacity=4)
+    answers: Iterator[Any] = iter([ValueError("no"), 7])
+
+    async def load() -> tuple[int, float]:
+        await asyncio.sleep(0)
+        answer = next(answers)
+        if isinstance(answer, ValueError):
+            raise answer
+        return answer, 60.0
+
+    outcomes = await asyncio.gather(*(cache.get("a", load) for _ in range(3)), return_exceptions=True)
+    assert [type(each) for each in outcomes] == [ValueError] * 3
+    assert await cache.get("a", load) == 7
+
+
+async def test_the_least_recently_used_value_goes_and_an_old_one_is_loaded_again() -> None:
+    now = [0.0]
+    cache: LoadingCache[str, str] = LoadingCache(capacity=2, now=lambda: now[0])
+    loaded: list[str] = []
+
+    async def get(key: str, seconds: float = 10.0) -> None:
+        async def load() -> tuple[str, float]:
+            loaded.append(key)
+            return key, seconds
+
+        await cache.get(key, load)
+
+    for key in ("a", "b", "a", "c", "a", "b"):
+        await get(key)
+    assert loaded == ["a", "b", "c", "b"]
+    now[0] = 10.0
+    await get("b")
+    await get("brief", 0.0)
+    await get("brief", 0.0)
+    assert loaded[4:] == ["b", "brief", "brief"]
+
+
+async def test_what_is_discarded_during_its_load_is_not_kept() -> None:
+    cache: LoadingCache[str, int] = LoadingCache(capacity=2)
+    release = asyncio.Event()
+
+    async def load() -> tuple[int, float]:
+        await release.wait()
+        return 1, 60.0
+
+    waiting = asyncio.create_task(cache.get("a", load))
+    await asyncio.sleep(0)
+    cache.discard("a")
+    release.set()
+    assert await waiting == 1
+
+    async def again() -> tuple[int, float]:
+        return 2, 60.0
+
+    assert await cache.get("a", again) == 2
+
+
+def cached(*, life: dt.timedelta = dt.timedelta(hours=1), capacity: int = 10) -> tuple[CachedBackend, FakeBackend]:
+    clock = FakeClock()
+    backend = FakeBackend(clock, life=life)
+    return CachedBackend(backend, clock=clock, capacity=capacity), backend
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"location": Location.parse("s3://lake/wh/t2")},
+        {"access": Access.READ_WRITE},
+        {"principal": "bob"},
+        {"storage": storage(region="us")},
+    ],
+)
+async def test_a_credential_is_shared_by_equal_grants_alone(changes: dict[str, Any]) -> None:
+    cache, backend = cached()
+    one = await cache.mint(grant())
+    assert await cache.mint(grant()) is one
+    assert await cache.mint(grant(**changes)) is not one
+    assert len(backend.grants) == 2
+
+
+@pytest.mark.parametrize(
+    ("life", "kept"), [(dt.timedelta(hours=1), 1800), (dt.timedelta(hours=12), 3600), (dt.timedelta(0), 0)]
+)
+async def test_a_credential_is_kept_for_half_of_the_life_that_was_granted_and_an_hour_at_most(
+    life: dt.timedelta, kept: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    cache, backend = cached(life=life)
+    monkeypatch.setattr(cache._credentials, "_now", lambda: now[0])
+    await cache.mint(grant())
+    now[0] = kept - 1
+    await cache.mint(grant())
+    assert len(backend.grants) == (1 if kept else 2)
+    now[0] = kept
+    await cache.mint(grant())
+    assert len(backend.grants) == (2 if kept else 3)
+
+
+async def test_a_cache_of_no_capacity_mints_each_time() -> None:
+    cache, backend = cached(capacity=0)
+    await cache.mint(grant())
+    await cache.mint(grant())
+    assert len(backend.grants) == 2
+
+
+async def test_a_client_of_a_store_is_made_once_for_a_profile_and_a_secret() -> None:
+    cache, backend = cached()
+    assert await cache.open(storage()) is await cache.open(storage())
+    await cache.open(storage(region="us"))
+    assert backend.opened == 2
+
+
+async def test_a_kept_secret_is_read_once_and_a_staged_one_each_time() -> None:
+    inner = FakeSecrets()
+    secrets = CachedSecrets(inner)
+    await secrets.stage(SECRET, credential(), staged_by="alice", warehouse_id=None, now=START)
+    await secrets.find(SECRET)
+    await secrets.find(SECRET)
+    assert inner.reads == 2
+    await secrets.keep(SECRET, warehouse_id=WAREHOUSE, now=START)
+    assert (await secrets.find(SECRET)).warehouse_id == WAREHOUSE
+    await secrets.find(SECRET)
+    assert inner.reads == 3
+    await secrets.forget(SECRET)
+    assert SECRET not in inner.rows

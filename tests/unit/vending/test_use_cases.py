@@ -1,0 +1,447 @@
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import pytest
+from tests.support.vending.fakes import START, CountingIds, FakeBackend, FakeClock, FakeSecrets, refusal_of
+from tests.support.vending.permits import SECRET, TABLE, WAREHOUSE, credential, permit, profile_text
+
+from lakeward.locations import Location
+from lakeward.servicekit.authorization.actions import Action
+from lakeward.servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward.servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward.servicekit.authorization.principals import Principal, user
+from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.vending.application import files
+from lakeward.vending.application.normalise_profile import normalise_profile
+from lakeward.vending.application.secrets import STAGED_FOR, reencrypt_secrets, stage_credential, sweep_staged
+from lakeward.vending.application.sign_request import sign_request
+from lakeward.vending.application.storages import Backends
+from lakeward.vending.application.validate_storage import Check, validate_storage
+from lakeward.vending.application.vend_access import vend_access
+from lakeward.vending.domain import credentials
+from lakeward.vending.domain.access import Access
+from lakeward.vending.domain.addresses import AddressRules
+from lakeward.vending.domain.delegation import Delegation
+from lakeward.vending.domain.permit import Purpose
+from lakeward.vending.domain.signing.request import SigningRequest
+from lakeward.vending.domain.system_identity import SystemIdentityRules
+
+
+class House:
+    """Everything that the use cases need, in memory."""
+
+    def __init__(self, **backend: Any) -> None:
+        self.clock = FakeClock()
+        self.backend = FakeBackend(self.clock, **backend)
+        self.backends = Backends({"s3": self.backend})
+        self.secrets = FakeSecrets()
+        self.io: dict[str, Any] = {"secrets": self.secrets, "backends": self.backends}
+
+    async def with_secret(self, *, warehouse_id: UUID = WAREHOUSE, **changes: object) -> House:
+        await self.secrets.stage(SECRET, credential(**changes), staged_by="alice", warehouse_id=None, now=START)
+        await self.secrets.keep(SECRET, warehouse_id=warehouse_id, now=START)
+        return self
+
+
+@pytest.fixture
+async def house() -> House:
+    return await House().with_secret()
+
+
+PROFILE = profile_text()
+
+
+# ---- what every call on a permit refuses -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cause", "changes"),
+    [
+        ("purpose", {"purpose": Purpose.VEND}),
+        ("profile", {"profile_digest": b"x" * 32}),
+        ("location", {"location": Location.parse("s3://lake/other")}),
+        ("location", {"location": Location.parse("s3://other/wh/t1")}),
+        ("location", {"location": Location.parse("s3://lake/wh2/t1")}),
+    ],
+)
+async def test_a_permit_for_something_else_opens_nothing(house: House, cause: str, changes: dict[str, Any]) -> None:
+    refusal = await refusal_of(files.is_empty(permit(Purpose.FILES, **changes), PROFILE, **house.io))
+    assert (refusal.reason, refusal.metadata) == (Reason.REASON_PERMIT_REFUSED, {"cause": cause})
+    assert not house.backend.opened
+
+
+async def test_another_warehouse_s_secret_is_no_secret() -> None:
+    house = await House().with_secret(warehouse_id=UUID(int=99))
+    refusal = await refusal_of(files.is_empty(permit(Purpose.FILES), PROFILE, **house.io))
+    assert refusal.reason == Reason.REASON_NO_SUCH_SECRET
+
+
+async def test_a_storage_kind_without_adapter_is_refused(house: House) -> None:
+    gcs = b'{"type":"gcs","bucket":"lake","key-prefix":"wh"}'
+    at = Location.parse("gs://lake/wh/t1")
+    refusal = await refusal_of(files.is_empty(permit(Purpose.FILES, gcs, location=at), gcs, **house.io))
+    assert refusal.reason == Reason.REASON_STORAGE_KIND_UNSUPPORTED
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_file_is_written_once_and_read_back_inflated(house: House) -> None:
+    at = f"{TABLE}/metadata/1.gz.metadata.json"
+    arguments = {"location": at, "content": gzip.compress(b"{}"), "content_type": None, **house.io}
+    await files.write_file(permit(Purpose.FILES), PROFILE, **arguments)
+    await files.write_file(permit(Purpose.FILES), PROFILE, **arguments)
+    assert await files.read_file(permit(Purpose.FILES), PROFILE, location=at, **house.io) == b"{}"
+    other = arguments | {"content": gzip.compress(b"[]")}
+    assert (
+        await refusal_of(files.write_file(permit(Purpose.FILES), PROFILE, **other))
+    ).reason == Reason.REASON_FILE_EXISTS
+
+
+@pytest.mark.parametrize(
+    ("reason", "location"),
+    [
+        (Reason.REASON_PERMIT_REFUSED, "s3://lake/wh/t10/f"),
+        (Reason.REASON_PERMIT_REFUSED, "s3://lake/wh/t1"),
+        (Reason.REASON_PERMIT_REFUSED, "s3://lake/wh/t1/"),
+        (Reason.REASON_PERMIT_REFUSED, "s3://lake/wh/t1/f/"),
+        (Reason.REASON_PERMIT_REFUSED, "s3://other/wh/t1/f"),
+        (Reason.REASON_PERMIT_REFUSED, "gs://lake/wh/t1/f"),
+        (Reason.REASON_MALFORMED_LOCATION, "s3://lake/wh/t1/../t2/f"),
+        (Reason.REASON_MALFORMED_LOCATION, "s3://lake/wh/t1/%2e%2e/f"),
+        (Reason.REASON_MALFORMED_LOCATION, "wh/t1/f"),
+    ],
+)
+async def test_no_file_outside_of_a_permit_is_touched(house: House, reason: Reason.ValueType, location: str) -> None:
+    claims = permit(Purpose.FILES)
+    read = files.read_file(claims, PROFILE, location=location, **house.io)
+    write = files.write_file(claims, PROFILE, location=location, content=b"", content_type=None, **house.io)
+    delete = files.delete_files(claims, PROFILE, locations=[f"{TABLE}/ok", location], **house.io)
+    for work in (read, write, delete):
+        assert (await refusal_of(work)).reason == reason
+    assert not house.backend.opened
+
+
+@pytest.mark.parametrize(
+    ("access", "may"), [(Access.READ, "r"), (Access.READ_WRITE, "rw"), (Access.READ_WRITE_DELETE, "rwd")]
+)
+async def test_a_permit_opens_for_its_level_and_no_more(house: House, access: Access, may: str) -> None:
+    claims = permit(Purpose.FILES, access=access)
+    at = f"{TABLE}/f"
+    house.backend.objects["wh/t1/f"] = b"x"
+    work = {
+        "r": files.read_file(claims, PROFILE, location=at, **house.io),
+        "w": files.write_file(claims, PROFILE, location=at, content=b"x", content_type=None, **house.io),
+        "d": files.delete_files(claims, PROFILE, locations=[at], **house.io),
+    }
+    for letter, each in work.items():
+        if letter in may:
+            await each
+        else:
+            assert (await refusal_of(each)).metadata == {"cause": "access"}
+
+
+async def test_a_purge_goes_page_by_page_and_spares_its_neighbours(house: House) -> None:
+    house.backend.objects |= {f"wh/t1/data/{number}": b"" for number in range(1500)}
+    house.backend.objects |= {"wh/t10/f": b"", "wh/t1": b"", "wh/t": b""}
+    first = await files.purge_page(permit(Purpose.PURGE), PROFILE, **house.io)
+    assert (first.deleted, first.done) == (1000, False)
+    second = await files.purge_page(permit(Purpose.PURGE), PROFILE, **house.io)
+    assert (second.deleted, second.done) == (500, True)
+    assert set(house.backend.objects) == {"wh/t10/f", "wh/t1", "wh/t"}
+    assert await files.is_empty(permit(Purpose.FILES), PROFILE, **house.io)
+
+
+async def test_a_whole_bucket_is_never_purged(house: House) -> None:
+    profile = profile_text(key_prefix=None)
+    whole = permit(Purpose.PURGE, profile, location=Location.parse("s3://lake"))
+    assert (await refusal_of(files.purge_page(whole, profile, **house.io))).metadata == {"cause": "location"}
+
+
+@pytest.mark.parametrize("count", [0, 1001])
+async def test_one_to_a_thousand_files_are_deleted_at_once(house: House, count: int) -> None:
+    locations = [f"{TABLE}/{number}" for number in range(count)]
+    refusal = await refusal_of(files.delete_files(permit(Purpose.FILES), PROFILE, locations=locations, **house.io))
+    assert refusal.reason == Reason.REASON_INVALID_FIELD
+
+
+# ---- access for clients ----------------------------------------------------------------------------------------------
+
+
+async def vend(house: House, profile: bytes = PROFILE, *, asked: Sequence[Delegation] = (), **changes: Any) -> Any:
+    claims = permit(Purpose.VEND, profile, **changes)
+    return await vend_access(claims, profile, asked=asked, secrets=house.secrets, minter=house.backend)
+
+
+async def test_a_client_gets_credentials_of_its_permit_s_own_scope(house: House) -> None:
+    access = await vend(house, access=Access.READ)
+    assert access.config["s3.access-key-id"] == "AK1"
+    assert access.credential is not None
+    assert access.refresh_property == "client.refresh-credentials-endpoint"
+    (grant,) = house.backend.grants
+    assert (grant.location, grant.access, grant.principal) == (TABLE, Access.READ, "oidc~alice")
+
+
+async def test_a_signing_client_gets_no_credential(house: House) -> None:
+    access = await vend(house, asked=[Delegation.REMOTE_SIGNING])
+    assert access.sign_remotely
+    assert access.credential is None
+    assert not house.backend.grants
+
+
+async def test_a_warehouse_without_credential_neither_vends_nor_signs() -> None:
+    access = await vend(House(), secret_id=None)
+    assert (access.credential, access.sign_remotely) == (None, False)
+    assert access.config["s3.region"] == "eu"
+
+
+async def test_nothing_of_the_server_s_own_credential_is_told(house: House) -> None:
+    for asked in ((), (Delegation.REMOTE_SIGNING,), (Delegation.CLIENT_MANAGED,)):
+        access = await vend(house, asked=asked)
+        assert "hush" not in str(access.config) + str(access.credential)
+        assert "'AK'" not in str(access.config) + str(access.credential)
+
+
+# ---- signing ---------------------------------------------------------------------------------------------------------
+
+
+async def sign(house: House, method: str = "GET", *, profile: bytes = PROFILE, **changes: Any) -> Any:
+    request = SigningRequest(
+        method=method,
+        uri="http://store:9000/lake/wh/t1/f",
+        region="eu",
+        headers={"Range": ["bytes=0-1"], "authorization": ["theirs"]},
+    )
+    claims = permit(Purpose.SIGN, profile, **changes)
+    return await sign_request(request, permit=claims, profile=profile, clock=house.clock, **house.io)
+
+
+async def test_a_signed_request_has_the_client_s_headers_and_the_signature(house: House) -> None:
+    signed = await sign(house)
+    assert signed.headers["Range"] == ("bytes=0-1",)
+    assert signed.headers["authorization"][0].startswith("AWS4-HMAC-SHA256 Credential=AK/20260821/eu/s3/aws4_request")
+    assert signed.cacheable
+
+
+@pytest.mark.parametrize(
+    ("method", "access", "allowed"),
+    [
+        ("GET", Access.READ, True),
+        ("PUT", Access.READ, False),
+        ("PUT", Access.READ_WRITE, True),
+        ("DELETE", Access.READ_WRITE, False),
+        ("DELETE", Access.READ_WRITE_DELETE, True),
+    ],
+)
+async def test_a_request_is_signed_where_the_permit_s_level_reaches(
+    house: House, method: str, access: Access, allowed: bool
+) -> None:
+    if allowed:
+        assert (await sign(house, method, access=access)).cacheable is (method == "GET")
+    else:
+        assert (await refusal_of(sign(house, method, access=access))).metadata == {"cause": "access"}
+
+
+async def test_a_warehouse_that_does_not_sign_says_so(house: House) -> None:
+    profile = profile_text(remote_signing_enabled=False)
+    assert (await refusal_of(sign(house, profile=profile))).reason == Reason.REASON_SIGNING_DISABLED
+
+
+async def test_a_permit_to_vend_signs_nothing(house: House) -> None:
+    assert (await refusal_of(sign(house, purpose=Purpose.VEND))).metadata == {"cause": "purpose"}
+
+
+# ---- validation ------------------------------------------------------------------------------------------------------
+
+
+async def validate(house: House, profile: bytes = PROFILE, *, skip: bool = False) -> Any:
+    claims = permit(Purpose.VALIDATE, profile, location=Location.parse("s3://lake/wh"))
+    return await validate_storage(claims, profile, skip=skip, clock=house.clock, ids=CountingIds(), **house.io)
+
+
+async def test_a_store_that_confines_credentials_passes_every_check_and_is_left_clean(house: House) -> None:
+    house.backend.objects["wh/other"] = b"stays"
+    results = await validate(house)
+    assert [result.check for result in results] == list(Check)
+    assert all(result.passed for result in results)
+    assert house.backend.objects == {"wh/other": b"stays"}
+
+
+async def test_a_store_that_ignores_session_policies_fails_and_is_left_clean() -> None:
+    house = await House(enforces_scope=False).with_secret()
+    refusal = await refusal_of(validate(house))
+    assert refusal.metadata == {"check": "vended-credentials-scope-enforced"}
+    assert refusal.message.startswith("Storage validation failed [vended-credentials-scope-enforced]: ")
+    assert not house.backend.objects
+
+
+async def test_an_error_that_is_no_denial_does_not_count_as_confinement(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = house.backend.open_vended
+
+    async def open_vended(*arguments: Any) -> Any:
+        store = await inner(*arguments)
+        real = store.write
+
+        async def write(key: str, content: bytes, *, content_type: str | None) -> None:
+            if "forbidden" in key:
+                raise Refusal(Reason.REASON_STORE_UNAVAILABLE, "the network is down", store="x")
+            await real(key, content, content_type=content_type)
+
+        monkeypatch.setattr(store, "write", write)
+        return store
+
+    monkeypatch.setattr(house.backend, "open_vended", open_vended)
+    assert (await refusal_of(validate(house))).metadata == {"check": "vended-credentials-scope-enforced"}
+
+
+async def test_checks_of_vending_are_skipped_where_nothing_is_vended(house: House) -> None:
+    results = await validate(house, profile_text(sts_enabled=False))
+    assert [result.check for result in results if not result.passed] == [Check.ISSUED, Check.VENDED, Check.SCOPE]
+
+
+async def test_a_validation_that_is_switched_off_touches_nothing(house: House) -> None:
+    results = await validate(house, skip=True)
+    assert not any(result.passed for result in results)
+    assert not house.backend.opened
+
+
+# ---- secrets ---------------------------------------------------------------------------------------------------------
+
+
+class Table:
+    """An authorizer that answers from a table."""
+
+    def __init__(self, outcomes: dict[Action, Outcome]) -> None:
+        self._outcomes = outcomes
+
+    async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
+        del principal
+        return [self._outcomes.get(demand.action, Outcome.HIDDEN) for demand in demands]
+
+    async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
+        raise NotImplementedError
+
+
+async def stage(house: House, outcomes: dict[Action, Outcome], *, warehouse_id: UUID | None = None) -> Any:
+    return await stage_credential(
+        credential().document(),
+        project_id="p",
+        warehouse_id=warehouse_id,
+        caller=user("oidc~alice"),
+        authorizer=Table(outcomes),
+        secrets=house.secrets,
+        clock=house.clock,
+        ids=CountingIds(),
+    )
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+async def test_who_may_make_a_warehouse_may_stage_a_credential(outcome: Outcome) -> None:
+    house = House()
+    staging = stage(house, {Action.PROJECT_CREATE_WAREHOUSE: outcome})
+    if outcome is Outcome.ALLOWED:
+        secret_id, kind = await staging
+        assert (secret_id in house.secrets.rows, kind) == (True, "s3:access-key")
+        return
+    expected = {Outcome.HIDDEN: Reason.REASON_NO_SUCH_PROJECT, Outcome.DENIED: Reason.REASON_FORBIDDEN}
+    assert (await refusal_of(staging)).reason == expected[outcome]
+    assert not house.secrets.rows
+
+
+@pytest.mark.parametrize("storage", list(Outcome))
+@pytest.mark.parametrize("alone", list(Outcome))
+async def test_who_may_change_a_warehouse_s_credential_by_either_way_may_stage_one(
+    storage: Outcome, alone: Outcome
+) -> None:
+    house = House()
+    outcomes = {Action.WAREHOUSE_MODIFY_STORAGE: storage, Action.WAREHOUSE_MODIFY_STORAGE_CREDENTIAL: alone}
+    staging = stage(house, outcomes, warehouse_id=WAREHOUSE)
+    if Outcome.ALLOWED in {storage, alone}:
+        await staging
+    else:
+        expected = {Outcome.HIDDEN: Reason.REASON_NO_SUCH_WAREHOUSE, Outcome.DENIED: Reason.REASON_FORBIDDEN}
+        assert (await refusal_of(staging)).reason == expected[alone]
+        assert not house.secrets.rows
+
+
+async def test_what_is_staged_and_never_kept_is_swept_after_an_hour(house: House) -> None:
+    secret_id, _ = await stage(house, {Action.PROJECT_CREATE_WAREHOUSE: Outcome.ALLOWED})
+    house.clock.time += STAGED_FOR
+    assert await sweep_staged(secrets=house.secrets, clock=house.clock) == 0
+    house.clock.advance(seconds=1)
+    assert await sweep_staged(secrets=house.secrets, clock=house.clock) == 1
+    assert secret_id not in house.secrets.rows
+    assert SECRET in house.secrets.rows
+
+
+async def test_a_rotation_leaves_no_secret_under_an_old_key(house: House) -> None:
+    house.secrets.keys.insert(0, "two")
+    assert await reencrypt_secrets(secrets=house.secrets) == 1
+    house.secrets.keys.remove("one")
+    assert (await house.secrets.find(SECRET)).credential == credential()
+
+
+# ---- normalising -----------------------------------------------------------------------------------------------------
+
+
+async def normalise(house: House, text: bytes = PROFILE, *, secret_id: UUID | None = SECRET, **rules: Any) -> Any:
+    return await normalise_profile(
+        text,
+        secret_id=secret_id,
+        replaces=None,
+        secrets=house.secrets,
+        addresses=AddressRules(),
+        identities=SystemIdentityRules(**rules),
+    )
+
+
+async def test_the_catalog_learns_what_it_needs_of_a_profile(house: House) -> None:
+    normal = await normalise(house, profile_text(allow_alternative_protocols=True, aws_kms_key_arn="arn:k"))
+    assert str(normal.base) == "s3://lake/wh"
+    assert normal.place == "s3 store:9000"
+    assert normal.credential_kind == "s3:access-key"
+    assert normal.client_defaults == {"s3.sse.type": "kms", "s3.sse.key": "arn:k"}
+    assert (normal.push_delete_disabled, normal.signs_remotely) == (True, True)
+    assert normal.layout == b'{"type":"default"}'
+    assert normal.schemes == ("s3", "s3a", "s3n")
+    assert (await normalise(house, normal.text)).text == normal.text
+
+
+async def test_a_metadata_address_is_no_endpoint(house: House) -> None:
+    for changes in ({"endpoint": "http://169.254.169.254"}, {"sts-endpoint": "http://metadata.google.internal/x"}):
+        assert (await refusal_of(normalise(house, profile_text(**changes)))).reason == Reason.REASON_ADDRESS_DENIED
+
+
+SYSTEM = b'{"type":"s3","credential-type":"aws-system-identity"}'
+
+
+@pytest.mark.parametrize(
+    ("setting", "profile", "rules"),
+    [
+        ("ENABLE_AWS_SYSTEM_CREDENTIALS", {}, {}),
+        ("S3_ENABLE_DIRECT_SYSTEM_CREDENTIALS", {}, {"aws": True}),
+        ("S3_REQUIRE_EXTERNAL_ID_FOR_SYSTEM_CREDENTIALS", {"assume-role-arn": "arn:r"}, {"aws": True}),
+        (None, {"assume-role-arn": "arn:r"}, {"aws": True, "aws_external_id_required": False}),
+        (None, {}, {"aws": True, "aws_direct": True}),
+    ],
+)
+async def test_the_process_s_own_identity_is_used_as_the_operator_allows(
+    setting: str | None, profile: dict[str, object], rules: dict[str, Any]
+) -> None:
+    house = House()
+    await house.secrets.stage(SECRET, credentials.parse(SYSTEM), staged_by="a", warehouse_id=None, now=START)
+    work = normalise(house, profile_text(**profile), **rules)
+    if setting is None:
+        assert (await work).credential_kind == "s3:aws-system-identity"
+    else:
+        refusal = await refusal_of(work)
+        assert (refusal.reason, refusal.metadata) == (
+            Reason.REASON_STORAGE_MISCONFIGURED,
+            {"setting": f"LAKEKEEPER__{setting}"},
+        )
