@@ -1,0 +1,227 @@
+"""The gateway as an ASGI application: limits, routing, correlation, one answer for every request."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+from lakeward.gateway.body import Bodies, ClientGone, LateBody
+from lakeward.gateway.context import Contexts, headers_by_name
+from lakeward.gateway.cors import Cors
+from lakeward.gateway.encoding import GZIP, gzipped, takes_gzip
+from lakeward.gateway.errors import Rendering, Renderings, rendered
+from lakeward.gateway.http import Header, Receive, Request, Response, Scope, Send
+from lakeward.gateway.operation import Operation
+from lakeward.gateway.router import Router
+from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.rpc.call import bind_deadline, unbind_deadline
+from lakeward.servicekit.telemetry import incoming
+
+_log = logging.getLogger(__name__)
+
+VARY: Final = b"authorization, x-project-id, x-iceberg-access-delegation, x-assume-role, accept-encoding"
+_PRIVATE: Final[Header] = (b"cache-control", b"private")
+_BODILESS: Final = frozenset({204, 304})
+# A body that did not arrive is the client's, and nothing was done: not the 5xx of an answer that did not come.
+_LATE: Final[Renderings] = {Reason.REASON_DEADLINE_EXCEEDED: Rendering(408, "RequestTimeout")}
+
+
+class Application:
+    """Serves operations.
+
+    Args:
+        operations: what is served.
+        renderings: how refusals are shown that come before an operation is known.
+        contexts: makes each request's context.
+        bodies: reads each request's body.
+        cors: what browsers are told; None: nothing.
+        max_time: that one request may take, its body's arrival included.
+        max_in_flight: requests under way at once; more are refused before any work.
+        new_id: makes ids of faults.
+    """
+
+    def __init__(
+        self,
+        operations: Iterable[Operation],
+        *,
+        renderings: Renderings,
+        contexts: Contexts,
+        bodies: Bodies,
+        cors: Cors | None,
+        max_time: timedelta,
+        max_in_flight: int,
+        new_id: Callable[[], str],
+    ) -> None:
+        """See the class."""
+        self._router: Final[Router[Operation]] = Router()
+        for operation in operations:
+            self._router.add(operation.method, operation.path, operation)
+        self._renderings: Final = renderings
+        self._contexts: Final = contexts
+        self._bodies: Final = bodies
+        self._cors: Final = cors
+        self._vary: Final[Header] = (b"vary", VARY + b", origin" if cors else VARY)
+        self._seconds: Final = max_time.total_seconds()
+        self._max_in_flight: Final = max_in_flight
+        self._new_id: Final = new_id
+        self._in_flight = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. Websockets are turned away; the lifespan is whoever made this application's."""
+        if scope["type"] != "http":
+            await _decline(scope, receive, send)
+            return
+        self._in_flight += 1
+        try:
+            await self._serve(scope, receive, send)
+        finally:
+            self._in_flight -= 1
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        operation: Operation | None = None
+        headers: Mapping[bytes, bytes] = dict(scope["headers"])
+        request_id = self._contexts.request_id(headers)
+        with incoming(request_id, _traceparent(headers)):
+            try:
+                headers = headers_by_name(scope["headers"])
+                operations, arguments = self._find(scope["raw_path"])
+                operation = operations.get(scope["method"])
+                if operation is None:
+                    response = self._unserved(scope, operations, headers)
+                else:
+                    response = await self._answer(
+                        operation, arguments, scope=scope, headers=headers, request_id=request_id, receive=receive
+                    )
+            except ClientGone:
+                return
+            except Refusal as refusal:
+                response = rendered(refusal, self._renderings_for(refusal, operation), new_id=self._new_id)
+        await self._send(response, operation, headers, request_id, send)
+
+    def _renderings_for(self, refusal: Refusal, operation: Operation | None) -> Renderings:
+        if isinstance(refusal, LateBody):
+            return _LATE
+        return self._renderings if operation is None else operation.renderings
+
+    def _find(self, raw_path: bytes) -> tuple[Mapping[str, Operation], Sequence[str]]:
+        operations, arguments = self._router.find(raw_path)
+        if not operations:
+            path = raw_path.decode("latin-1")
+            hint = f"; the Iceberg REST API is at /catalog{path}" if path.startswith("/v1/") else ""
+            raise Refusal(Reason.REASON_NO_SUCH_ROUTE, f"nothing is served at {path}{hint}", path=path)
+        return operations, arguments
+
+    async def _answer(
+        self,
+        operation: Operation,
+        arguments: Sequence[str],
+        *,
+        scope: Scope,
+        headers: Mapping[bytes, bytes],
+        request_id: str,
+        receive: Receive,
+    ) -> Response:
+        """What the operation answers; raises Refusal alone, whatever went wrong, or ClientGone."""
+        if self._in_flight > self._max_in_flight and not operation.bare:
+            raise Refusal(
+                Reason.REASON_OVERLOADED,
+                f"{self._max_in_flight} requests are under way, and more are not taken; retry after a pause",
+            )
+        deadline = bind_deadline(self._seconds)
+        whole = operation.body is None
+        try:
+            async with asyncio.timeout(self._seconds):
+                body = b"" if whole else await self._bodies.read(receive, headers)
+                whole = True
+                return await operation.handler(
+                    Request(
+                        method=operation.method,
+                        raw_path=scope["raw_path"],
+                        arguments=arguments,
+                        query_string=scope["query_string"],
+                        headers=headers,
+                        context=self._contexts.of(scope, headers, request_id=request_id),
+                        takes_gzip=takes_gzip(headers.get(b"accept-encoding", b"")),
+                        body=body,
+                    )
+                )
+        except (Refusal, ClientGone, asyncio.CancelledError):
+            raise
+        except TimeoutError as error:
+            if not whole:
+                raise LateBody(self._seconds) from error
+            raise Refusal(
+                Reason.REASON_DEADLINE_EXCEEDED,
+                f"the request was not answered within {self._seconds:g} s; whether a change was made is not known",
+            ) from error
+        except Exception as error:  # the edge: what reaches it is a fault of ours, which the client gets an id of
+            error_id = self._new_id()
+            _log.exception("a handler failed", extra={"operation": operation.id, "error_id": error_id})
+            raise Refusal(
+                Reason.REASON_INTERNAL,
+                f"an internal error happened; the log has it under {error_id}",
+                error_id=error_id,
+            ) from error
+        finally:
+            unbind_deadline(deadline)
+
+    def _unserved(self, scope: Scope, operations: Mapping[str, Operation], headers: Mapping[bytes, bytes]) -> Response:
+        method: str = scope["method"]
+        if method == "OPTIONS" and self._cors is not None and b"access-control-request-method" in headers:
+            return self._cors.preflight(headers)
+        allowed = ", ".join(sorted(operations))
+        raise Refusal(
+            Reason.REASON_METHOD_NOT_ALLOWED,
+            f"{method} is not served at this path; {allowed} {'is' if len(operations) == 1 else 'are'}",
+            method=method,
+            allowed=allowed,
+        )
+
+    async def _send(
+        self,
+        response: Response,
+        operation: Operation | None,
+        request_headers: Mapping[bytes, bytes],
+        request_id: str,
+        send: Send,
+    ) -> None:
+        headers = list(response.headers)
+        body = response.body
+        present = {name for name, _ in headers}
+        if response.status not in _BODILESS:
+            if b"content-encoding" not in present and takes_gzip(request_headers.get(b"accept-encoding", b"")):
+                smaller = await gzipped(body)
+                if smaller is not None:
+                    body = smaller
+                    headers.append(GZIP)
+            headers.append((b"content-length", b"%d" % len(body)))
+        if request_id:
+            headers.append((b"x-request-id", request_id.encode()))
+        if operation is None or not operation.bare:
+            if b"cache-control" not in present:
+                headers.append(_PRIVATE)
+            headers.append(self._vary)
+        if self._cors is not None:
+            headers.extend(self._cors.headers(request_headers))
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+def _traceparent(headers: Mapping[bytes, bytes]) -> str | None:
+    value = headers.get(b"traceparent")
+    return None if value is None else value.decode("latin-1")
+
+
+async def _decline(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1000})
+    elif scope["type"] == "lifespan":
+        while True:
+            message = await receive()
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                return

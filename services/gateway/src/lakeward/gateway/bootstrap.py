@@ -1,0 +1,91 @@
+"""Where the gateway is put together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib import metadata
+from typing import Final
+
+from lakeward.gateway import health, pages
+from lakeward.gateway.asgi import Application
+from lakeward.gateway.body import Bodies
+from lakeward.gateway.coalescing import coalesced_loads
+from lakeward.gateway.context import Contexts
+from lakeward.gateway.cors import Cors
+from lakeward.gateway.dialects.iceberg.errors import RENDERED
+from lakeward.gateway.dialects.iceberg.operations import iceberg_operations
+from lakeward.gateway.dialects.management.operations import management_operations
+from lakeward.gateway.forwarded import Links
+from lakeward.gateway.ids import uuid7
+from lakeward.gateway.openapi import openapi_document
+from lakeward.gateway.operation import Operation
+from lakeward.gateway.peers import Peers, Stubs
+from lakeward.gateway.settings import GatewaySettings
+from lakeward.servicekit.rpc import RemoteChannel
+
+# Requests under way at once, and bytes of bodies that are being read: beyond them 429.
+_MAX_IN_FLIGHT: Final = 2048
+_BODY_BYTES_TOTAL: Final = 256 * 1024 * 1024
+_ID_FORMATS: Final = {"prefix": "uuid", "tabular-id": "uuid", "warehouse_id": "uuid"}
+
+
+@asynccontextmanager
+async def gateway(
+    settings: GatewaySettings,
+    *,
+    peers: Peers,
+    readiness: health.Readiness,
+    max_in_flight: int = _MAX_IN_FLIGHT,
+) -> AsyncIterator[Application]:
+    """The gateway as an ASGI application.
+
+    Args:
+        settings: see there.
+        peers: channels to catalog and vending, to pods or into this process.
+        readiness: asks the services whether they can serve; for /health.
+        max_in_flight: requests under way at once.
+    """
+    server = settings.server
+    stubs = _stubs(peers)
+    iceberg = iceberg_operations(stubs, prefix_template=server.prefix_template)
+    management = management_operations(stubs)
+    operations: list[Operation] = [*iceberg, *management]
+    operations += health.operations(readiness, maintenance=server.maintenance_mode, renderings=RENDERED)
+    if server.serve_swagger_ui:
+        operations += _documentation(iceberg, management)
+    links = Links(
+        base_uri=server.base_uri,
+        heed_forwarded=server.use_x_forwarded_headers,
+        trusted_proxies=server.trusted_proxies,
+    )
+    yield Application(
+        operations,
+        renderings=RENDERED,
+        contexts=Contexts(links=links, new_id=uuid7),
+        bodies=Bodies(limit=server.max_request_body_size, total=_BODY_BYTES_TOTAL),
+        cors=Cors(server.allow_origin) if server.allow_origin else None,
+        max_time=server.max_request_time,
+        max_in_flight=max_in_flight,
+        new_id=uuid7,
+    )
+
+
+def _stubs(peers: Peers) -> Stubs:
+    stubs = Stubs(peers)
+    if isinstance(peers.catalog, RemoteChannel):
+        return Stubs(peers, load_table=coalesced_loads(stubs.tables))
+    return stubs
+
+
+def _documentation(iceberg: Sequence[Operation], management: Sequence[Operation]) -> Sequence[Operation]:
+    version = metadata.version("lakeward-gateway")
+    document = partial(openapi_document, version=version, formats=_ID_FORMATS)
+    return pages.operations(
+        {
+            "catalog": partial(document, iceberg, title="Lakeward Iceberg REST"),
+            "management": partial(document, management, title="Lakeward management"),
+        },
+        renderings=RENDERED,
+    )

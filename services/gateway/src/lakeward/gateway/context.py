@@ -1,0 +1,122 @@
+"""Headers to RequestContext, once a request."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from lakeward.gateway.forwarded import Links
+from lakeward.gateway.http import Header, Scope
+from lakeward.protocol.common.v1 import context_pb2
+from lakeward.servicekit.errors import Reason, Refusal
+
+_SINGLE: Final = frozenset(
+    {
+        b"authorization",
+        b"content-encoding",
+        b"content-length",
+        b"content-type",
+        b"host",
+        b"idempotency-key",
+        b"x-assume-role",
+        b"x-lakeward-signer-scope",
+        b"x-project-id",
+        b"x-project-ident",
+    }
+)
+_MAX_REQUEST_ID: Final = 128
+_MAX_USER_AGENT: Final = 256
+_DELEGATIONS: Final = {
+    b"vended-credentials": context_pb2.DELEGATION_VENDED_CREDENTIALS,
+    b"remote-signing": context_pb2.DELEGATION_REMOTE_SIGNING,
+    b"client-managed": context_pb2.DELEGATION_CLIENT_MANAGED,
+}
+
+
+def headers_by_name(lines: Sequence[Header]) -> Mapping[bytes, bytes]:
+    """Headers by name; the lines of one name are joined by commas.
+
+    Args:
+        lines: names in lower case.
+
+    Raises:
+        Refusal: DUPLICATE_HEADER, for one that may stand once.
+    """
+    headers = dict(lines)
+    if len(headers) == len(lines):
+        return headers
+    joined: dict[bytes, bytes] = {}
+    for name, value in lines:
+        if name not in joined:
+            joined[name] = value
+        elif name in _SINGLE:
+            header = name.decode("latin-1")
+            raise Refusal(Reason.REASON_DUPLICATE_HEADER, f"{header} stands more than once; send one", header=header)
+        else:
+            joined[name] += b"," + value
+    return joined
+
+
+class Contexts:
+    """Makes the context of each request.
+
+    Args:
+        links: finds the base of links.
+        new_id: makes a request id, where none that can be used came along.
+    """
+
+    def __init__(self, *, links: Links, new_id: Callable[[], str]) -> None:
+        """See the class."""
+        self._links: Final = links
+        self._new_id: Final = new_id
+
+    def request_id(self, headers: Mapping[bytes, bytes]) -> str:
+        """The client's own id where it can be a line in a log, else a new one."""
+        given = headers.get(b"x-request-id")
+        if given and len(given) <= _MAX_REQUEST_ID and given.isascii():
+            text = given.decode("ascii")
+            if text.isprintable():
+                return text
+        return self._new_id()
+
+    def of(self, scope: Scope, headers: Mapping[bytes, bytes], *, request_id: str) -> context_pb2.RequestContext:
+        """The context of a request.
+
+        Args:
+            scope: of ASGI.
+            headers: by name.
+            request_id: see `request_id`.
+        """
+        client = scope.get("client")
+        get = headers.get
+        return context_pb2.RequestContext(
+            request_id=request_id,
+            traceparent=_text(get(b"traceparent")),
+            authorization=_text(get(b"authorization")),
+            project_id=_text(get(b"x-project-id")) or _text(get(b"x-project-ident")),
+            assumed_role=_text(get(b"x-assume-role")),
+            base_uri=self._links.base(scope["scheme"], client[0] if client else None, headers),
+            user_agent=_user_agent(get(b"user-agent", b"")),
+            delegation=_delegation(get(b"x-iceberg-access-delegation", b"")),
+            idempotency_key=_text(get(b"idempotency-key")),
+        )
+
+
+def _text(value: bytes | None) -> str:
+    return "" if value is None else value.decode("latin-1").strip()
+
+
+@functools.lru_cache(maxsize=1024)
+def _user_agent(value: bytes) -> str:
+    cut = value[:_MAX_USER_AGENT].decode("utf-8", "replace")
+    while len(cut.encode()) > _MAX_USER_AGENT:
+        cut = cut[:-1]
+    return cut
+
+
+@functools.lru_cache(maxsize=256)
+def _delegation(value: bytes) -> tuple[context_pb2.Delegation.ValueType, ...]:
+    """The words that are known; case counts, and what is unknown says nothing."""
+    words = (word.strip() for word in value.split(b","))
+    return tuple(dict.fromkeys(_DELEGATIONS[word] for word in words if word in _DELEGATIONS))

@@ -1,0 +1,1 @@
+"""The Iceberg REST catalog API, as engines speak it."""

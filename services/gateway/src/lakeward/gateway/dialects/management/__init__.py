@@ -1,0 +1,1 @@
+"""The management API: the server, its project and its warehouses."""

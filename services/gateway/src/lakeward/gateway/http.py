@@ -1,0 +1,122 @@
+"""A request and a response, as the handlers of dialects see them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeAlias
+
+import msgspec
+
+from lakeward.gateway.query import Query, parse_query
+from lakeward.protocol.common.v1 import context_pb2
+
+Header: TypeAlias = tuple[bytes, bytes]
+Scope: TypeAlias = Mapping[str, Any]
+Message: TypeAlias = Mapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+
+JSON_TYPE: Final[Header] = (b"content-type", b"application/json")
+_encoder: Final = msgspec.json.Encoder()
+encode: Final = _encoder.encode
+
+
+class Request:
+    """One request, read: nothing below this line looks at bytes of HTTP again.
+
+    Plain slots instead of a frozen dataclass: one is made for every request, and freezing triples what that costs. Nothing
+    changes one after it was made.
+
+    Attributes:
+        method: upper case.
+        raw_path: the path as it came, percent-encoded.
+        arguments: what stood at the path template's parameters, percent-decoded, in the order of the template.
+        headers: by lower-case name; lines of one name are joined by commas.
+        context: what goes along with every call.
+        takes_gzip: whether the client accepts a gzipped body.
+        body: inflated; empty where the operation takes none.
+    """
+
+    __slots__ = (
+        "__dict__",
+        "_query_string",
+        "arguments",
+        "body",
+        "context",
+        "headers",
+        "method",
+        "raw_path",
+        "takes_gzip",
+    )
+
+    def __init__(
+        self,
+        *,
+        method: str,
+        raw_path: bytes,
+        arguments: Sequence[str],
+        query_string: bytes,
+        headers: Mapping[bytes, bytes],
+        context: context_pb2.RequestContext,
+        takes_gzip: bool,
+        body: bytes,
+    ) -> None:
+        """See the class."""
+        self.method: Final = method
+        self.raw_path: Final = raw_path
+        self.arguments: Final = arguments
+        self.headers: Final = headers
+        self.context: Final = context
+        self.takes_gzip: Final = takes_gzip
+        self.body: Final = body
+        self._query_string: Final = query_string
+
+    @functools.cached_property
+    def query(self) -> Query:
+        """The query's values by name.
+
+        Raises:
+            Refusal: INVALID_FIELD, for an escape that does not hold or text that is not UTF-8.
+        """
+        return parse_query(self._query_string)
+
+
+class Response:
+    """One response.
+
+    Attributes:
+        status: of HTTP.
+        headers: without those that every reply has; content-length is set from the body.
+        body: as it goes out; empty for 204 and 304.
+    """
+
+    __slots__ = ("body", "headers", "status")
+
+    def __init__(self, status: int, *, headers: Sequence[Header] = (), body: bytes = b"") -> None:
+        """See the class."""
+        self.status: Final = status
+        self.headers: Final = headers
+        self.body: Final = body
+
+
+class Handler(Protocol):
+    """Answers one operation. Raises Refusal; nothing else."""
+
+    def __call__(self, request: Request, /) -> Awaitable[Response]:
+        """The answer."""
+
+
+NO_CONTENT: Final = Response(204)
+_JSON_HEADERS: Final = (JSON_TYPE,)
+
+
+def json_response(document: object, *, status: int = 200, headers: Sequence[Header] = ()) -> Response:
+    """A response with a JSON body.
+
+    Args:
+        document: what msgspec can encode.
+        status: of HTTP.
+        headers: beside the content type.
+    """
+    return Response(status, headers=(JSON_TYPE, *headers) if headers else _JSON_HEADERS, body=encode(document))

@@ -1,0 +1,167 @@
+"""Serves an ASGI application over HTTP, until the block ends; then drains."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from lakeward.gateway.http import encode
+from lakeward.gateway.ids import uuid7
+
+DRAIN_SECONDS: Final = 20
+# Longer than the pools of JVM clients keep a connection, so that the client closes first and never writes into a closed one.
+_KEEP_ALIVE_SECONDS: Final = 75
+_BACKLOG: Final = 2048
+_MAX_HEAD_BYTES: Final = 64 * 1024
+_HEAD_SECONDS: Final = 30.0
+
+
+class _HeadTooLargeError(Exception):
+    """A request's line and headers are larger than any client's are."""
+
+
+class _Protocol(HttpToolsProtocol):
+    """uvicorn's protocol, with bounds on a request's head, and refusals of broken requests in the public envelope."""
+
+    _head_bytes = 0
+    _in_head = True
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it
+        super().connection_made(transport)
+        self._head_timer = self.loop.call_later(_HEAD_SECONDS, self.timeout_keep_alive_handler)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        # a whole head nearly always comes at once, so that the timer costs only those whose does not
+        if self._in_head:
+            if self._head_timer is None:
+                self._head_timer = self.loop.call_later(_HEAD_SECONDS, self.timeout_keep_alive_handler)
+        elif self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        self._head_bytes = 0
+        self._in_head = True
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        super().on_headers_complete()
+
+    def on_url(self, url: bytes) -> None:
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count(len(name) + len(value))
+        super().on_header(name, value)
+
+    def _count(self, size: int) -> None:
+        self._head_bytes += size
+        if self._head_bytes > _MAX_HEAD_BYTES:
+            raise _HeadTooLargeError
+
+    def send_400_response(self, msg: str) -> None:
+        del msg
+        document = {
+            "error": {
+                "message": "the request is not HTTP that can be read, or its head is larger than 64 KiB",
+                "type": "BadRequestException",
+                "code": 400,
+                "stack": [],
+            }
+        }
+        body = encode(document)
+        self.transport.write(
+            b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncache-control: private\r\n"
+            b"x-request-id: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%b"
+            % (uuid7().encode(), len(body), body)
+        )
+        self.transport.close()
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to the process that runs it, and says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listens = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listens.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one, and "::" takes IPv4 too."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+        listener.setblocking(False)  # noqa: FBT003 - the standard library's signature
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+@asynccontextmanager
+async def serve(application: Any, *, listener: socket.socket) -> AsyncIterator[int]:  # noqa: ANN401 - any ASGI application
+    """Serve until the block ends; then take no new connections, and let what is under way finish for 20 s.
+
+    Args:
+        application: of ASGI.
+        listener: bound and listening; closed at the end.
+
+    Yields:
+        The port.
+    """
+    config = uvicorn.Config(
+        application,
+        http=_Protocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        backlog=_BACKLOG,
+    )
+    server = _Server(config)
+    port: int = listener.getsockname()[1]
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        listens = asyncio.create_task(server.listens.wait())
+        await asyncio.wait({serving, listens}, return_when=asyncio.FIRST_COMPLETED)
+        listens.cancel()
+        if serving.done():
+            serving.result()
+        yield port
+    finally:
+        server.should_exit = True
+        await serving
+        listener.close()
