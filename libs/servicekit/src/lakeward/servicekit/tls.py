@@ -22,7 +22,7 @@ import ssl
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypedDict
 
 import certifi
 
@@ -67,11 +67,13 @@ _SIGNS: Final = (
     ("self signed certificate", _UNTRUSTED_CURE),
     ("NotValidForName", _HOSTNAME_CURE),
     ("Hostname mismatch", _HOSTNAME_CURE),
+    ("doesn't match", _HOSTNAME_CURE),
     ("IP address mismatch", _HOSTNAME_CURE),
     ("certificate not valid for name", _HOSTNAME_CURE),
     ("certificate expired", _EXPIRED_CURE),
     ("certificate has expired", _EXPIRED_CURE),
-    ("InvalidCertificate(Expired", _EXPIRED_CURE),
+    ("ExpiredContext", _EXPIRED_CURE),
+    ("NotValidYet", _EXPIRED_CURE),
 )
 
 
@@ -156,7 +158,13 @@ def root_certificates() -> bytes:
     return f"{_public()}\n{added}\n".encode()
 
 
-def object_store_options() -> dict[str, Any]:
+class ObjectStoreOptions(TypedDict, total=False):
+    """The part of obstore's `client_options` that is about trust."""
+
+    root_certificate: str
+
+
+def object_store_options() -> ObjectStoreOptions:
     """`client_options` for obstore's stores, to be merged with others.
 
     obstore trusts the system's store by itself; what the environment adds is given to it.
