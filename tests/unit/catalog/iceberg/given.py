@@ -68,7 +68,7 @@ def a_snapshot(table: TableMetadata, snapshot_id: int | None = None, **more: Any
     return snapshot | more
 
 
-def append(table: TableMetadata, snapshot_id: int | None = None, **more: Any) -> tuple[Json, Json]:
+def append(table: TableMetadata, snapshot_id: Any = None, **more: Any) -> tuple[Json, Json]:
     snapshot = a_snapshot(table, snapshot_id, **more)
     return {"action": "add-snapshot", "snapshot": snapshot}, main(snapshot["snapshot-id"])
 
@@ -155,5 +155,5 @@ class Refused:
         return True
 
 
-def refused(reason: str, **metadata: str) -> Refused:
+def refused(reason: str, **metadata: Any) -> Refused:
     return Refused(reason, **metadata)

@@ -10,7 +10,7 @@ import msgspec
 from lakeward.catalog.domain.iceberg.documents import Invalid, encode
 from lakeward.catalog.domain.iceberg.draft import Draft
 from lakeward.catalog.domain.iceberg.history import History
-from lakeward.catalog.domain.iceberg.partitioning import check_bound
+from lakeward.catalog.domain.iceberg.partitioning import check_bound, check_names
 from lakeward.catalog.domain.iceberg.properties import KNOWN_VERSIONS, previous_versions_max
 from lakeward.catalog.domain.iceberg.requirements import Requirement, check_table_requirements, conflict
 from lakeward.catalog.domain.iceberg.snapshots import SnapshotLogEntry
@@ -106,14 +106,13 @@ def _check_current(draft: Draft) -> None:
 
 def _check_bindings(draft: Draft) -> None:
     base, table = draft.base, draft.table
-    if table.current_schema_id == base.current_schema_id:
-        schema_moved = table.schemas is not base.schemas and table.current_schema != base.current_schema
-    else:
-        schema_moved = True
-    if not (
-        schema_moved
-        or table.default_spec_id != base.default_spec_id
-        or table.default_sort_order_id != base.default_sort_order_id
+    if (
+        table.schemas is base.schemas
+        and table.partition_specs is base.partition_specs
+        and table.sort_orders is base.sort_orders
+        and table.current_schema_id == base.current_schema_id
+        and table.default_spec_id == base.default_spec_id
+        and table.default_sort_order_id == base.default_sort_order_id
     ):
         return
     what = "default-spec"
@@ -121,9 +120,10 @@ def _check_bindings(draft: Draft) -> None:
         check_bound(table.default_spec, table.current_schema)
         what = "default-sort-order"
         check_order(table.default_sort_order, table.current_schema)
+        what = "partition-names"
+        check_names(table.partition_specs, table.current_schema)
     except Invalid as finding:
-        found = f"the {what} no longer fits the current schema, {finding.message}"
-        raise conflict(draft.object_name, what, found) from None
+        raise conflict(draft.object_name, what, f"it does not fit the current schema, {finding.message}") from None
 
 
 def _snapshot_log(draft: Draft) -> History[SnapshotLogEntry]:

@@ -162,7 +162,7 @@ def check_spec(spec: PartitionSpec, schema: Schema, *, format_version: int) -> N
         ids.add(field.field_id or 0)
         if field.source_ids is not None and len(field.source_ids) > 1:
             raise Invalid(f"{at}.source-ids", "transforms of several columns can't be written")
-        check_source(schema, field.source, field.transform, what=f"partition field {field.name!r}")
+        _check_source(field, schema)
         _check_name(field, columns.get(field.name), path=f"{at}.name")
         if format_version == 1 and field.field_id != FIRST_FIELD_ID + index:
             raise Invalid(f"{at}.field-id", f"it is {field.field_id}; in format version 1 ids count from 1000")
@@ -171,10 +171,29 @@ def check_spec(spec: PartitionSpec, schema: Schema, *, format_version: int) -> N
 def _check_name(field: PartitionField, column_id: int | None, *, path: str) -> None:
     if column_id is None:
         return
-    kind = parse_transform(field.transform).kind
-    if kind == "identity" and column_id == field.source:
-        return
+    if parse_transform(field.transform).kind in {"identity", "void"} and column_id == field.source:
+        return  # void takes an identity partition's place where format 1 drops one
     raise Invalid(path, f"partition name {field.name!r} is a column's; only its own identity partition may have it")
+
+
+def check_names(specs: Iterable[PartitionSpec], schema: Schema) -> None:
+    """Refuse a schema with a column that has the name of another column's partition field, in any of the specs.
+
+    Readers bind every spec to the current schema, and could not read the table.
+
+    Raises:
+        Invalid: there is such a column.
+    """
+    columns = schema.names
+    for spec in specs:
+        for field in spec.fields:
+            if columns.get(field.name, field.source) != field.source:
+                raise Invalid("", f"partition field {field.name!r} of spec {spec.spec_id} has another column's name")
+
+
+def _check_source(field: PartitionField, schema: Schema) -> None:
+    if parse_transform(field.transform).kind != "void":  # a dropped field's; its column may be gone too
+        check_source(schema, field.source, field.transform, what=f"partition field {field.name!r}")
 
 
 def check_bound(spec: PartitionSpec, schema: Schema) -> None:
@@ -187,6 +206,6 @@ def check_bound(spec: PartitionSpec, schema: Schema) -> None:
         if parse_transform(field.transform).kind is None:
             continue  # a transform of a later version, already in the table
         try:
-            check_source(schema, field.source, field.transform, what=f"partition field {field.name!r}")
+            _check_source(field, schema)
         except Invalid as finding:
             raise finding.below(f"fields[{index}]") from None

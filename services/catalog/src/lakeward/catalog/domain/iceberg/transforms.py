@@ -9,6 +9,7 @@ import msgspec
 
 from lakeward.catalog.domain.iceberg.documents import Invalid
 from lakeward.catalog.domain.iceberg.schema import Schema
+from lakeward.catalog.domain.iceberg.types import PRIMITIVE_KINDS
 
 _TIMESTAMPS: Final = frozenset({"timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
 _SOURCES: Final = {
@@ -18,8 +19,9 @@ _SOURCES: Final = {
     "month": _TIMESTAMPS | {"date"},
     "day": _TIMESTAMPS | {"date"},
     "hour": _TIMESTAMPS,
+    "identity": PRIMITIVE_KINDS - {"variant", "geometry", "geography"},
+    "void": PRIMITIVE_KINDS - {"variant"},
 }
-_NOT_BY_VALUE: Final = frozenset({"variant", "geometry", "geography"})
 _WIDE: Final = re.compile(r"(bucket|truncate)\[(\d{1,10})\]")
 MAX_WIDTH: Final = 2**31 - 1
 
@@ -50,17 +52,11 @@ def check_source(schema: Schema, source_id: int, transform: str, *, what: str) -
     """
     known = parse_transform(transform)
     column = schema.columns.get(source_id)
-    if known.kind == "void":
-        return  # stands for a field that was dropped; its column may be gone too
     if known.kind is None:
         raise Invalid("transform", f"{what}: {transform[:100]!r} is not a transform that can be written")
     if column is None:
         raise Invalid("source-id", f"{what}: source field {source_id} is not in the current schema")
     if column.primitive is None or column.in_collection:
         raise Invalid("source-id", f"{what}: {column.name!r} must be a primitive column outside lists and maps")
-    if not (
-        column.primitive.kind not in _NOT_BY_VALUE
-        if known.kind == "identity"
-        else column.primitive.kind in _SOURCES[known.kind]
-    ):
+    if column.primitive.kind not in _SOURCES[known.kind]:
         raise Invalid("transform", f"{what}: {known.text} can't be taken of {column.name!r}, a {column.primitive.text}")

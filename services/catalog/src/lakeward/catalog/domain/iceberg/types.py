@@ -27,6 +27,7 @@ PLAIN_TYPES: Final = frozenset(
     }
     | V3_TYPES
 )
+PRIMITIVE_KINDS: Final = PLAIN_TYPES | {"fixed", "decimal"}
 MAX_DECIMAL_PRECISION: Final = 38
 _FIXED: Final = re.compile(r"fixed\[\s*(\d{1,9})\s*\]")
 _DECIMAL: Final = re.compile(r"decimal\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\)")

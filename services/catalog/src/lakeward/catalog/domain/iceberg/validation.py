@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lakeward.catalog.domain.iceberg.documents import Invalid
-from lakeward.catalog.domain.iceberg.partitioning import check_bound
+from lakeward.catalog.domain.iceberg.partitioning import check_bound, check_names
 from lakeward.catalog.domain.iceberg.schema import check_schema
 from lakeward.catalog.domain.iceberg.snapshots import MAIN, check_ref
 from lakeward.catalog.domain.iceberg.sorting import check_order
@@ -53,6 +53,10 @@ def _check_schemas(table: TableMetadata) -> None:
             raise finding.below(f"schemas[{index}]") from None
     try:
         check_bound(table.default_spec, table.current_schema)
+    except Invalid as finding:
+        raise finding.below("partition-specs") from None
+    try:
+        check_names(table.partition_specs, table.current_schema)
     except Invalid as finding:
         raise finding.below("partition-specs") from None
     try:

@@ -60,6 +60,8 @@ def add_snapshot(draft: Draft, update: AddSnapshot) -> None:
     check_new_snapshot(snapshot, format_version=table.format_version)
     if table.snapshots.find(snapshot.snapshot_id) is not None:
         raise Invalid("snapshot.snapshot-id", f"snapshot {snapshot.snapshot_id} exists")
+    if draft.snapshots_removed and draft.base.snapshots.find(snapshot.snapshot_id) is not None:
+        raise Invalid("snapshot.snapshot-id", f"snapshot {snapshot.snapshot_id} is removed by this commit")
     _check_time(draft, snapshot)
     _check_sequence(draft, snapshot)
     draft.change(
@@ -119,11 +121,11 @@ def set_snapshot_ref(draft: Draft, update: SetSnapshotRef) -> None:
     check_ref(update.ref_name, update.ref)
     known = draft.table.refs.get(update.ref_name)
     ref = update.ref.in_place_of(known)
-    if known is not None and known.same_content(ref):
-        return
     snapshot_id = ref.snapshot_id
     if snapshot_id not in draft.added and draft.table.snapshots.find(snapshot_id) is None:
         raise Invalid("snapshot-id", f"{update.ref_name!r} can't point to snapshot {snapshot_id}, which does not exist")
+    if known is not None and known.same_content(ref):
+        return
     draft.change(refs={**draft.table.refs, update.ref_name: ref})
     if update.ref_name == MAIN:
         draft.make_current(snapshot_id)

@@ -110,7 +110,7 @@ def _finish(draft: ViewDraft, *, object_name: str, now_ms: int) -> None:
         time = version.head.timestamp_ms if version.version_id in draft.added else now_ms
         entry = VersionLogEntry.at(version_id=version.version_id, timestamp_ms=time)
         draft.change(version_log=(*view.version_log, entry))
-    keep = max(_history_entries(view.properties), len(draft.added))
+    keep = _history_entries(view.properties)
     if len(view.versions) > keep:
         _expire(draft, keep)
 
@@ -137,8 +137,11 @@ def _history_entries(properties: Mapping[str, str]) -> int:
 
 def _expire(draft: ViewDraft, keep: int) -> None:
     view = draft.view
-    others = sorted((v.version_id for v in view.versions if v.version_id != view.current_version_id), reverse=True)
-    kept_ids = {view.current_version_id, *others[: keep - 1]}
+    kept_ids = {view.current_version_id, *draft.added}
+    for version_id in sorted((version.version_id for version in view.versions), reverse=True):
+        if len(kept_ids) >= keep:
+            break
+        kept_ids.add(version_id)
     log: list[VersionLogEntry] = []
     for entry in draft.view.version_log:
         if entry.head.version_id in kept_ids:
