@@ -56,6 +56,7 @@ class LeaseStore(Protocol):
         False when the lease is another's by now, or was released; also when its time ran out, though nobody took it.
         Raises Refusal (DATABASE_UNAVAILABLE), after which the lease may have been renewed or not.
         """
+        ...
 
     async def release(self, lease: Lease) -> None:
         """Let others have it at once; nothing happens where it is not held any more. Raises Refusal."""

@@ -19,6 +19,7 @@ from alembic.config import Config
 from alembic.runtime.environment import EnvironmentContext
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from lakeward.servicekit.postgres import failures
@@ -26,6 +27,7 @@ from lakeward.servicekit.postgres.addresses import Address, address_of, quoted
 from lakeward.servicekit.postgres.schemas import TABLE, Version, release_key
 
 if TYPE_CHECKING:
+    from alembic.runtime.migration import MigrationInfo
     from pydantic import SecretStr
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -83,7 +85,7 @@ async def migrate(url: SecretStr, *, package: str, schema: str, root_cert: Path 
             version = await connection.run_sync(_upgrade, scripts, schema)
     except OSError as away:
         raise failures.unreachable(away) from away
-    except sa.exc.DBAPIError as failed:
+    except DBAPIError as failed:
         raise _told(failed) from failed
     finally:
         await engine.dispose()
@@ -157,14 +159,17 @@ def _upgrade(connection: sa.Connection, scripts: ScriptDirectory, schema: str) -
             connection=connection,
             version_table=_ALEMBIC_TABLE,
             version_table_schema=schema,
-            on_version_apply=lambda **applied: _LOG.info(
-                "applied a migration", extra={"schema": schema, "revision": applied["step"].up_revision_id}
-            ),
+            on_version_apply=_say_applied,
         )
         environment.run_migrations()
     version = Version(0 if head is None else int(head), _oldest_release(scripts))
     connection.execute(sa.text(_SAY), {"number": version.number, "oldest": version.oldest_release})
     return version
+
+
+def _say_applied(ctx: MigrationContext, step: MigrationInfo, heads: object, run_args: object) -> None:
+    del heads, run_args  # Alembic passes all four by these names
+    _LOG.info("applied a migration", extra={"schema": ctx.version_table_schema, "revision": step.up_revision_id})
 
 
 def _newer(connection: sa.Connection, revision: str, schema: str) -> Version:
@@ -193,7 +198,7 @@ def _compare(connection: sa.Connection, metadata: sa.MetaData) -> list[str]:
     return [str(difference) for difference in compare_metadata(context, metadata)]
 
 
-def _told(failed: sa.exc.DBAPIError) -> Exception:
+def _told(failed: DBAPIError) -> Exception:
     cause = failed.orig if failed.orig is None else failed.orig.__cause__ or failed.orig
     known = None if cause is None else failures.refusal_of(cause)
     return known or MigrationFailed(f"a migration failed and was rolled back: {cause}")
