@@ -11,7 +11,7 @@ import base64
 import hashlib
 import re
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote_plus, urlsplit
 from xml.sax.saxutils import escape
 
 from lakeward.vending.adapters.network.calls import unavailable
@@ -69,7 +69,7 @@ class BucketCalls:
             raise unavailable(self._origin, error) from error
         encoded = ("ListBucketResult/EncodingType", "url") in found
         keys = [value for path, value in found if path == "ListBucketResult/Contents/Key"]
-        return [unquote(key) for key in keys] if encoded else keys
+        return [unquote_plus(key) for key in keys] if encoded else keys
 
     async def delete_keys(self, keys: Sequence[str]) -> None:
         """Delete keys, 1 to 1000; absent ones count as deleted.

@@ -79,7 +79,14 @@ class S3Objects:
 
     async def _check_same(self, key: str, content: bytes) -> None:
         """The object is there: fine where it is what we write, as after a reply that was lost."""
-        if await self.read(key, limit=max(len(content), 1)) != content:
+        try:
+            same = await self.read(key, limit=max(len(content), 1)) == content
+        except Refusal as refusal:
+            # larger than ours; or a directory, where the store keeps keys as files
+            if refusal.reason not in {Reason.REASON_FILE_UNREADABLE, Reason.REASON_FILE_NOT_FOUND}:
+                raise
+            same = False
+        if not same:
             raise self._exists(key)
 
     async def _write_unconditionally(
