@@ -1,1 +1,1 @@
-"""The `lakeward` command."""
+"""The `lakeward` command: what is started, in which composition, and how it ends."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
@@ -22,6 +23,7 @@ from lakeward.servicekit.rpc.status import DETAILS_KEY, code_of, details_of
 from lakeward.servicekit.telemetry import incoming
 
 DRAIN_SECONDS = 20.0
+PROBE_SECONDS = 2.0
 
 
 class Workloads(Protocol):
@@ -75,6 +77,7 @@ class Host:
         self._methods: dict[str, Method] = {}
         self._registrations: list[Callable[[Any], None]] = []
         self._services: list[str] = []
+        self._probes: dict[str, Callable[[], Awaitable[None]]] = {}
 
     @property
     def methods(self) -> Mapping[str, Method]:
@@ -89,6 +92,14 @@ class Host:
             servicer: what it takes.
         """
         register(servicer, _Collector(self))
+
+    def add_probe(self, name: str, ping: Callable[[], Awaitable[None]]) -> None:
+        """Name something that serving needs; `ping` raises Refusal where it is away."""
+        self._probes[name] = ping
+
+    async def probe(self) -> Mapping[str, bool]:
+        """Whether each thing that serving needs is there, by name."""
+        return dict(zip(self._probes, await asyncio.gather(*map(_answers, self._probes.values())), strict=True))
 
     def channel(self, *, caller: CallerValue) -> Channel:
         """A channel into this process, for a caller that the composition vouches for."""
@@ -135,13 +146,25 @@ class Host:
         )
         port = _bind(server, listen, security)
         await server.start()
-        for service in ("", *self._services):
-            await checks.set(service, health_pb2.HealthCheckResponse.SERVING)
+        await self._say_how_it_is(checks)
+        watching = asyncio.create_task(self._watch(checks))
         try:
             yield port
         finally:
+            watching.cancel()
             await checks.enter_graceful_shutdown()
             await server.stop(DRAIN_SECONDS)
+
+    async def _watch(self, checks: health.aio.HealthServicer) -> None:
+        while True:
+            await asyncio.sleep(PROBE_SECONDS)
+            await self._say_how_it_is(checks)
+
+    async def _say_how_it_is(self, checks: health.aio.HealthServicer) -> None:
+        serving = all((await self.probe()).values())
+        states = health_pb2.HealthCheckResponse
+        for service in ("", *self._services):
+            await checks.set(service, states.SERVING if serving else states.NOT_SERVING)
 
     def collect(self, service: str, handlers: Mapping[str, Any], registration: Callable[[Any], None]) -> None:
         """Take a generated registration in; called by the collector."""
@@ -151,6 +174,15 @@ class Host:
             self._methods[path] = Method(rules[path], handler.unary_unary, read_only=self._read_only)
         self._services.append(service)
         self._registrations.append(registration)
+
+
+async def _answers(ping: Callable[[], Awaitable[None]]) -> bool:
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            await ping()
+    except (Refusal, TimeoutError):
+        return False
+    return True
 
 
 def _bind(server: grpc.aio.Server, listen: str, security: ServerSecurity | None) -> int:

@@ -1,0 +1,48 @@
+"""Which tables there are, and the ends of their lives."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from lakeward.catalog.application.dropping import drop_tabular
+from lakeward.catalog.application.listing import list_tabulars
+from lakeward.catalog.application.renaming import rename_tabular
+from lakeward.catalog.application.reports import check_tabular_exists, report_metrics
+from lakeward.catalog.roles import Roles
+from lakeward.catalog.transport.table_lifecycle import TableLifecycleUseCases
+
+
+def table_lifecycle_use_cases(roles: Roles) -> TableLifecycleUseCases:
+    """Which tables there are, and the ends of their lives."""
+    return TableLifecycleUseCases(
+        list=partial(
+            list_tabulars,
+            authorizer=roles.authorizer,
+            namespaces=roles.namespaces,
+            tabulars=roles.tabulars,
+            rules=roles.rules,
+        ),
+        check_exists=partial(check_tabular_exists, authorizer=roles.authorizer, tabulars=roles.tabulars),
+        drop=partial(
+            drop_tabular,
+            authorizer=roles.authorizer,
+            warehouses=roles.warehouses,
+            tabulars=roles.tabulars,
+            changes=roles.changes,
+            once=roles.once,
+            announcer=roles.announcer,
+            clock=roles.clock,
+        ),
+        rename=partial(
+            rename_tabular,
+            authorizer=roles.authorizer,
+            warehouses=roles.warehouses,
+            namespaces=roles.namespaces,
+            tabulars=roles.tabulars,
+            changes=roles.changes,
+            once=roles.once,
+            announcer=roles.announcer,
+            clock=roles.clock,
+        ),
+        report_metrics=partial(report_metrics, authorizer=roles.authorizer, tabulars=roles.tabulars),
+    )
