@@ -143,8 +143,27 @@ def test_a_compatible_spec_is_the_one_there_is() -> None:
 def test_format_version_1_needs_consecutive_partition_ids() -> None:
     table = commit(a_table(format_version=1), spec((3, "day", "d")), DEFAULT).metadata
     with refused("INVALID_UPDATE", action="add-spec"):
-        commit(table, spec((1, "bucket[4]", "b")))
+        commit(table, spec((1, "bucket[4]", "b"), **{"field-id": 1001}))
     assert commit(table, spec((3, "day", "d"), (1, "bucket[4]", "b")), DEFAULT).changed
+
+
+def test_format_version_1_gives_ids_by_position() -> None:
+    table = commit(a_table(format_version=1), spec((3, "day", "d"), (1, "bucket[4]", "b")), DEFAULT).metadata
+    table = commit(table, spec((1, "bucket[4]", "other")), DEFAULT).metadata
+    assert [known.field_id for known in table.default_spec.fields] == [1000]
+    assert table.last_partition_id == 1001
+
+
+def test_a_void_partition_may_keep_the_name_of_the_column_it_partitioned() -> None:
+    table = commit(a_table(format_version=1), spec((1, "identity", "id")), DEFAULT).metadata
+    assert commit(table, spec((1, "void", "id")), DEFAULT).changed
+
+
+def test_a_schema_whose_column_has_another_columns_partition_name_does_not_become_current() -> None:
+    table = commit(a_table(), add(schema(*PLAIN["fields"], field(4, "d", "int")))).metadata
+    table = commit(table, spec((3, "day", "d")), DEFAULT).metadata
+    with refused("COMMIT_CONFLICT", requirement="partition-names"):
+        commit(table, {"action": "set-current-schema", "schema-id": 1})
 
 
 @pytest.mark.parametrize(

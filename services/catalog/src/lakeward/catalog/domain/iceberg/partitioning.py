@@ -112,7 +112,9 @@ def with_legacy_ids(spec: PartitionSpec) -> PartitionSpec:
     return spec.rewritten(spec_id=spec.spec_id, field_ids=ids)
 
 
-def assign_field_ids(spec: PartitionSpec, *, known: Iterable[PartitionSpec], last_partition_id: int) -> tuple[int, ...]:
+def assign_field_ids(
+    spec: PartitionSpec, *, known: Iterable[PartitionSpec], last_partition_id: int, format_version: int
+) -> tuple[int, ...]:
     """The field ids of a new spec.
 
     A field that computes what an earlier spec's field does keeps that field's id, so that its files stay comparable;
@@ -122,7 +124,13 @@ def assign_field_ids(spec: PartitionSpec, *, known: Iterable[PartitionSpec], las
         spec: as requested.
         known: the table's specs, oldest first.
         last_partition_id: the highest id that was ever assigned.
+        format_version: in 1 an id is its position, and says nothing about what the field computes.
     """
+    if format_version == 1:
+        return tuple(
+            FIRST_FIELD_ID + place if field.field_id is None else field.field_id
+            for place, field in enumerate(spec.fields)
+        )
     earlier: dict[tuple[tuple[int, ...], str], list[int]] = {}
     for old in known:
         for field in old.fields:

@@ -37,7 +37,12 @@ def add_spec(draft: Draft, update: AddSpec) -> None:
     if known is not None:
         draft.last_spec_id = known.spec_id
         return
-    field_ids = assign_field_ids(update.spec, known=table.partition_specs, last_partition_id=table.last_partition_id)
+    field_ids = assign_field_ids(
+        update.spec,
+        known=table.partition_specs,
+        last_partition_id=table.last_partition_id,
+        format_version=table.format_version,
+    )
     used = [spec.spec_id for spec in (*draft.base.partition_specs, *table.partition_specs)]
     spec = update.spec.rewritten(spec_id=max(used) + 1, field_ids=field_ids)
     check_spec(spec, table.current_schema, format_version=table.format_version)
