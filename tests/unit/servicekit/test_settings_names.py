@@ -149,7 +149,7 @@ def test_no_field_names_a_setting_that_has_no_effect() -> None:
 
 
 def _fields() -> Iterator[str]:
-    from lakeward.servicekit.settings import (  # noqa: PLC0415 - imported for their classes
+    from lakeward.servicekit.settings import (
         authentication,
         authorization,
         caches,
@@ -163,7 +163,7 @@ def _fields() -> Iterator[str]:
         storage,
         tasks,
     )
-    from lakeward.servicekit.settings.model import LEVEL, SETTING, Settings  # noqa: PLC0415
+    from lakeward.servicekit.settings.model import LEVEL, SETTING, Settings
 
     modules = (
         authentication,
