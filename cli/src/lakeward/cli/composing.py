@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
@@ -20,9 +21,22 @@ from lakeward.servicekit.permits import PermitSigner, PermitVerifier
 from lakeward.servicekit.rpc import Caller, Host
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Composition:
+    """Services that run.
+
+    Attributes:
+        application: the gateway, of ASGI.
+        peers: the services behind it, as the gateway reaches them.
+    """
+
+    application: Any
+    peers: Peers
+
+
 @asynccontextmanager
-async def one_process(settings: EverySetting) -> AsyncIterator[Any]:
-    """The gateway's application over services of this process, until the block ends.
+async def one_process(settings: EverySetting) -> AsyncIterator[Composition]:
+    """The gateway over services of this process, until the block ends.
 
     Catalog's key for permits is made here and leaves with the process: vending, which checks them, is in it too.
     """
@@ -56,7 +70,8 @@ async def one_process(settings: EverySetting) -> AsyncIterator[Any]:
         async def readiness() -> Sequence[Probe]:
             return [probe for host in hosts for probe in await probes_of(host)]
 
-        yield await stack.enter_async_context(gateway(settings.gateway, peers=peers, readiness=readiness))
+        application = await stack.enter_async_context(gateway(settings.gateway, peers=peers, readiness=readiness))
+        yield Composition(application, peers)
 
 
 async def probes_of(host: Host) -> Sequence[Probe]:

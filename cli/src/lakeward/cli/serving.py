@@ -45,9 +45,9 @@ async def serve_all(environ: Mapping[str, str]) -> None:
     settings = loaded(EverySetting, environ)
     server = settings.gateway.server
     async with AsyncExitStack() as stack:
-        application = await stack.enter_async_context(one_process(settings))
+        composition = await stack.enter_async_context(one_process(settings))
         listener = bound_socket(server.bind_ip, server.listen_port)
-        port = await stack.enter_async_context(serve_http(application, listener=listener))
+        port = await stack.enter_async_context(serve_http(composition.application, listener=listener))
         _log.info("serving", extra={"bind_ip": server.bind_ip, "port": port})
         await told_to_stop()
 
