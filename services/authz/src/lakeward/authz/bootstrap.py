@@ -76,11 +76,11 @@ async def authz(
 
 
 def _authorizer(settings: AuthorizationSettings) -> RevisedAuthorizer:
-    if settings.backend is not AuthzBackend.ALLOW_ALL:
-        built = ", ".join(sorted(backend.value for backend in BUILT))
-        raise _unusable(
-            "AUTHZ_BACKEND", f"is {settings.backend.value!r}, which this build has no adapter for; it has {built}"
-        )
+    # By value: an unset setting has its default as plain text.
+    backend = AuthzBackend(settings.backend)
+    if backend is not AuthzBackend.ALLOW_ALL:
+        built = ", ".join(sorted(each.value for each in BUILT))
+        raise _unusable("AUTHZ_BACKEND", f"is {backend.value!r}, which this build has no adapter for; it has {built}")
     everything = AllowAll()
     if not settings.instance_admins:
         return everything

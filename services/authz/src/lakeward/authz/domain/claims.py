@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
@@ -13,6 +14,7 @@ Claims: TypeAlias = Mapping[str, object]
 
 # How far two clocks may differ; the same for a token's beginning and its end.
 LEEWAY_SECONDS: Final = 60.0
+_MEANINGLESS: Final = math.nan
 _LAST: Final = datetime(9999, 12, 31, tzinfo=UTC)
 
 
@@ -93,6 +95,10 @@ def _number(claims: Claims, name: str) -> float | None:
     value = claims.get(name)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    seconds = _MEANINGLESS
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        with suppress(OverflowError):  # JSON's integers have no end
+            seconds = float(value)
+    if not math.isfinite(seconds):
         raise refused(name, f"its claim {name} is no number of seconds")
-    return value
+    return seconds

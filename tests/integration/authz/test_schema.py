@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import pytest
+from pydantic import SecretStr
+
+from lakeward.authz.adapters.postgres.schema import metadata
+from lakeward.authz.bootstrap import MIGRATIONS, SCHEMA_NUMBER
+from lakeward.servicekit.postgres.migrating import differences, migrate, newest_of
+
+pytestmark = pytest.mark.integration
+
+
+async def test_the_migrations_make_the_tables_that_the_schema_describes(postgres_url: str) -> None:
+    url = SecretStr(postgres_url)
+    await migrate(url, package=MIGRATIONS, schema="lakeward_authz")
+    assert await differences(url, schema="lakeward_authz", metadata=metadata) == []
+
+
+def test_the_service_needs_no_later_migration_than_there_is() -> None:
+    assert newest_of(MIGRATIONS) >= SCHEMA_NUMBER
