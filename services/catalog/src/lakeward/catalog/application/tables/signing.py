@@ -65,12 +65,14 @@ async def sign_storage_request(
         if refusal.reason != Reason.REASON_SIGNING_OUTSIDE:
             raise
         place = refusal.metadata["location"]
+        # by what the caller named, so that an unknown id reads like a hidden one
+        shown = place if command.tabular_id is None or tabular is not None else str(command.tabular_id)
         owner = await tabulars.by_location(command.warehouse_id, parse_location(place))
         if owner is None or (tabular is not None and owner.incarnation == tabular.incarnation):
             if tabular is None:
-                raise no_such_tabular(Kind.TABLE, place) from None
+                raise no_such_tabular(Kind.TABLE, shown) from None
             raise
-    await _require(warehouse, owner, action, place, caller=caller, authorizer=authorizer)
+    await _require(warehouse, owner, action, shown, caller=caller, authorizer=authorizer)
     return await access.sign(warehouse, owner, level, command.request, principal=principal)
 
 

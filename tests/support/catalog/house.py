@@ -1,0 +1,402 @@
+"""The whole catalog in memory: its use cases and servicers over stores, files, vending and authz that tests hold in their hands.
+
+house = await a_house()                        # a project, warehouse "demo", namespace "sales", table "orders", view "recent"
+await house.namespaces.DropNamespace(...)      # stubs over an in-process channel
+house.authorizer.replace(...)                  # who may what
+house.catalog.rows                             # what is stored
+house.files.stored, house.judge.kept, house.access.vended
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from tests.support.catalog.memory import MemoryCatalog
+from tests.support.catalog.values import HeldClock, a_storage
+
+from lakeward.authz.adapters.table import Rule, TableAuthorizer
+from lakeward.catalog.application.announcements import Announcer
+from lakeward.catalog.application.caller import Delegation
+from lakeward.catalog.application.documents import Documents
+from lakeward.catalog.application.idempotency import Once
+from lakeward.catalog.application.ports import Rules
+from lakeward.catalog.application.ports_access import Level, SignedRequest, StorageRequest, Vended
+from lakeward.catalog.application.server import Facts
+from lakeward.catalog.domain.iceberg.files import is_gzip_name
+from lakeward.catalog.domain.model import (
+    NIL_PROJECT,
+    Incarnation,
+    Namespace,
+    Project,
+    Storage,
+    Tabular,
+    Warehouse,
+    WarehouseId,
+)
+from lakeward.catalog.roles import Roles
+from lakeward.catalog.wiring import add_servicers
+from lakeward.locations import Location
+from lakeward.protocol.catalog.v1 import (
+    namespaces_pb2,
+    namespaces_pb2_grpc,
+    server_pb2_grpc,
+    signing_pb2_grpc,
+    tables_pb2,
+    tables_pb2_grpc,
+    types_pb2,
+    views_pb2,
+    views_pb2_grpc,
+    warehouses_pb2,
+    warehouses_pb2_grpc,
+)
+from lakeward.protocol.common.v1 import context_pb2
+from lakeward.servicekit.authorization.identity import Identified
+from lakeward.servicekit.authorization.principals import ANONYMOUS, UserId, user
+from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.rpc import Caller, Host
+
+ANYTHING: Final = Rule(allows=True)
+SCHEMA: Final = {
+    "type": "struct",
+    "schema-id": 0,
+    "fields": [{"id": 1, "name": "id", "required": True, "type": "long"}],
+}
+
+
+class CountedIds:
+    """Ids that count, so that two houses that were built alike have the same ones."""
+
+    def __init__(self) -> None:
+        self._next = itertools.count(1)
+
+    def uuid7(self) -> UUID:
+        return UUID(int=0x7 << 76 | 0x2 << 62 | next(self._next))
+
+    def uuid4(self) -> UUID:
+        return UUID(int=0x4 << 76 | 0x2 << 62 | next(self._next))
+
+
+class TokenIdentity:
+    """Takes the words of `authorization` for a user id; nobody without one. Records who was provisioned."""
+
+    def __init__(self) -> None:
+        self.provisioned: list[str] = []
+        self.administrator: str | None = None
+        self.refuses_provisioning: Refusal | None = None
+
+    async def authenticate(self, context: context_pb2.RequestContext) -> Identified:
+        return Identified(user(context.authorization) if context.authorization else ANONYMOUS)
+
+    async def provision_user(self, context: context_pb2.RequestContext) -> UserId | None:
+        if self.refuses_provisioning is not None:
+            raise self.refuses_provisioning
+        self.provisioned.append(context.authorization)
+        return UserId(context.authorization) if context.authorization else None
+
+    async def bootstrap_administrator(self, context: context_pb2.RequestContext, *, is_operator: bool) -> None:
+        if self.administrator not in {None, context.authorization}:
+            raise Refusal(Reason.REASON_ALREADY_BOOTSTRAPPED, "another was first")
+        self.administrator = context.authorization
+
+
+class MemoryFiles:
+    """Files by location."""
+
+    def __init__(self) -> None:
+        self.stored: dict[str, bytes] = {}
+        self.refuses: Refusal | None = None
+
+    def _check(self) -> None:
+        if self.refuses is not None:
+            raise self.refuses
+
+    async def read(self, warehouse: Warehouse, location: str, *, within: Location, principal: str) -> bytes:
+        self._check()
+        if location not in self.stored:
+            raise Refusal(Reason.REASON_FILE_NOT_FOUND, "no such file", location=location)
+        content = self.stored[location]
+        return gzip.decompress(content) if is_gzip_name(location) else content
+
+    async def write(
+        self, warehouse: Warehouse, tabular: Tabular, location: str, content: bytes, *, principal: str
+    ) -> None:
+        self._check()
+        assert Location.parse(tabular.location).contains(Location.parse(location))
+        assert location not in self.stored
+        self.stored[location] = content
+
+    async def delete(self, warehouse: Warehouse, tabular: Tabular, locations: Sequence[str], *, principal: str) -> None:
+        self._check()
+        for location in locations:
+            self.stored.pop(location, None)
+
+    async def is_empty(self, warehouse: Warehouse, location: Location, *, principal: str) -> bool:
+        self._check()
+        return not any(location.contains(Location.parse(stored)) for stored in self.stored)
+
+    async def purge_page(self, warehouse: Warehouse, incarnation: Incarnation, location: Location) -> tuple[int, bool]:
+        raise NotImplementedError
+
+
+class CountingAccess:
+    """Vends a credential that says what it is for."""
+
+    def __init__(self) -> None:
+        self.vended: list[tuple[str, Level, str]] = []
+
+    async def vend(
+        self, warehouse: Warehouse, tabular: Tabular, level: Level, *, delegation: frozenset[Delegation], principal: str
+    ) -> Vended:
+        self.vended.append((tabular.location, level, principal))
+        credential = {"s3.session-token": f"{level.name} {len(self.vended)}"}
+        return Vended(credential, credential, None, sign_remotely=False, refresh_property="")
+
+    async def sign(
+        self, warehouse: Warehouse, tabular: Tabular | None, level: Level, request: StorageRequest, *, principal: str
+    ) -> SignedRequest:
+        if tabular is None:
+            place = request.uri.replace("https://s3/", "s3://")
+            raise Refusal(Reason.REASON_SIGNING_OUTSIDE, "nothing lies there", location=place)
+        return SignedRequest(request.uri, {"authorization": ("signed",)}, cacheable=False)
+
+
+class PlainJudge:
+    """Takes {"base": ..., "place": ..., "layout": ...} for a storage profile. Its secrets are whatever is kept."""
+
+    def __init__(self) -> None:
+        self.kept: dict[UUID, WarehouseId] = {}
+        self.forgotten: list[UUID] = []
+        self.steps: list[str] = []
+        self.refuses: dict[str, Refusal] = {}
+
+    def _step(self, name: str) -> None:
+        self.steps.append(name)
+        if name in self.refuses:
+            raise self.refuses[name]
+
+    async def normalise(self, profile: bytes, *, secret_id: UUID | None, replaces: bytes | None) -> Storage:
+        self._step("normalise")
+        wanted: Mapping[str, Any] = json.loads(profile)
+        if replaces is not None and json.loads(replaces)["base"] != wanted["base"]:
+            raise Refusal(Reason.REASON_STORAGE_PROFILE_IMMUTABLE, "the base can't change", field="base")
+        return a_storage(
+            base=wanted["base"],
+            profile=profile,
+            place=wanted.get("place", "store"),
+            layout=json.dumps(wanted.get("layout", {"type": "default"})).encode(),
+            secret_id=secret_id,
+            credential_kind=None if secret_id is None else "s3:access-key",
+        )
+
+    async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> None:
+        self._step("validate")
+
+    async def keep_secret(self, secret_id: UUID, warehouse_id: WarehouseId) -> None:
+        self._step("keep")
+        if self.kept.setdefault(secret_id, warehouse_id) != warehouse_id:
+            raise Refusal(Reason.REASON_NO_SUCH_SECRET, "kept for another", secret=str(secret_id))
+
+    async def forget_secret(self, secret_id: UUID) -> None:
+        self._step("forget")
+        self.kept.pop(secret_id, None)
+        self.forgotten.append(secret_id)
+
+
+class OpenGate:
+    async def check(self, **_: Any) -> None:
+        """Nobody objects."""
+
+
+RULES: Final = Rules(
+    reserved_namespaces=frozenset({"forbidden"}),
+    staged_for=timedelta(days=1),
+    idempotency_lifetime=timedelta(minutes=30),
+    idempotency_grace=timedelta(minutes=5),
+    page_size_default=100,
+    page_size_max=1000,
+    default_project=NIL_PROJECT,
+)
+
+
+class House:
+    def __init__(self, *, rules: Rules = RULES) -> None:
+        self.clock, self.ids, self.rules = HeldClock(), CountedIds(), rules
+        self.catalog = MemoryCatalog(clock=self.clock, ids=self.ids)
+        self.identity = TokenIdentity()
+        self.authorizer = TableAuthorizer(ANYTHING)
+        self.files, self.access, self.judge = MemoryFiles(), CountingAccess(), PlainJudge()
+        self.roles = Roles(
+            identity=self.identity,
+            authorizer=self.authorizer,
+            servers=self.catalog.servers,
+            warehouses=self.catalog.warehouses,
+            namespaces=self.catalog.namespaces,
+            tabulars=self.catalog.tabulars,
+            bodies=self.catalog.bodies,
+            changes=self.catalog.changes,
+            documents=Documents(self.catalog.bodies),
+            files=self.files,
+            access=self.access,
+            storage=self.judge,
+            gate=OpenGate(),
+            once=Once(
+                store=self.catalog.idempotency, clock=self.clock, rules=rules, twin_wait=timedelta(milliseconds=50)
+            ),
+            announcer=Announcer(source="lakeward://test", ids=self.ids),
+            clock=self.clock,
+            ids=self.ids,
+            rules=rules,
+        )
+        self.host = Host("catalog")
+        facts = Facts(
+            version="0.1.0",
+            authz_backend="table",
+            aws_system_identities=False,
+            azure_system_identities=False,
+            gcp_system_identities=False,
+            queues=("tabular_purge", "soft_deletion"),
+        )
+        add_servicers(self.host, self.roles, facts)
+        channel: Any = self.host.channel(caller=Caller.CALLER_GATEWAY)
+        self.server: Any = server_pb2_grpc.ServerServiceStub(channel)
+        self.warehouses: Any = warehouses_pb2_grpc.WarehouseServiceStub(channel)
+        self.namespaces: Any = namespaces_pb2_grpc.NamespaceServiceStub(channel)
+        self.views: Any = views_pb2_grpc.ViewServiceStub(channel)
+        self.tables: Any = tables_pb2_grpc.TableServiceStub(channel)
+        self.signing: Any = signing_pb2_grpc.SigningServiceStub(channel)
+        self.warehouse_id = ""
+
+    def events(self) -> list[str]:
+        """Types of the events that were written, in order."""
+        return [json.loads(event.body)["type"] for event in self.catalog.rows.events]
+
+    def event(self, index: int = -1) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads(self.catalog.rows.events[index].body)
+        return document
+
+    def make_project(self, project_id: str = NIL_PROJECT) -> None:
+        project = Project(NIL_PROJECT if project_id == NIL_PROJECT else type(NIL_PROJECT)(project_id), "a project")
+        self.catalog.rows.projects[project.project_id] = project
+
+    def change_warehouse(self, **changes: Any) -> None:
+        """Change the warehouse's row behind the use cases' back."""
+        warehouses = self.catalog.rows.warehouses
+        key = WarehouseId(UUID(self.warehouse_id))
+        warehouses[key] = dataclasses.replace(warehouses[key], **changes)
+
+    def change_namespace(self, *path: str, **changes: Any) -> None:
+        namespace = self.namespace(*path)
+        key = (namespace.warehouse_id, namespace.namespace_id)
+        self.catalog.rows.namespaces[key] = dataclasses.replace(namespace, **changes)
+
+    def change_tabular(self, name: str, **changes: Any) -> None:
+        tabular = self.tabular(name)
+        key = (tabular.warehouse_id, tabular.incarnation)
+        self.catalog.rows.tabulars[key] = dataclasses.replace(tabular, **changes)
+
+    def namespace(self, *path: str) -> Namespace:
+        return next(each for each in self.catalog.rows.namespaces.values() if each.ident.parts == path)
+
+    def tabular(self, name: str) -> Tabular:
+        return next(each for each in self.catalog.rows.tabulars.values() if each.ident.name == name)
+
+    async def make_warehouse(self, name: str = "demo", *, base: str = "s3://lake/demo", **profile: Any) -> str:
+        response = await self.warehouses.CreateWarehouse(
+            warehouses_pb2.CreateWarehouseRequest(
+                name=name,
+                storage_profile=json.dumps({"base": base, **profile}).encode(),
+                secret_id=str(self.ids.uuid4()),
+            )
+        )
+        return str(response.warehouse.warehouse_id)
+
+    async def make_namespace(self, *path: str, **properties: str) -> namespaces_pb2.Namespace:
+        response = await self.namespaces.CreateNamespace(
+            namespaces_pb2.CreateNamespaceRequest(
+                warehouse_id=self.warehouse_id, ident=ident(*path), properties=properties
+            )
+        )
+        created: namespaces_pb2.Namespace = response.namespace
+        return created
+
+    async def make_table(self, *path: str, **members: Any) -> types_pb2.LoadedTabular:
+        response = await self.tables.CreateTable(
+            tables_pb2.CreateTableRequest(
+                warehouse_id=self.warehouse_id, namespace=ident(*path[:-1]), body=table_body(path[-1], **members)
+            )
+        )
+        created: types_pb2.LoadedTabular = response.table
+        return created
+
+    async def make_view(self, *path: str, **members: Any) -> types_pb2.LoadedTabular:
+        response = await self.views.CreateView(
+            views_pb2.CreateViewRequest(
+                warehouse_id=self.warehouse_id, namespace=ident(*path[:-1]), body=view_body(path[-1], **members)
+            )
+        )
+        created: types_pb2.LoadedTabular = response.view
+        return created
+
+
+async def a_house(**roles: Any) -> House:
+    house = House(**roles)
+    house.make_project()
+    house.warehouse_id = await house.make_warehouse()
+    await house.make_namespace("sales")
+    await house.make_table("sales", "orders")
+    await house.make_view("sales", "recent")
+    return house
+
+
+def ident(*parts: str) -> types_pb2.NamespaceIdent:
+    return types_pb2.NamespaceIdent(parts=parts)
+
+
+def tabular(*path: str) -> types_pb2.TabularIdent:
+    return types_pb2.TabularIdent(namespace=ident(*path[:-1]), name=path[-1])
+
+
+def context(**members: Any) -> context_pb2.RequestContext:
+    return context_pb2.RequestContext(**members)
+
+
+def table_body(name: str, **members: Any) -> bytes:
+    return json.dumps({"name": name, "schema": SCHEMA, **members}).encode()
+
+
+def view_body(name: str, **members: Any) -> bytes:
+    return json.dumps(
+        {"name": name, "schema": SCHEMA, "view-version": view_version(), "properties": {}, **members}
+    ).encode()
+
+
+def view_version(sql: str = "select 1", **members: Any) -> dict[str, Any]:
+    return {
+        "version-id": 1,
+        "schema-id": 0,
+        "timestamp-ms": 1,
+        "summary": {},
+        "default-namespace": ["sales"],
+        "representations": [{"type": "sql", "sql": sql, "dialect": "spark"}],
+        **members,
+    }
+
+
+def commit_body(*updates: Mapping[str, Any], requirements: Sequence[Mapping[str, Any]] = ()) -> bytes:
+    return json.dumps({"requirements": list(requirements), "updates": list(updates)}).encode()
+
+
+async def refusal_of(call: Any) -> Refusal:
+    """The refusal that a call ends with."""
+    try:
+        await call
+    except Refusal as refusal:
+        return refusal
+    raise AssertionError("the call was not refused")
