@@ -11,7 +11,8 @@ from typing import Final
 from lakeward.gateway.body import Bodies, ClientGone, LateBody
 from lakeward.gateway.context import Contexts, headers_by_name
 from lakeward.gateway.cors import Cors
-from lakeward.gateway.encoding import GZIP, gzipped, takes_gzip
+from lakeward.gateway.deadlines import Deadlines
+from lakeward.gateway.encoding import GZIP, WORTHWHILE, gzipped, takes_gzip
 from lakeward.gateway.errors import Rendering, Renderings, rendered
 from lakeward.gateway.http import Header, Receive, Request, Response, Scope, Send
 from lakeward.gateway.operation import Operation
@@ -23,7 +24,10 @@ from lakeward.servicekit.telemetry import incoming
 _log = logging.getLogger(__name__)
 
 VARY: Final = b"authorization, x-project-id, x-iceberg-access-delegation, x-assume-role, accept-encoding"
-_PRIVATE: Final[Header] = (b"cache-control", b"private")
+_CACHE_CONTROL: Final[Mapping[bool, Header]] = {
+    True: (b"cache-control", b"private"),
+    False: (b"cache-control", b"no-cache"),
+}
 _BODILESS: Final = frozenset({204, 304})
 # A body that did not arrive is the client's, and nothing was done: not the 5xx of an answer that did not come.
 _LATE: Final[Renderings] = {Reason.REASON_DEADLINE_EXCEEDED: Rendering(408, "RequestTimeout")}
@@ -38,7 +42,7 @@ class Application:
         contexts: makes each request's context.
         bodies: reads each request's body.
         cors: what browsers are told; None: nothing.
-        max_time: that one request may take, its body's arrival included.
+        max_time: that a request's body may take to arrive, and its answer after that.
         max_in_flight: requests under way at once; more are refused before any work.
         new_id: makes ids of faults.
     """
@@ -64,7 +68,9 @@ class Application:
         self._bodies: Final = bodies
         self._cors: Final = cors
         self._vary: Final[Header] = (b"vary", VARY + b", origin" if cors else VARY)
+        self._common: Final[Sequence[Header]] = (self._vary, _CACHE_CONTROL[True])
         self._seconds: Final = max_time.total_seconds()
+        self._deadlines: Final = Deadlines(self._seconds)
         self._max_in_flight: Final = max_in_flight
         self._new_id: Final = new_id
         self._in_flight = 0
@@ -131,28 +137,27 @@ class Application:
                 f"{self._max_in_flight} requests are under way, and more are not taken; retry after a pause",
             )
         deadline = bind_deadline(self._seconds)
-        whole = operation.body is None
+        body = b""
         try:
-            async with asyncio.timeout(self._seconds):
-                body = b"" if whole else await self._bodies.read(receive, headers)
-                whole = True
-                return await operation.handler(
-                    Request(
-                        method=operation.method,
-                        raw_path=scope["raw_path"],
-                        arguments=arguments,
-                        query_string=scope["query_string"],
-                        headers=headers,
-                        context=self._contexts.of(scope, headers, request_id=request_id),
-                        takes_gzip=takes_gzip(headers.get(b"accept-encoding", b"")),
-                        body=body,
-                    )
-                )
+            if operation.body is not None:
+                try:
+                    body = await self._deadlines.within(self._bodies.read(receive, headers))
+                except TimeoutError as error:
+                    raise LateBody(self._seconds) from error
+            request = Request(
+                method=operation.method,
+                raw_path=scope["raw_path"],
+                arguments=arguments,
+                query_string=scope["query_string"],
+                headers=headers,
+                context=self._contexts.of(scope, headers, request_id=request_id),
+                takes_gzip=takes_gzip(headers.get(b"accept-encoding", b"")),
+                body=body,
+            )
+            return await self._deadlines.within(operation.handler(request))
         except (Refusal, ClientGone, asyncio.CancelledError):
             raise
         except TimeoutError as error:
-            if not whole:
-                raise LateBody(self._seconds) from error
             raise Refusal(
                 Reason.REASON_DEADLINE_EXCEEDED,
                 f"the request was not answered within {self._seconds:g} s; whether a change was made is not known",
@@ -188,26 +193,26 @@ class Application:
         request_id: str,
         send: Send,
     ) -> None:
-        headers = list(response.headers)
+        headers = [*response.headers, (b"x-request-id", request_id.encode())]
         body = response.body
-        present = {name for name, _ in headers}
         if response.status not in _BODILESS:
-            if b"content-encoding" not in present and takes_gzip(request_headers.get(b"accept-encoding", b"")):
-                smaller = await gzipped(body)
+            if not response.encoded and len(body) >= WORTHWHILE:
+                smaller = await self._smaller(body, request_headers)
                 if smaller is not None:
                     body = smaller
                     headers.append(GZIP)
             headers.append((b"content-length", b"%d" % len(body)))
-        if request_id:
-            headers.append((b"x-request-id", request_id.encode()))
         if operation is None or not operation.bare:
-            if b"cache-control" not in present:
-                headers.append(_PRIVATE)
-            headers.append(self._vary)
+            headers += self._common if response.cacheable is None else (self._vary, _CACHE_CONTROL[response.cacheable])
         if self._cors is not None:
             headers.extend(self._cors.headers(request_headers))
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
+
+    @staticmethod
+    async def _smaller(body: bytes, request_headers: Mapping[bytes, bytes]) -> bytes | None:
+        accepted = request_headers.get(b"accept-encoding")
+        return await gzipped(body) if accepted is not None and takes_gzip(accepted) else None
 
 
 def _traceparent(headers: Mapping[bytes, bytes]) -> str | None:

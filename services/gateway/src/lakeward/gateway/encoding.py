@@ -15,7 +15,7 @@ _RAW_WINDOW: Final = -15
 # Below this, the loop is not held up for longer than handing the work to a thread costs.
 _THREAD_FROM: Final = 128 * 1024
 # A reply shorter than one packet gains nothing from compression.
-_WORTHWHILE: Final = 1200
+WORTHWHILE: Final = 1200
 _LEVEL: Final = 1
 # Real clients send one member. Each further one costs a copy of what follows, so a body of empty ones would cost its square.
 _MEMBERS_MAX: Final = 16
@@ -32,10 +32,8 @@ def takes_gzip(accept_encoding: bytes) -> bool:
     return accepted.get("gzip", accepted.get("x-gzip", accepted.get("*", False)))
 
 
-async def gzipped(body: bytes) -> bytes | None:
-    """The body as gzip; None where that gains nothing."""
-    if len(body) < _WORTHWHILE:
-        return None
+async def gzipped(body: bytes) -> bytes:
+    """The body as gzip; for bodies of at least `WORTHWHILE` bytes."""
     if len(body) < _THREAD_FROM:
         return _gzip(body)
     return await asyncio.to_thread(_gzip, body)

@@ -14,6 +14,7 @@ _HOST: Final = re.compile(r"(?:[A-Za-z0-9._\-]+|\[[0-9A-Fa-f:.]+\])(?P<port>:[0-
 _PREFIX: Final = re.compile(r"(?:/[A-Za-z0-9._~\-]+)*")
 _DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 _FORWARDED: Final = (b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-port", b"x-forwarded-prefix")
+_FORWARDED_NAMES: Final = frozenset(_FORWARDED)
 
 
 class Links:
@@ -44,7 +45,7 @@ class Links:
         """
         if self._fixed is not None:
             return self._fixed
-        if self._heed and any(name in headers for name in _FORWARDED) and self._trusts(client):
+        if self._heed and not _FORWARDED_NAMES.isdisjoint(headers) and self._trusts(client):
             return _forwarded(headers)
         return self._of_host(scheme, headers.get(b"host", b""))
 

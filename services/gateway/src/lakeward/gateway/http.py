@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -18,6 +17,7 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 JSON_TYPE: Final[Header] = (b"content-type", b"application/json")
+_NO_QUERY: Final[Query] = {}
 _encoder: Final = msgspec.json.Encoder()
 encode: Final = _encoder.encode
 
@@ -72,14 +72,14 @@ class Request:
         self.body: Final = body
         self._query_string: Final = query_string
 
-    @functools.cached_property
+    @property
     def query(self) -> Query:
-        """The query's values by name.
+        """The query's values by name; parsed each time, so handlers ask once.
 
         Raises:
             Refusal: INVALID_FIELD, for an escape that does not hold or text that is not UTF-8.
         """
-        return parse_query(self._query_string)
+        return parse_query(self._query_string) if self._query_string else _NO_QUERY
 
 
 class Response:
@@ -89,15 +89,27 @@ class Response:
         status: of HTTP.
         headers: without those that every reply has; content-length is set from the body.
         body: as it goes out; empty for 204 and 304.
+        encoded: whether the body has its content encoding already.
+        cacheable: whether the client may use the reply again; None: where it revalidates, as every reply says by itself.
     """
 
-    __slots__ = ("body", "headers", "status")
+    __slots__ = ("body", "cacheable", "encoded", "headers", "status")
 
-    def __init__(self, status: int, *, headers: Sequence[Header] = (), body: bytes = b"") -> None:
+    def __init__(
+        self,
+        status: int,
+        *,
+        headers: Sequence[Header] = (),
+        body: bytes = b"",
+        encoded: bool = False,
+        cacheable: bool | None = None,
+    ) -> None:
         """See the class."""
         self.status: Final = status
         self.headers: Final = headers
         self.body: Final = body
+        self.encoded: Final = encoded
+        self.cacheable: Final = cacheable
 
 
 class Handler(Protocol):

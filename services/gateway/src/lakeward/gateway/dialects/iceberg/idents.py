@@ -12,13 +12,18 @@ SEPARATOR: Final = "\x1f"
 
 
 def namespace_of(argument: str) -> types_pb2.NamespaceIdent:
-    """A namespace from its segment of a path, or from a query's value.
+    """A namespace from its segment of a path, or from a query's value; see `parts_of`."""
+    return types_pb2.NamespaceIdent(parts=parts_of(argument))
+
+
+def parts_of(argument: str) -> list[str]:
+    """A namespace's parts from its segment of a path.
 
     Args:
         argument: percent-decoded. What is still a "+" stands for a space, which some JVM clients form-encode even here; a name
             with "+" can't be made, so nothing is lost.
     """
-    return types_pb2.NamespaceIdent(parts=spaced(argument).split(SEPARATOR))
+    return spaced(argument).split(SEPARATOR)
 
 
 def tabular_of(namespace: str, name: str) -> types_pb2.TabularIdent:

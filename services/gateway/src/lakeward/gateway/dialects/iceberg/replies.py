@@ -28,7 +28,7 @@ async def loaded_response(loaded: types_pb2.LoadedTabular, request: Request, *, 
         deflated = metadata.deflated
         if request.takes_gzip:
             body = gzip_member(before, deflated.raw, after, crc32=deflated.crc32, size=deflated.size)
-            return Response(200, headers=_headers(_GZIP_JSON_HEADERS, loaded.etag), body=body)
+            return Response(200, headers=_headers(_GZIP_JSON_HEADERS, loaded.etag), body=body, encoded=True)
         text = await inflated(deflated.raw, size=deflated.size)
     else:
         text = metadata.plain

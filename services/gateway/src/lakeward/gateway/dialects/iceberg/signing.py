@@ -11,15 +11,11 @@ import msgspec
 from lakeward.gateway.dialects.iceberg import documents
 from lakeward.gateway.dialects.iceberg.errors import SIGNED
 from lakeward.gateway.documents import parsed
-from lakeward.gateway.http import Header, Request, Response, json_response
+from lakeward.gateway.http import JSON_TYPE, Request, Response, encode
 from lakeward.gateway.operation import Answer, Body, HeaderParameter, Operation
 from lakeward.gateway.query import Text
 from lakeward.protocol.catalog.v1 import signing_pb2, signing_pb2_grpc
 from lakeward.servicekit.errors import invalid_field
-
-# Java decides by this header of HTTP whether it may use a signature again, so it is set for each reply.
-_CACHEABLE: Final[Sequence[Header]] = ((b"cache-control", b"private"),)
-_ONCE: Final[Sequence[Header]] = ((b"cache-control", b"no-cache"),)
 
 SIGNER_SCOPE: Final = "x-lakeward-signer-scope"
 _SCOPE_HEADER: Final = HeaderParameter(SIGNER_SCOPE, "What a load handed out for its table; saves the server a look.")
@@ -53,7 +49,8 @@ async def sign(request: Request, *, signing: signing_pb2_grpc.SigningServiceAsyn
     signed = documents.RemoteSignResult(
         uri=response.uri, headers={name: list(line.values) for name, line in response.headers.items()}
     )
-    return json_response(signed, headers=_CACHEABLE if response.cacheable else _ONCE)
+    # Java decides by HTTP's own header whether it may use a signature again
+    return Response(200, headers=(JSON_TYPE,), body=encode(signed), cacheable=response.cacheable)
 
 
 def _scope(request: Request, properties: Mapping[str, str] | None) -> str:
