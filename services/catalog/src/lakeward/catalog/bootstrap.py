@@ -38,11 +38,18 @@ from lakeward.servicekit.permits import PermitSigner
 from lakeward.servicekit.postgres.pools import Pool, open_pool
 from lakeward.servicekit.postgres.schemas import Needs, check_schema
 from lakeward.servicekit.rpc import Channel, Host
+from lakeward.servicekit.settings.authorization import AuthzBackend
 from lakeward.servicekit.settings.postgres import PostgresSettings
 
 MIGRATIONS: Final = "lakeward.catalog.adapters.postgres.migrations"
 SCHEMA_NUMBER: Final = 1
 SERVICE: Final = "catalog"
+# The public API's words for deciders.
+_BACKENDS: Final = {
+    AuthzBackend.ALLOW_ALL: "allow-all",
+    AuthzBackend.OPENFGA: "openfga",
+    AuthzBackend.CEDAR: "cedar",
+}
 STAGED_FOR: Final = timedelta(hours=24)
 
 
@@ -167,7 +174,7 @@ def _facts(settings: CatalogSettings) -> Facts:
     storage = settings.storage
     return Facts(
         version=version("lakeward-catalog"),
-        authz_backend=settings.authorization.backend.value,
+        authz_backend=_BACKENDS[settings.authorization.backend],
         aws_system_identities=storage.aws_system_credentials,
         azure_system_identities=storage.azure_system_credentials,
         gcp_system_identities=storage.gcp_system_credentials,

@@ -16,7 +16,7 @@ LEVEL: Final = "level"
 class Settings(BaseModel):
     """Some settings that belong together: frozen, checked, each field one name of the catalogue."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(validate_default=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 def named(name: str) -> Any:  # noqa: ANN401 - stands as the default of fields of every type
