@@ -174,7 +174,7 @@ async def test_one_to_a_thousand_files_are_deleted_at_once(house: House, count: 
 
 async def vend(house: House, profile: bytes = PROFILE, *, asked: Sequence[Delegation] = (), **changes: Any) -> Any:
     claims = permit(Purpose.VEND, profile, **changes)
-    return await vend_access(claims, profile, asked=asked, secrets=house.secrets, minter=house.backend)
+    return await vend_access(claims, profile, asked=asked, **house.io)
 
 
 async def test_a_client_gets_credentials_of_its_permit_s_own_scope(house: House) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from lakeward.vending.application.ports import Grant, Minter
+from lakeward.vending.application.ports import Grant
 from lakeward.vending.application.storages import storage_of
 from lakeward.vending.domain import client_properties, delegation
 from lakeward.vending.domain.access import Access
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from lakeward.vending.application.ports import Secrets
+    from lakeward.vending.application.storages import Backends
     from lakeward.vending.domain.delegation import Delegation
     from lakeward.vending.domain.permit import Permit
 
@@ -42,7 +43,7 @@ class ClientAccess:
 
 
 async def vend_access(
-    permit: Permit, profile: bytes, *, asked: Collection[Delegation], secrets: Secrets, minter: Minter
+    permit: Permit, profile: bytes, *, asked: Collection[Delegation], secrets: Secrets, backends: Backends
 ) -> ClientAccess:
     """Credentials for the permit's location, or word that requests are signed, or neither: see `delegation`.
 
@@ -58,7 +59,8 @@ async def vend_access(
     if not choice.vend:
         config = client_properties.config(s3, credential=None, sign=choice.sign)
         return ClientAccess(config, None, None, choice.sign, None)
-    credential = await minter.mint(Grant(storage, permit.location, permit.access, permit.principal))
+    backend = backends.of(storage.profile)
+    credential = await backend.mint(Grant(storage, permit.location, permit.access, permit.principal))
     return ClientAccess(
         config=client_properties.config(s3, credential=credential, sign=choice.sign),
         credential=client_properties.storage_credential(s3, credential),

@@ -48,9 +48,11 @@ class AddressRules:
 
     Attributes:
         denied: networks, as in 10.0.0.0/8; empty by default, since stores of one's own live at private addresses.
+        allowed: networks that are open though they lie in a denied one; what is always closed stays so.
     """
 
     denied: tuple[Network, ...] = ()
+    allowed: tuple[Network, ...] = ()
 
     def check_host(self, host: str) -> None:
         """Refuse a host by its spelling; what it resolves to is for `check_addresses`.
@@ -76,7 +78,7 @@ class AddressRules:
         """
         for address in addresses:
             for form in _forms(address):
-                if any(form in network for network in (*_NEVER, *self.denied) if network.version == form.version):
+                if _lies_in(form, _NEVER) or (_lies_in(form, self.denied) and not _lies_in(form, self.allowed)):
                     raise denied(host if host == str(address) else f"{host} ({address})")
 
 
@@ -96,6 +98,10 @@ def denied(address: str) -> Refusal:
         f"{shown} can't be a store: the server does not call this address",
         address=shown,
     )
+
+
+def _lies_in(address: Address, networks: Iterable[Network]) -> bool:
+    return any(address in network for network in networks if network.version == address.version)
 
 
 def _forms(address: Address) -> Iterable[Address]:

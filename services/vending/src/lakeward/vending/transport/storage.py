@@ -1,0 +1,115 @@
+"""StorageService: secrets, and the judging of storage profiles."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lakeward.protocol.vending.v1 import vending_pb2 as pb
+from lakeward.protocol.vending.v1 import vending_pb2_grpc
+from lakeward.vending.transport import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from uuid import UUID
+
+    from lakeward.servicekit.authorization.identity import Identity
+    from lakeward.servicekit.permits import PermitVerifier
+    from lakeward.servicekit.rpc import Call
+    from lakeward.vending.application.normalise_profile import NormalisedProfile
+    from lakeward.vending.application.validate_storage import CheckResult
+    from lakeward.vending.domain.credentials import CredentialKind
+
+
+class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
+    """Keeps secrets and judges profiles.
+
+    Args:
+        identity: knows who stages a credential.
+        verifier: verifies permits.
+        default_project: for requests that name none; None where there is none.
+        stage_credential: the use case, its ports filled.
+        keep_secret: the same.
+        forget_secret: the same.
+        normalise_profile: the same.
+        validate_storage: the same.
+    """
+
+    def __init__(
+        self,
+        *,
+        identity: Identity,
+        verifier: PermitVerifier,
+        default_project: str | None,
+        stage_credential: Callable[..., Awaitable[tuple[UUID, CredentialKind]]],
+        keep_secret: Callable[..., Awaitable[None]],
+        forget_secret: Callable[..., Awaitable[None]],
+        normalise_profile: Callable[..., Awaitable[NormalisedProfile]],
+        validate_storage: Callable[..., Awaitable[Sequence[CheckResult]]],
+    ) -> None:
+        """Serve whom `identity` knows, and what `verifier` verifies."""
+        self._identity = identity
+        self._permit = partial(decode.permit, verifier=verifier)
+        self._default_project = default_project
+        self._stage_credential = stage_credential
+        self._keep_secret = keep_secret
+        self._forget_secret = forget_secret
+        self._normalise_profile = normalise_profile
+        self._validate_storage = validate_storage
+
+    async def StageCredential(self, request: pb.StageCredentialRequest, context: Call) -> pb.StageCredentialResponse:  # type: ignore[override]
+        """See the contract."""
+        del context
+        project = decode.project(request.context.project_id, default=self._default_project)
+        warehouse_id = decode.optional_uuid(request.warehouse_id, field="warehouse_id")
+        caller = await self._identity.authenticate(request.context)
+        secret_id, kind = await self._stage_credential(
+            request.credential, project_id=project, warehouse_id=warehouse_id, caller=caller.principal
+        )
+        return pb.StageCredentialResponse(secret_id=str(secret_id), credential_kind=kind.value)
+
+    async def KeepSecret(self, request: pb.KeepSecretRequest, context: Call) -> pb.KeepSecretResponse:  # type: ignore[override]
+        """See the contract."""
+        del context
+        await self._keep_secret(
+            decode.uuid(request.secret_id, field="secret_id"),
+            warehouse_id=decode.uuid(request.warehouse_id, field="warehouse_id"),
+        )
+        return pb.KeepSecretResponse()
+
+    async def ForgetSecret(self, request: pb.ForgetSecretRequest, context: Call) -> pb.ForgetSecretResponse:  # type: ignore[override]
+        """See the contract."""
+        del context
+        await self._forget_secret(decode.uuid(request.secret_id, field="secret_id"))
+        return pb.ForgetSecretResponse()
+
+    async def NormaliseProfile(self, request: pb.NormaliseProfileRequest, context: Call) -> pb.NormaliseProfileResponse:  # type: ignore[override]
+        """See the contract."""
+        del context
+        normal = await self._normalise_profile(
+            request.profile,
+            secret_id=decode.optional_uuid(request.secret_id, field="secret_id"),
+            replaces=request.replaces or None,
+        )
+        return pb.NormaliseProfileResponse(
+            profile=normal.text,
+            base_location=str(normal.base),
+            place=normal.place,
+            credential_kind="" if normal.credential_kind is None else normal.credential_kind.value,
+            client_defaults=normal.client_defaults,
+            push_delete_disabled=normal.push_delete_disabled,
+            layout=normal.layout,
+            schemes=normal.schemes,
+            signs_remotely=normal.signs_remotely,
+        )
+
+    async def ValidateStorage(self, request: pb.ValidateStorageRequest, context: Call) -> pb.ValidateStorageResponse:  # type: ignore[override]
+        """See the contract."""
+        del context
+        storage = request.storage
+        results = await self._validate_storage(self._permit(storage), storage.profile)
+        response = pb.ValidateStorageResponse()
+        for result in results:
+            check = response.checks.add(name=result.check.value, passed=result.passed)
+            check.duration.FromTimedelta(result.duration)
+        return response
