@@ -15,6 +15,16 @@ Asked = Step | Creation
 ORACLE_CLOCK_MS = 1_750_000_000_000
 
 
+# Members that mean the same as their absence.
+SAYS_NOTHING: tuple[tuple[str, Any], ...] = (
+    ("sequence-number", 0),
+    ("identifier-field-ids", []),
+    ("current-snapshot-id", -1),
+    ("current-snapshot-id", None),
+    ("last-sequence-number", 0),
+)
+
+
 @dataclasses.dataclass(frozen=True)
 class Outcome:
     """One question's two answers.
@@ -95,7 +105,7 @@ def normalise(document: Json, now_ms: int) -> Json:
     def walk(value: Any, name: str) -> Any:
         if isinstance(value, dict):
             kept = {key: walk(member, key) for key, member in value.items()}
-            return {key: member for key, member in kept.items() if (key, member) != ("sequence-number", 0)}
+            return {key: member for key, member in kept.items() if (key, member) not in SAYS_NOTHING}
         if isinstance(value, list):
             items = [walk(member, name) for member in value]
             key = {"statistics": "snapshot-id", "partition-statistics": "snapshot-id", "versions": "version-id"}.get(

@@ -10,13 +10,6 @@ import json
 from random import Random
 from typing import Any
 
-from lakeward.catalog.domain.iceberg import (
-    TableMetadata,
-    ViewMetadata,
-    create_table,
-    parse_create_table,
-)
-from lakeward.servicekit.errors import Refusal, name_of
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     T0,
@@ -35,6 +28,14 @@ from tests.unit.catalog.iceberg.given import (
     schema,
     sql,
 )
+
+from lakeward.catalog.domain.iceberg import (
+    TableMetadata,
+    ViewMetadata,
+    create_table,
+    parse_create_table,
+)
+from lakeward.servicekit.errors import Refusal, name_of
 
 PRIMITIVES = ("boolean", "int", "long", "float", "double", "decimal(9, 2)", "date", "time", "timestamp", "timestamptz",
               "string", "uuid", "fixed[8]", "binary")  # fmt: skip
@@ -175,9 +176,10 @@ class Tables:
         if self.chance(0.7):
             name = self.random.choice(("a", "b", "c", "p0", "p1", f"n{self.number}"))
             fields.append(field(self.fresh(), name, self.kind(), **({"doc": "d"} if self.chance(0.2) else {})))
-        more = {}
+        more: Json = {}
         if fields and self.chance(0.1):
             more["identifier-field-ids"] = [self.random.choice(fields)["id"]]
+        more["schema-id"] = max(known.schema_id for known in self.table.schemas) + 1
         added = {"action": "add-schema", "schema": schema(*fields, **more), "last-column-id": 7}
         if self.chance(0.6):
             return [added, {"action": "set-current-schema", "schema-id": -1}]
@@ -213,7 +215,8 @@ class Tables:
                     1000 + index if self.table.format_version == 1 else self.table.last_partition_id + 1 + index
                 )
             fields.append(known)
-        added = {"action": "add-spec", "spec": {"spec-id": self.random.randrange(3), "fields": fields}}
+        spec_id = max(known.spec_id for known in self.table.partition_specs) + 1
+        added = {"action": "add-spec", "spec": {"spec-id": spec_id, "fields": fields}}
         if self.chance(0.7):
             return [added, {"action": "set-default-spec", "spec-id": -1}]
         return [self.current("set-default-spec", "spec-id", len(self.table.partition_specs))]
@@ -228,7 +231,8 @@ class Tables:
             }
             for source in [self.source() for _ in range(self.random.choice((0, 1, 1, 2)))]
         ]
-        added = {"action": "add-sort-order", "sort-order": {"order-id": 1 if fields else 0, "fields": fields}}
+        order_id = max(known.order_id for known in self.table.sort_orders) + 1
+        added = {"action": "add-sort-order", "sort-order": {"order-id": order_id if fields else 0, "fields": fields}}
         if self.chance(0.7):
             return [added, {"action": "set-default-sort-order", "sort-order-id": -1}]
         return [self.current("set-default-sort-order", "sort-order-id", len(self.table.sort_orders))]
@@ -273,7 +277,7 @@ class Tables:
         }
         if kind == "statistics":
             blob = {
-                "type": "ndv",
+                "type": "apache-datasketches-theta-v1",
                 "snapshot-id": snapshot_id,
                 "sequence-number": 1,
                 "fields": [1],
