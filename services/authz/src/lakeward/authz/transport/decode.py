@@ -52,7 +52,7 @@ def listing(message: decisions_pb2.VisibleRequest) -> tuple[ObjectRef, ObjectKin
     if scope.kind not in _SCOPES:
         raise invalid_field("scope.kind", scope.kind.word, "a project, a warehouse or a namespace")
     kind = _KINDS.get(message.kind)
-    if kind not in _LISTED:
+    if kind is None or kind not in _LISTED:
         raise invalid_field("kind", message.kind, "a warehouse, a namespace, a table or a view")
     return scope, kind
 
