@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
-
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from typing import TYPE_CHECKING, Final
 
 from lakeward.cli.settings import Joints
 from lakeward.gateway.health import Probe
-from lakeward.servicekit.errors import Refusal
-from lakeward.servicekit.rpc import Channel, ChannelSecurity, ServerSecurity, connect, stub
+from lakeward.servicekit.rpc import Channel, ChannelSecurity, ServerSecurity, connect, is_serving
 from lakeward.servicekit.settings.problems import Problem, SettingsError
 from lakeward.servicekit.settings.services import TlsSettings
 from lakeward.servicekit.workload import WorkloadIdentity, WorkloadVerifier, private_key_of
@@ -107,13 +104,7 @@ def _channel_security(tls: TlsSettings) -> ChannelSecurity | None:
 
 async def probe_peer(service: str, channel: Channel) -> Probe:
     """How a peer says that it is."""
-    health: Any = stub(health_pb2_grpc.HealthStub, channel)
-    try:
-        reply = await health.Check(health_pb2.HealthCheckRequest(), timeout=_PATIENCE)
-        healthy = reply.status == health_pb2.HealthCheckResponse.SERVING
-    except Refusal:
-        healthy = False
-    return Probe(service, "grpc", healthy, datetime.now(UTC))
+    return Probe(service, "grpc", await is_serving(channel, seconds=_PATIENCE), datetime.now(UTC))
 
 
 async def probe_peers(channels: Sequence[tuple[str, Channel]]) -> Sequence[Probe]:

@@ -9,7 +9,7 @@ Generated stubs work over either channel, and failures arrive as `Refusal` over 
 """
 
 from lakeward.servicekit.rpc.call import Call, Caller
-from lakeward.servicekit.rpc.client import Channel, ChannelSecurity, RemoteChannel, connect, stub
+from lakeward.servicekit.rpc.client import Channel, ChannelSecurity, RemoteChannel, connect, is_serving, stub
 from lakeward.servicekit.rpc.coalesce import Coalescer
 from lakeward.servicekit.rpc.host import Host, ServerSecurity, Workloads
 from lakeward.servicekit.rpc.methods import MethodRule, rule_of_method
@@ -28,6 +28,7 @@ __all__ = [
     "Workloads",
     "connect",
     "failure_of",
+    "is_serving",
     "refusal_of",
     "rule_of_method",
     "stub",

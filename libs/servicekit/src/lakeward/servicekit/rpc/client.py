@@ -9,7 +9,9 @@ from typing import Any, Final, Protocol
 
 import grpc
 import grpc.aio
+from grpc_health.v1 import health_pb2
 
+from lakeward.servicekit.errors import Refusal
 from lakeward.servicekit.rpc.call import KEPT_BACK, remaining
 from lakeward.servicekit.rpc.methods import DEFAULT_SECONDS, MAX_FRAME_BYTES, SECONDS
 from lakeward.servicekit.rpc.status import refusal_from
@@ -36,7 +38,7 @@ class Channel(Protocol):
 
 
 def stub(generated: Any, channel: Channel) -> Any:  # noqa: ANN401 - generated stubs are typed by what they are assigned to
-    """A generated stub over a channel of either kind: `tables: TableServiceAsyncStub = stub(TableServiceStub, channel)`."""
+    """Make a generated stub over a channel of either kind, as in `stub(TableServiceStub, channel)`."""
     return generated(channel)
 
 
@@ -97,6 +99,20 @@ class _RemoteCall:
             return await self._call(request, timeout=max(seconds, 0.001), metadata=metadata, wait_for_ready=False)
         except grpc.aio.AioRpcError as error:
             raise refusal_from(error, service=self._service) from error
+
+
+async def is_serving(channel: Channel, *, seconds: float) -> bool:
+    """Whether the service at the other end says that it can serve; False where it gives no answer in time."""
+    check = channel.unary_unary(
+        "/grpc.health.v1.Health/Check",
+        request_serializer=health_pb2.HealthCheckRequest.SerializeToString,
+        response_deserializer=health_pb2.HealthCheckResponse.FromString,
+    )
+    try:
+        reply = await check(health_pb2.HealthCheckRequest(), timeout=seconds)
+    except Refusal:
+        return False
+    return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ been sent, so an answer never comes from before its question.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
@@ -63,7 +64,8 @@ class Coalescer(Generic[Item, Answer]):
         if not batch:
             self._free += 1
             return
-        task = asyncio.get_running_loop().create_task(self._run(batch))
+        # a batch is nobody's in particular: neither the deadline nor the request of who came first is the others'
+        task = asyncio.get_running_loop().create_task(self._run(batch), context=contextvars.Context())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -53,8 +53,8 @@ class ServerSecurity:
     Attributes:
         certificate: PEM of the certificate and its chain.
         key: PEM of its key.
-        client_ca: PEM of the authorities for clients' certificates; None: clients need none. A certificate is then asked
-            for and, where it comes, verified; users without one still call with their tokens.
+        client_ca: PEM of the authorities for clients' certificates; None: clients need none. With it every caller needs one,
+            Envoy too: Python's gRPC can't ask for a certificate without demanding it.
     """
 
     certificate: bytes
@@ -191,7 +191,7 @@ def _bind(server: grpc.aio.Server, listen: str, security: ServerSecurity | None)
     credentials = grpc.ssl_server_credentials(
         [(security.key, security.certificate)],
         root_certificates=security.client_ca,
-        require_client_auth=False,
+        require_client_auth=security.client_ca is not None,
     )
     return server.add_secure_port(listen, credentials)
 
