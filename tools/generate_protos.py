@@ -83,7 +83,11 @@ def _differences(left: Path, right: Path) -> list[str]:
     return sorted(
         name
         for name in names
-        if not ((left / name).is_file() and (right / name).is_file() and filecmp.cmp(left / name, right / name, shallow=False))
+        if not (
+            (left / name).is_file()
+            and (right / name).is_file()
+            and filecmp.cmp(left / name, right / name, shallow=False)
+        )
     )
 
 
