@@ -35,7 +35,8 @@ class CoalescingTabulars:
         self._most_items: Final = most_items
         self._most_batches: Final = most_batches
         self._waiting: dict[Key, list[asyncio.Future[Located]]] = {}
-        self._senders: set[asyncio.Task[None]] = set()
+        self._sending = 0
+        self._senders: Final[set[asyncio.Task[None]]] = set()
 
     async def locate(self, warehouse_id: WarehouseId, ident: TabularIdent) -> Located:
         """See `TabularStore`."""
@@ -44,7 +45,8 @@ class CoalescingTabulars:
         callers = self._waiting.get(key)
         if callers is None:
             self._waiting[key] = [future]
-            if len(self._senders) < self._most_batches:
+            if self._sending < self._most_batches:
+                self._sending += 1
                 # The task first runs after every caller that is ready now has had its turn.
                 sender = asyncio.create_task(self._send())
                 self._senders.add(sender)
@@ -54,23 +56,30 @@ class CoalescingTabulars:
         return await future
 
     async def _send(self) -> None:
-        while self._waiting:
-            if len(self._waiting) <= self._most_items:
-                batch, self._waiting = self._waiting, {}
-            else:
-                batch = {key: self._waiting.pop(key) for key in [*self._waiting][: self._most_items]}
-            try:
-                found = await self._store.locate_many([*batch])
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is each caller's, and the next batch goes on
-                _fail(batch.values(), error)
-            except BaseException:
-                _fail(batch.values(), asyncio.CancelledError())
-                raise
-            else:
-                for callers, located in zip(batch.values(), found, strict=True):
-                    for caller in callers:
-                        if not caller.done():
-                            caller.set_result(located)
+        try:
+            while self._waiting:
+                await self._send_one()
+        finally:
+            # Here and not when the task is collected: a caller in between would count on a sender that has ended.
+            self._sending -= 1
+
+    async def _send_one(self) -> None:
+        if len(self._waiting) <= self._most_items:
+            batch, self._waiting = self._waiting, {}
+        else:
+            batch = {key: self._waiting.pop(key) for key in [*self._waiting][: self._most_items]}
+        try:
+            found = await self._store.locate_many([*batch])
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is each caller's, and the next batch goes on
+            _fail(batch.values(), error)
+        except BaseException:
+            _fail(batch.values(), asyncio.CancelledError())
+            raise
+        else:
+            for callers, located in zip(batch.values(), found, strict=True):
+                for caller in callers:
+                    if not caller.done():
+                        caller.set_result(located)
 
     async def by_id(self, warehouse_id: WarehouseId, tabular_id: TabularId) -> Tabular | None:
         """See `TabularStore`."""

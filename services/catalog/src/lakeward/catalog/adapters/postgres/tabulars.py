@@ -95,10 +95,18 @@ class PostgresTabulars:
     together in front of it.
     """
 
-    def __init__(self, pool: Pool, *, containers: Containers | None = None) -> None:
-        """Read through `pool`, which leads to the primary."""
-        self._pool = pool
-        self._containers = Containers(pool) if containers is None else containers
+    def __init__(self, pool: Pool, *, most_kept: int = 50_000) -> None:
+        """Read through `pool`, which leads to the primary.
+
+        Args:
+            pool: for `locate` best one whose sessions have `plan_cache_mode = force_generic_plan`.
+            most_kept: values kept in memory, about 1 KB each, so that rows that are read again need not be made into values
+                again; what they are is read each time.
+        """
+        self._pool: Final = pool
+        self._containers: Final = Containers(pool)
+        self._most_kept: Final = most_kept
+        self._kept: Final[dict[UUID, Tabular]] = {}
 
     async def locate(self, warehouse_id: WarehouseId, ident: TabularIdent) -> Located:
         """See `TabularStore`."""
@@ -123,7 +131,7 @@ class PostgresTabulars:
             if warehouse is None or (namespace is None and namespace_version is not None):
                 unread.append(row)
             else:
-                located[index] = Located(warehouse, namespace, _tabular(row, warehouse_id, namespace))
+                located[index] = Located(warehouse, namespace, self._tabular(row, warehouse_id, namespace))
         if unread:
             await self._finish(unread, above, located)
         return located
@@ -139,7 +147,42 @@ class PostgresTabulars:
             warehouse_id = above[index]
             warehouse = warehouses.get(warehouse_id)
             namespace = namespaces.get((warehouse_id, row[3])) if warehouse is not None else None
-            located[index] = Located(warehouse, namespace, _tabular(row, warehouse_id, namespace))
+            located[index] = Located(warehouse, namespace, self._tabular(row, warehouse_id, namespace))
+
+    def _tabular(self, row: asyncpg.Record, warehouse_id: UUID, namespace: Namespace | None) -> Tabular | None:
+        """From the columns of `LOCATE`."""
+        incarnation = row[4]
+        if namespace is None or incarnation is None:
+            return None
+        kept = self._kept.get(incarnation)
+        if (
+            kept is not None
+            and kept.metadata_id == row[10]
+            and kept.row_version == row[13]
+            and kept.ident.namespace is namespace.ident
+        ):
+            return kept
+        made = located_tabular(
+            namespace.ident,
+            warehouse_id,
+            incarnation,
+            row[5],
+            row[6],
+            row[7],
+            namespace.namespace_id,
+            row[8],
+            row[9],
+            row[10],
+            row[11],
+            row[12],
+            row[13],
+            row[14],
+            row[15],
+        )
+        if kept is None and len(self._kept) >= self._most_kept:
+            del self._kept[next(iter(self._kept))]
+        self._kept[incarnation] = made
+        return made
 
     async def by_id(self, warehouse_id: WarehouseId, tabular_id: TabularId) -> Tabular | None:
         """See `TabularStore`."""
@@ -173,26 +216,3 @@ class PostgresTabulars:
 def place_of(after: After | None) -> tuple[datetime, UUID]:
     """Where a page starts, behind this place in the order of a listing; before everything for its first page."""
     return _FIRST if after is None else (after.created_at, after.id)
-
-
-def _tabular(row: asyncpg.Record, warehouse_id: UUID, namespace: Namespace | None) -> Tabular | None:
-    """From the columns of `LOCATE`."""
-    if namespace is None or row[4] is None:
-        return None
-    return located_tabular(
-        namespace.ident,
-        warehouse_id,
-        row[4],
-        row[5],
-        row[6],
-        row[7],
-        namespace.namespace_id,
-        row[8],
-        row[9],
-        row[10],
-        row[11],
-        row[12],
-        row[13],
-        row[14],
-        row[15],
-    )
