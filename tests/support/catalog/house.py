@@ -9,6 +9,7 @@ house.files.stored, house.judge.kept, house.access.vended
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import gzip
 import itertools
@@ -197,6 +198,7 @@ class PlainJudge:
 
     async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> None:
         self._step("validate")
+        await asyncio.sleep(0)  # others run meanwhile, as with real storage
 
     async def keep_secret(self, secret_id: UUID, warehouse_id: WarehouseId) -> None:
         self._step("keep")
@@ -226,12 +228,18 @@ RULES: Final = Rules(
 
 
 class House:
-    def __init__(self, *, rules: Rules = RULES) -> None:
+    def __init__(self, *, rules: Rules = RULES, shares: House | None = None) -> None:
+        """`shares`: another process over that one's database, store and vending."""
         self.clock, self.ids, self.rules = HeldClock(), CountedIds(), rules
         self.catalog = MemoryCatalog(clock=self.clock, ids=self.ids)
         self.identity = TokenIdentity()
         self.authorizer = TableAuthorizer(ANYTHING)
         self.files, self.access, self.judge = MemoryFiles(), CountingAccess(), PlainJudge()
+        self.warehouse_id = ""
+        if shares is not None:
+            self.clock, self.ids, self.catalog = shares.clock, shares.ids, shares.catalog
+            self.files, self.access, self.judge = shares.files, shares.access, shares.judge
+            self.warehouse_id = shares.warehouse_id
         self.roles = Roles(
             identity=self.identity,
             authorizer=self.authorizer,
@@ -271,7 +279,6 @@ class House:
         self.views: Any = views_pb2_grpc.ViewServiceStub(channel)
         self.tables: Any = tables_pb2_grpc.TableServiceStub(channel)
         self.signing: Any = signing_pb2_grpc.SigningServiceStub(channel)
-        self.warehouse_id = ""
 
     def events(self) -> list[str]:
         """Types of the events that were written, in order."""
