@@ -24,6 +24,7 @@ class Clock(Protocol):
 
     def now(self) -> dt.datetime:
         """Now, in UTC."""
+        ...
 
 
 class Ids(Protocol):
@@ -31,6 +32,7 @@ class Ids(Protocol):
 
     def new(self) -> UUID:
         """One that nobody can guess."""
+        ...
 
 
 class ObjectStore(Protocol):
@@ -42,6 +44,7 @@ class ObjectStore(Protocol):
 
     async def read(self, key: str, *, limit: int) -> bytes:
         """The whole object. Raises FILE_NOT_FOUND, and FILE_UNREADABLE where it is larger than `limit` bytes."""
+        ...
 
     async def write(self, key: str, content: bytes, *, content_type: str | None) -> None:
         """Create an object. Raises FILE_EXISTS where another object is there; the same bytes again are no error.
@@ -54,6 +57,7 @@ class ObjectStore(Protocol):
 
     async def list_page(self, prefix: str, *, limit: int) -> Sequence[str]:
         """Up to `limit` keys that begin with `prefix`, from the first; 1 ≤ limit ≤ 1000. Empty exactly when none is left."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -107,6 +111,7 @@ class Minter(Protocol):
         Raises Refusal CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE, STORAGE_MISCONFIGURED, CREDENTIAL_MISSING or
         STORAGE_KIND_UNSUPPORTED.
         """
+        ...
 
 
 class StorageBackend(Minter, Protocol):
@@ -118,12 +123,15 @@ class StorageBackend(Minter, Protocol):
 
     async def open(self, storage: Storage) -> ObjectStore:
         """The bucket through the server's credential, made once and shared."""
+        ...
 
     async def open_vended(self, storage: Storage, credential: SessionCredential) -> ObjectStore:
         """The bucket through a credential that was minted, as a client would open it."""
+        ...
 
     async def signing_key(self, storage: Storage) -> SigningKey:
         """The identity that signs clients' requests."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -143,6 +151,7 @@ class Secrets(Protocol):
 
     async def find(self, secret_id: UUID) -> StoredSecret:
         """Raises Refusal NO_SUCH_SECRET, or SECRET_UNREADABLE where the key that encrypted it is not in the ring."""
+        ...
 
 
 class SecretStore(Secrets, Protocol):
@@ -167,12 +176,14 @@ class SecretStore(Secrets, Protocol):
 
     async def sweep(self, *, staged_before: dt.datetime, limit: int) -> int:
         """Delete up to `limit` secrets that were staged before that moment and never kept; how many it were."""
+        ...
 
     async def reencrypt(self, *, limit: int) -> int:
         """Encrypt up to `limit` secrets anew that another than the first key encrypted; how many it were.
 
         Raises Refusal SECRET_UNREADABLE where a key is not in the ring.
         """
+        ...
 
 
 class Resolver(Protocol):
@@ -180,3 +191,4 @@ class Resolver(Protocol):
 
     async def resolve(self, host: str, port: int) -> Sequence[Address]:
         """At least one address. Raises Refusal STORE_UNAVAILABLE where there is none."""
+        ...

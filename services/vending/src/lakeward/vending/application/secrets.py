@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from lakeward.servicekit.authorization.actions import Action
@@ -99,8 +100,9 @@ async def _require(project_id: str, warehouse_id: UUID | None, *, caller: Princi
         refuse(need, outcome)
         return
     warehouse = ObjectRef.warehouse(project_id, warehouse_id)
+    absent = partial(_no_such_warehouse, warehouse_id)
     needs = [
-        Need(Demand(warehouse, action), lambda: _no_such_warehouse(warehouse_id))
+        Need(Demand(warehouse, action), absent)
         for action in (Action.WAREHOUSE_MODIFY_STORAGE, Action.WAREHOUSE_MODIFY_STORAGE_CREDENTIAL)
     ]
     outcomes = await authorizer.decide(caller, [need.demand for need in needs])

@@ -28,6 +28,7 @@ class Identity(Protocol):
 
     async def key(self) -> SigningKey:
         """The key to sign with now, good for minutes. Raises what minting and reaching it raise."""
+        ...
 
 
 class StaticIdentity:
