@@ -57,6 +57,8 @@ def test_expiring_the_oldest_keeps_the_other_chunks() -> None:
         True
     ] * 3
     assert len(after.snapshots) == 3 * CHUNK_SIZE
+    assert after.snapshot_log.chunks[-1] is table.snapshot_log.chunks[-1]
+    assert len(after.snapshot_log) == 3 * CHUNK_SIZE
 
 
 def test_sparse_chunks_are_joined() -> None:

@@ -135,15 +135,8 @@ def _snapshot_log(draft: Draft) -> History[SnapshotLogEntry]:
     if not draft.snapshots_removed:
         return log
     gone = log.ids() - draft.table.snapshots.ids()
-    if not gone:
-        return log
-    kept: list[SnapshotLogEntry] = []
-    for entry in log:
-        if entry.snapshot_id in gone:
-            kept.clear()  # history before a gap would claim that a snapshot was current when it was not
-        else:
-            kept.append(entry)
-    return History.of(kept)
+    # History before a gap would claim that a snapshot was current when it was not.
+    return log.after_last(gone) if gone else log
 
 
 def _log_previous(draft: Draft, previous_file: str | None) -> tuple[str, ...]:

@@ -128,6 +128,18 @@ class History(Generic[E]):
         """A history of the entries of some snapshots, in order."""
         return self._filtered(lambda _: True, snapshot_ids, keep=True)
 
+    def after_last(self, snapshot_ids: Collection[int]) -> History[E]:
+        """The entries after the last one of any of some snapshots; whole chunks stay the same objects."""
+        kept: list[Chunk[E]] = []
+        for chunk in reversed(self.chunks):
+            if not chunk.by_id.keys().isdisjoint(snapshot_ids):
+                place = max(i for i, entry in enumerate(chunk.entries) if entry.snapshot_id in snapshot_ids)
+                if chunk.entries[place + 1 :]:
+                    kept.append(Chunk(chunk.entries[place + 1 :]))
+                break
+            kept.append(chunk)
+        return History(tuple(reversed(kept)))
+
     def _filtered(
         self, touched: Callable[[Chunk[E]], bool], snapshot_ids: Collection[int], *, keep: bool
     ) -> History[E]:

@@ -135,7 +135,7 @@ def set_snapshot_ref(draft: Draft, update: SetSnapshotRef) -> None:
 def remove_snapshots(draft: Draft, update: RemoveSnapshots) -> None:
     """Unknown ids are ignored; branches and tags that point to one vanish. Main is judged when all updates are done."""
     table = draft.table
-    gone = {snapshot_id for snapshot_id in update.snapshot_ids if table.snapshots.find(snapshot_id) is not None}
+    gone = table.snapshots.ids().intersection(update.snapshot_ids)
     if not gone:
         return
     draft.snapshots_removed = True
