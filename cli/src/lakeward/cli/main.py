@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Coroutine
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import click
 
@@ -28,11 +27,29 @@ def version() -> None:
 
 @main.command()
 @click.argument("service", required=False, type=click.Choice(SERVICES))
-def serve(service: str | None) -> None:
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Processes that host everything and share one listener. Pods need one each: scale pods instead.",
+)
+@click.option("--fd", type=int, hidden=True, help="A listening socket that the parent handed over.")
+def serve(service: str | None, workers: int, fd: int | None) -> None:
     """Serve everything in one process, or one SERVICE that meets the others over gRPC."""
     from lakeward.cli.serving import serve_all, serve_one  # noqa: PLC0415 - see the module
 
-    _run(serve_all(os.environ) if service is None else serve_one(service, os.environ))
+    if service is not None:
+        if workers > 1:
+            raise click.UsageError(
+                "--workers goes with all services in a process; start more pods of one service instead"
+            )
+        _run(serve_one(service, os.environ))
+    if workers > 1:
+        from lakeward.cli.workers import serve_many  # noqa: PLC0415 - see the module
+
+        _run(serve_many(workers, os.environ))
+    _run(serve_all(os.environ, fd=fd))
 
 
 @main.command()
@@ -89,12 +106,14 @@ def config(what: str) -> None:
     _run((show if what == "show" else check)(os.environ))
 
 
-def _run(command: Coroutine[Any, Any, int | None]) -> None:
+def _run(command: Coroutine[Any, Any, int | None]) -> NoReturn:
     """Run a command to its exit status; what a user can mend is one message, not a stack."""
+    import uvloop  # noqa: PLC0415 - see the module
+
     from lakeward.cli.failing import explained  # noqa: PLC0415 - see the module
 
     with explained():
         try:
-            sys.exit(asyncio.run(command) or 0)
+            sys.exit(uvloop.run(command) or 0)
         except KeyboardInterrupt:
             sys.exit(130)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, TypeVar
@@ -37,8 +38,8 @@ def loaded(shape: type[T], environ: Mapping[str, str]) -> T:
     return found.settings
 
 
-async def serve_all(environ: Mapping[str, str]) -> None:
-    """Host all services in this process until told to stop."""
+async def serve_all(environ: Mapping[str, str], *, fd: int | None = None) -> None:
+    """Host all services in this process until told to stop; on a listener that was handed over, where there is one."""
     from lakeward.cli.composing import one_process  # noqa: PLC0415 - only this composition needs every service
     from lakeward.cli.settings import EverySetting  # noqa: PLC0415 - the same
 
@@ -46,7 +47,7 @@ async def serve_all(environ: Mapping[str, str]) -> None:
     server = settings.gateway.server
     async with AsyncExitStack() as stack:
         composition = await stack.enter_async_context(one_process(settings))
-        listener = bound_socket(server.bind_ip, server.listen_port)
+        listener = bound_socket(server.bind_ip, server.listen_port) if fd is None else socket.socket(fileno=fd)
         port = await stack.enter_async_context(serve_http(composition.application, listener=listener))
         _log.info("serving", extra={"bind_ip": server.bind_ip, "port": port})
         await told_to_stop()
@@ -69,11 +70,10 @@ async def _authz(environ: Mapping[str, str]) -> None:
 
 
 async def _vending(environ: Mapping[str, str]) -> None:
-    from lakeward.vending.bootstrap import vending  # noqa: PLC0415
-
     from lakeward.cli.joining import Joined  # noqa: PLC0415
     from lakeward.cli.settings import VendingAlone  # noqa: PLC0415
     from lakeward.servicekit.permits import PermitVerifier  # noqa: PLC0415
+    from lakeward.vending.bootstrap import vending  # noqa: PLC0415
 
     settings = loaded(VendingAlone, environ)
     joined = Joined("vending", settings.joints)
