@@ -77,6 +77,15 @@ def test_a_history_finds_its_entries_and_the_last_of_several() -> None:
     assert (History[SnapshotLogEntry]().last, len(History[SnapshotLogEntry]())) == (None, 0)
 
 
+def test_two_histories_that_grew_from_one_do_not_see_each_others_entries() -> None:
+    history = History.of(entries(*range(70)))
+    assert history.find(1000) is None
+    one, two = history.append(entries(1000)[0]), history.append(entries(2000)[0])
+    assert [known.find(1000) is not None for known in (history, one, two)] == [False, True, False]
+    assert [known.find(2000) is not None for known in (history, one, two)] == [False, False, True]
+    assert (len(history), len(one), len(two)) == (70, 71, 71)
+
+
 def test_selecting_refs_leaves_out_other_snapshots_and_nothing_else() -> None:
     table = a_table(snapshots=150)
     tag = {"action": "set-snapshot-ref", "ref-name": "t", "type": "tag", "snapshot-id": 2**62 + 9}

@@ -69,12 +69,17 @@ class History(Generic[E]):
         chunks: the entries, in order; no chunk is empty.
     """
 
-    __slots__ = ("_length", "chunks")
+    __slots__ = ("_length", "_seen", "chunks")
 
-    def __init__(self, chunks: tuple[Chunk[E], ...] = ()) -> None:
-        """Hold `chunks`, none of them empty."""
+    def __init__(
+        self, chunks: tuple[Chunk[E], ...] = (), *, length: int | None = None, seen: set[int] | None = None
+    ) -> None:
+        """Hold `chunks`, none of them empty; `length` and `seen` are given where they are known already."""
         self.chunks: Final = chunks
-        self._length = sum(len(chunk.entries) for chunk in chunks)
+        self._length = sum(len(chunk.entries) for chunk in chunks) if length is None else length
+        # Every id in this history and perhaps more: it is shared with the histories that grew out of this one, so a
+        # miss is certain and a hit has to be looked up. A new snapshot's id is a miss almost always.
+        self._seen = seen
 
     @classmethod
     def of(cls, entries: Iterable[E]) -> History[E]:
@@ -101,6 +106,10 @@ class History(Generic[E]):
 
     def find(self, snapshot_id: int) -> E | None:
         """The entry of a snapshot, looked for from the newest chunk back."""
+        if self._seen is None:
+            self._seen = self.ids()
+        if snapshot_id not in self._seen:
+            return None
         for chunk in reversed(self.chunks):
             found = chunk.by_id.get(snapshot_id)
             if found is not None:
@@ -117,8 +126,12 @@ class History(Generic[E]):
     def append(self, entry: E) -> History[E]:
         """A history with one more entry at its end."""
         if not self.chunks or self.chunks[-1].full:
-            return History((*self.chunks, Chunk((entry,))))
-        return History((*self.chunks[:-1], Chunk((*self.chunks[-1].entries, entry))))
+            chunks = (*self.chunks, Chunk((entry,)))
+        else:
+            chunks = (*self.chunks[:-1], Chunk((*self.chunks[-1].entries, entry)))
+        if self._seen is not None:
+            self._seen.add(entry.snapshot_id)
+        return History(chunks, length=self._length + 1, seen=self._seen)
 
     def without(self, snapshot_ids: Collection[int]) -> History[E]:
         """A history without the entries of some snapshots; chunks that hold none of them stay the same objects."""
