@@ -9,6 +9,8 @@ from lakeward.gateway.encoding import decoded, too_large
 from lakeward.gateway.http import Receive
 from lakeward.servicekit.errors import Reason, Refusal
 
+_LENGTH_DIGITS_MAX: Final = 18
+
 
 class ClientGone(Exception):  # noqa: N818 - what happened, not whose fault it is
     """The client closed the connection before its request was complete."""
@@ -26,7 +28,7 @@ class LateBody(Refusal):
 
 
 class Bodies:
-    """Reads bodies.
+    """Reads bodies. What is left unread after a refusal, the server below reads and drops once the reply is sent.
 
     Args:
         limit: bytes of one body, as sent and once inflated.
@@ -48,9 +50,7 @@ class Bodies:
         """
         _check_media_type(headers)
         declared = headers.get(b"content-length", b"")
-        if declared.isdigit() and (len(declared) > 19 or int(declared) > self._limit):  # noqa: PLR2004 - digits of 2**63
-            if headers.get(b"expect", b"").lower() != b"100-continue" and len(declared) < 19:  # noqa: PLR2004
-                await self._drain(receive)
+        if declared.isdigit() and (len(declared) > _LENGTH_DIGITS_MAX or int(declared) > self._limit):
             raise too_large(self._limit)
         body = await self._collect(receive)
         coding = headers.get(b"content-encoding")
@@ -71,9 +71,6 @@ class Bodies:
                 size += len(piece)
                 self._held += len(piece)
                 if size > self._limit:
-                    pieces.clear()
-                    if message.get("more_body", False):
-                        await self._drain(receive)
                     raise too_large(self._limit)
                 if self._held > self._total:
                     raise Refusal(
@@ -87,21 +84,10 @@ class Bodies:
         finally:
             self._held -= size
 
-    async def _drain(self, receive: Receive) -> None:
-        """Take what a client still sends, and drop it: one that is cut off while it sends never reads the refusal."""
-        room = self._limit
-        while room > 0:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ClientGone
-            room -= len(message.get("body", b""))
-            if not message.get("more_body", False):
-                return
-
 
 def _check_media_type(headers: Mapping[bytes, bytes]) -> None:
     sent = headers.get(b"content-type")
-    if sent is None or sent.startswith(b"application/json"):
+    if sent is None or sent == b"application/json":
         return
     media_type = sent.partition(b";")[0].strip().lower()
     if media_type == b"application/json" or (media_type.startswith(b"application/") and media_type.endswith(b"+json")):

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pytest
+
+from lakeward.gateway.context import Contexts, headers_by_name
+from lakeward.gateway.forwarded import Links
+from lakeward.protocol.common.v1 import context_pb2
+from lakeward.servicekit.errors import Reason, Refusal
+
+CONTEXTS = Contexts(links=Links(base_uri=None, heed_forwarded=False, trusted_proxies=()), new_id=lambda: "made")
+
+
+def context(*lines: tuple[str, str]) -> context_pb2.RequestContext:
+    headers = headers_by_name([(name.encode(), value.encode("latin-1")) for name, value in lines])
+    return CONTEXTS.of({"scheme": "http", "client": None}, headers, request_id=CONTEXTS.request_id(headers))
+
+
+def test_every_header_that_counts_reaches_the_context() -> None:
+    found = context(
+        ("host", "lake.test"),
+        ("authorization", "Bearer dev"),
+        ("x-request-id", "req-1"),
+        ("traceparent", "00-11111111111111111111111111111111-2222222222222222-01"),
+        ("x-project-id", " p1 "),
+        ("x-assume-role", "role"),
+        ("idempotency-key", "0198e000-0000-7000-8000-000000000001"),
+        ("user-agent", "PyIceberg/0.10.0"),
+        ("x-iceberg-access-delegation", "vended-credentials"),
+    )
+    assert found == context_pb2.RequestContext(
+        request_id="req-1",
+        traceparent="00-11111111111111111111111111111111-2222222222222222-01",
+        authorization="Bearer dev",
+        project_id="p1",
+        assumed_role="role",
+        base_uri="http://lake.test",
+        user_agent="PyIceberg/0.10.0",
+        delegation=[context_pb2.DELEGATION_VENDED_CREDENTIALS],
+        idempotency_key="0198e000-0000-7000-8000-000000000001",
+    )
+
+
+def test_the_older_name_of_the_project_header_works_and_the_newer_wins() -> None:
+    assert context(("x-project-ident", "old")).project_id == "old"
+    assert context(("x-project-ident", "old"), ("x-project-id", "new")).project_id == "new"
+    assert context(("x-project-ident", "old"), ("x-project-id", "")).project_id == "old"
+
+
+@pytest.mark.parametrize("given", ["", "a" * 129, "two words\x00", "snö"])
+def test_a_request_id_that_cannot_stand_in_a_log_is_replaced(given: str) -> None:
+    assert context(("x-request-id", given)).request_id == "made"
+
+
+def test_a_request_id_of_the_clients_own_is_kept_even_if_it_is_no_uuid() -> None:
+    assert context(("x-request-id", "job-7/step-2")).request_id == "job-7/step-2"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["vended-credentials,remote-signing"], [1, 2]),
+        (["vended-credentials", "remote-signing"], [1, 2]),
+        ([" client-managed , unknown"], [3]),
+        (["Vended-Credentials"], []),
+        (["vended-credentials,vended-credentials"], [1]),
+    ],
+)
+def test_access_delegation_is_a_list_on_one_line_or_on_several(lines: list[str], words: list[int]) -> None:
+    found = context(*(("x-iceberg-access-delegation", line) for line in lines))
+    assert list(found.delegation) == words
+
+
+def test_a_user_agent_is_cut_to_256_bytes() -> None:
+    assert context(("user-agent", "x" * 300)).user_agent == "x" * 256
+    assert len(context(("user-agent", "ö" * 300)).user_agent.encode()) <= 256
+
+
+@pytest.mark.parametrize("name", ["authorization", "idempotency-key", "x-project-id", "x-assume-role", "host"])
+def test_a_header_that_may_stand_once_is_refused_twice(name: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        context((name, "a"), (name, "a"))
+    assert refused.value.reason == Reason.REASON_DUPLICATE_HEADER
+    assert refused.value.metadata == {"header": name}
+
+
+def test_an_empty_idempotency_key_counts_as_none() -> None:
+    assert context(("idempotency-key", "")).idempotency_key == ""
