@@ -16,18 +16,18 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from tests.support.catalog.memory import MemoryCatalog
-from tests.support.catalog.values import HeldClock, a_storage
+from tests.support.catalog.values import FreshIds, HeldClock, a_storage
 
 from lakeward.authz.adapters.table import Rule, TableAuthorizer
 from lakeward.catalog.application.announcements import Announcer
 from lakeward.catalog.application.caller import Delegation
 from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.idempotency import Once
-from lakeward.catalog.application.ports import Rules
+from lakeward.catalog.application.ports import Ids, Rules
 from lakeward.catalog.application.ports_access import Level, SignedRequest, StorageRequest, Vended
 from lakeward.catalog.application.server import Facts
 from lakeward.catalog.domain.iceberg.files import is_gzip_name
@@ -62,6 +62,9 @@ from lakeward.servicekit.authorization.identity import Identified
 from lakeward.servicekit.authorization.principals import ANONYMOUS, UserId, user
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.rpc import Caller, Host
+
+if TYPE_CHECKING:
+    from tests.support.catalog.stores import Stores  # which needs a database's driver
 
 ANYTHING: Final = Rule(allows=True)
 SCHEMA: Final = {
@@ -228,9 +231,10 @@ RULES: Final = Rules(
 
 
 class House:
-    def __init__(self, *, rules: Rules = RULES, shares: House | None = None) -> None:
-        """`shares`: another process over that one's database, store and vending."""
-        self.clock, self.ids, self.rules = HeldClock(), CountedIds(), rules
+    def __init__(self, *, rules: Rules = RULES, shares: House | None = None, stores: Stores | None = None) -> None:
+        """`shares`: another process over that one's database, store and vending. `stores`: the rows are there, not in memory."""
+        self.clock, self.rules = HeldClock(), rules
+        self.ids: Ids = CountedIds()
         self.catalog = MemoryCatalog(clock=self.clock, ids=self.ids)
         self.identity = TokenIdentity()
         self.authorizer = TableAuthorizer(ANYTHING)
@@ -240,23 +244,24 @@ class House:
             self.clock, self.ids, self.catalog = shares.clock, shares.ids, shares.catalog
             self.files, self.access, self.judge = shares.files, shares.access, shares.judge
             self.warehouse_id = shares.warehouse_id
+        if stores is not None:
+            self.clock, self.ids = stores.clock, FreshIds()  # the rows of other houses stay
+        rows: MemoryCatalog | Stores = stores or self.catalog
         self.roles = Roles(
             identity=self.identity,
             authorizer=self.authorizer,
-            servers=self.catalog.servers,
-            warehouses=self.catalog.warehouses,
-            namespaces=self.catalog.namespaces,
-            tabulars=self.catalog.tabulars,
-            bodies=self.catalog.bodies,
-            changes=self.catalog.changes,
-            documents=Documents(self.catalog.bodies),
+            servers=rows.servers,
+            warehouses=rows.warehouses,
+            namespaces=rows.namespaces,
+            tabulars=rows.tabulars,
+            bodies=rows.bodies,
+            changes=rows.changes,
+            documents=Documents(rows.bodies),
             files=self.files,
             access=self.access,
             storage=self.judge,
             gate=OpenGate(),
-            once=Once(
-                store=self.catalog.idempotency, clock=self.clock, rules=rules, twin_wait=timedelta(milliseconds=50)
-            ),
+            once=Once(store=rows.idempotency, clock=self.clock, rules=rules, twin_wait=timedelta(milliseconds=50)),
             announcer=Announcer(source="lakeward://test", ids=self.ids),
             clock=self.clock,
             ids=self.ids,

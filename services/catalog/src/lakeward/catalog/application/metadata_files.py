@@ -70,7 +70,14 @@ async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
     Raises:
         asyncio.CancelledError: the caller was cancelled; the work goes on.
     """
-    return await asyncio.shield(in_background(work))
+    task = asyncio.ensure_future(work)
+    _background.add(task)
+    task.add_done_callback(_background.discard)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.add_done_callback(_ended)  # nobody else hears now how it ends
+        raise
 
 
 def in_background(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:

@@ -1,0 +1,229 @@
+"""The use cases over the real database: what the unit tests show in memory holds where it is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+import pytest_asyncio
+from tests.support.catalog.house import House, commit_body, context, ident, refusal_of, tabular, view_body
+from tests.support.catalog.stores import PostgresStores, Stores, catalog_pool
+
+from lakeward.catalog.domain.model import WarehouseId
+from lakeward.protocol.catalog.v1 import namespaces_pb2, server_pb2, tables_pb2, views_pb2, warehouses_pb2
+from lakeward.protocol.common.v1 import context_pb2
+from lakeward.servicekit.errors import Reason, Refusal
+
+pytestmark = pytest.mark.integration
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def stores(postgres_url: str) -> AsyncIterator[Stores]:
+    async with catalog_pool(postgres_url) as pool:
+        yield PostgresStores(pool)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def house(stores: Stores) -> House:
+    """A warehouse of its own for each test."""
+    house = House(stores=stores)
+    if not (await stores.servers.server()).bootstrapped:
+        await house.server.Bootstrap(server_pb2.BootstrapRequest(accept_terms_of_use=True))
+    name = f"w-{uuid4()}"
+    house.warehouse_id = await house.make_warehouse(name, base=f"s3://lake/{name}")
+    await house.make_namespace("Sales")
+    await house.make_table("Sales", "Orders")
+    await house.make_view("Sales", "Recent")
+    return house
+
+
+def namespaces(house: House, *parent: str, **page: Any) -> Any:
+    return house.namespaces.ListNamespaces(
+        namespaces_pb2.ListNamespacesRequest(
+            warehouse_id=house.warehouse_id,
+            parent=ident(*parent) if parent else None,
+            page=context_pb2.Page(**page) if page else None,
+        )
+    )
+
+
+def drop_namespace(house: House, *path: str, **flags: Any) -> Any:
+    return house.namespaces.DropNamespace(
+        namespaces_pb2.DropNamespaceRequest(warehouse_id=house.warehouse_id, ident=ident(*path), **flags)
+    )
+
+
+def commit(house: House, key: str, *, idempotency_key: str = "") -> Any:
+    return house.views.CommitView(
+        views_pb2.CommitViewRequest(
+            context=context(idempotency_key=idempotency_key),
+            warehouse_id=house.warehouse_id,
+            view=tabular("sales", "recent"),
+            body=commit_body({"action": "set-properties", "updates": {key: "x"}}),
+        )
+    )
+
+
+async def commit_as_clients_do(house: House, key: str) -> None:
+    """Again, while another try can win."""
+    while True:
+        try:
+            await commit(house, key)
+        except Refusal as refusal:
+            if refusal.reason != Reason.REASON_COMMIT_CONFLICT:
+                raise
+        else:
+            return
+
+
+async def properties(house: House) -> list[str]:
+    reply = await house.views.LoadView(
+        views_pb2.LoadViewRequest(warehouse_id=house.warehouse_id, view=tabular("SALES", "RECENT"))
+    )
+    return sorted(json.loads(reply.view.metadata.plain)["properties"])
+
+
+async def test_names_are_listed_page_by_page_as_they_are_stored(house: House) -> None:
+    for name in ("A", "b", "C"):
+        await house.make_namespace("sales", name)
+    found, token = [], ""
+    while True:
+        page = await namespaces(house, "SALES", size=2, token=token)
+        found += [".".join(each.parts) for each in page.namespaces]
+        token = page.next_page_token
+        if not token:
+            break
+    assert sorted(found) == ["Sales.A", "Sales.C", "Sales.b"]
+    assert len((await namespaces(house, "sales")).namespaces) == 3
+
+
+async def test_a_namespace_goes_with_everything_inside_and_not_while_something_is(house: House) -> None:
+    await house.make_namespace("Sales", "Eu")
+    assert (await refusal_of(drop_namespace(house, "sales"))).reason == Reason.REASON_NAMESPACE_NOT_EMPTY
+    await drop_namespace(house, "sales", recursive=True, purge=True)
+    assert not (await namespaces(house)).namespaces
+    request = warehouses_pb2.DeleteWarehouseRequest(warehouse_id=house.warehouse_id, force=True)
+    assert (await refusal_of(house.warehouses.DeleteWarehouse(request))).reason == Reason.REASON_WAREHOUSE_NOT_EMPTY
+
+
+async def test_nothing_is_made_inside_a_namespace_that_goes(house: House) -> None:
+    await house.make_namespace("empty")
+    calls = [drop_namespace(house, "empty"), *(house.make_namespace("empty", f"n{n}") for n in range(4))]
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    refused = {each.reason for each in results if isinstance(each, Refusal)}
+    assert not [each for each in results if isinstance(each, Exception) and not isinstance(each, Refusal)]
+    dropped = not isinstance(results[0], Exception)
+    made = [each for each in results[1:] if not isinstance(each, Exception)]
+    assert dropped is not bool(made)
+    assert refused <= {Reason.REASON_NO_SUCH_NAMESPACE, Reason.REASON_NAMESPACE_NOT_EMPTY}
+
+
+async def test_concurrent_property_changes_lose_nothing(house: House) -> None:
+    await asyncio.gather(
+        *(
+            house.namespaces.UpdateNamespaceProperties(
+                namespaces_pb2.UpdateNamespacePropertiesRequest(
+                    warehouse_id=house.warehouse_id, ident=ident("sales"), updates={f"k{n}": "x"}
+                )
+            )
+            for n in range(8)
+        )
+    )
+    reply = await house.namespaces.GetNamespace(
+        namespaces_pb2.GetNamespaceRequest(warehouse_id=house.warehouse_id, ident=ident("sales"))
+    )
+    assert {f"k{n}" for n in range(8)} < set(reply.namespace.properties)
+
+
+async def test_commits_to_one_view_from_two_processes_lose_nothing(house: House, stores: Stores) -> None:
+    other = House(stores=stores, shares=house)
+    processes = (("a", house), ("b", other))
+    await asyncio.gather(*(commit_as_clients_do(each, f"{name}{n}") for n in range(4) for name, each in processes))
+    assert await properties(house) == sorted(f"{name}{n}" for n in range(4) for name in "ab")
+    assert len(house.files.stored) == 2 + 8  # one file a commit; those of lost races are gone
+
+
+async def test_twins_of_one_key_in_two_processes_make_one_commit(house: House, stores: Stores) -> None:
+    other, key = House(stores=stores, shares=house), str(uuid4())
+    told = len(await stores.told())
+    replies = await asyncio.gather(*(commit(each, "a", idempotency_key=key) for each in (house, other)))
+    assert len({reply.view.metadata_location for reply in replies}) == 1
+    assert len(await stores.told()) == told + 1
+
+
+async def test_a_view_moves_is_renamed_and_dropped(house: House) -> None:
+    warehouse = await house.roles.warehouses.find(WarehouseId(UUID(house.warehouse_id)))
+    location = f"{warehouse.storage.base_location}/moved"
+    body = commit_body({"action": "set-location", "location": location})
+    await house.views.CommitView(
+        views_pb2.CommitViewRequest(warehouse_id=house.warehouse_id, view=tabular("sales", "recent"), body=body)
+    )
+    taken = house.views.CreateView(
+        views_pb2.CreateViewRequest(
+            warehouse_id=house.warehouse_id, namespace=ident("sales"), body=view_body("v", location=f"{location}/in")
+        )
+    )
+    assert (await refusal_of(taken)).reason == Reason.REASON_LOCATION_TAKEN
+    await house.views.RenameView(
+        views_pb2.RenameViewRequest(
+            warehouse_id=house.warehouse_id,
+            source=tabular("sales", "recent"),
+            destination=tabular("sales", "RECENT"),
+        )
+    )
+    listed = await house.views.ListViews(
+        views_pb2.ListViewsRequest(warehouse_id=house.warehouse_id, namespace=ident("sales"))
+    )
+    assert [each.name for each in listed.identifiers] == ["RECENT"]
+    await house.views.DropView(
+        views_pb2.DropViewRequest(warehouse_id=house.warehouse_id, view=tabular("sales", "recent"))
+    )
+    pending = house.views.CreateView(
+        views_pb2.CreateViewRequest(
+            warehouse_id=house.warehouse_id, namespace=ident("sales"), body=view_body("v", location=location)
+        )
+    )
+    assert (await refusal_of(pending)).reason == Reason.REASON_LOCATION_BEING_PURGED
+
+
+async def test_of_a_rename_and_a_drop_at_once_one_wins(house: House) -> None:
+    rename = house.tables.RenameTable(
+        tables_pb2.RenameTableRequest(
+            warehouse_id=house.warehouse_id, source=tabular("sales", "orders"), destination=tabular("sales", "new")
+        )
+    )
+    drop = house.tables.DropTable(
+        tables_pb2.DropTableRequest(warehouse_id=house.warehouse_id, table=tabular("sales", "orders"))
+    )
+    results = await asyncio.gather(rename, drop, return_exceptions=True)
+    refused = [each for each in results if isinstance(each, Exception)]
+    assert [type(each) for each in refused] == [Refusal]
+
+
+async def test_of_two_warehouses_at_one_place_at_once_one_wins(house: House) -> None:
+    base = f"s3://lake/{uuid4()}"
+    calls = [house.make_warehouse(f"w-{uuid4()}", base=base + "/in" * n) for n in range(2)]
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    refused = [each for each in results if isinstance(each, Exception)]
+    assert [getattr(each, "reason", each) for each in refused] == [Reason.REASON_STORAGE_OVERLAP]
+
+
+async def test_a_warehouse_changes_and_goes(house: House) -> None:
+    name = f"w-{uuid4()}"
+    which = await house.make_warehouse(name, base=f"s3://lake/{name}")
+    await house.warehouses.RenameWarehouse(warehouses_pb2.RenameWarehouseRequest(warehouse_id=which, name=name + "x"))
+    await house.warehouses.DeactivateWarehouse(warehouses_pb2.DeactivateWarehouseRequest(warehouse_id=which))
+    await house.warehouses.UpdateStorageCredential(
+        warehouses_pb2.UpdateStorageCredentialRequest(warehouse_id=house.warehouse_id, secret_id=str(uuid4()))
+    )
+    inactive = await house.warehouses.ListWarehouses(
+        warehouses_pb2.ListWarehousesRequest(statuses=[warehouses_pb2.WAREHOUSE_STATUS_INACTIVE])
+    )
+    assert which in [each.warehouse_id for each in inactive.warehouses]
+    await house.warehouses.DeleteWarehouse(warehouses_pb2.DeleteWarehouseRequest(warehouse_id=which))
+    gone = house.warehouses.GetWarehouse(warehouses_pb2.GetWarehouseRequest(warehouse_id=which))
+    assert (await refusal_of(gone)).reason == Reason.REASON_NO_SUCH_WAREHOUSE
