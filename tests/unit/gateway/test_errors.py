@@ -22,7 +22,7 @@ TABLES = {
     "management": management.RENDERED,
 }
 # What a family may be shown as, whatever the dialect.
-STATUSES = {
+STATUSES: dict[int, set[int]] = {
     reason_pb2.FAMILY_INVALID_ARGUMENT: {400, 404, 405, 415, 422},
     reason_pb2.FAMILY_DEADLINE_EXCEEDED: {504},
     reason_pb2.FAMILY_NOT_FOUND: {404, 400},

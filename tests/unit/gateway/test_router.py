@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import urllib.parse
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from lakeward.gateway.router import Router
 from lakeward.servicekit.errors import Reason, Refusal
 
-SEGMENTS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=20)
+SEGMENTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 
 
 def router_of(*templates: str) -> Router[str]:
@@ -59,10 +60,8 @@ def test_a_segment_that_cannot_be_decoded_is_refused(segment: bytes) -> None:
 
 @given(st.binary(max_size=60))
 def test_no_bytes_of_a_path_raise_anything_but_a_refusal(tail: bytes) -> None:
-    try:
+    with contextlib.suppress(Refusal):
         router_of("/v1/{a}/{b}").find(b"/v1/" + tail)
-    except Refusal as refusal:
-        assert refusal.reason == Reason.REASON_INVALID_FIELD
 
 
 def test_two_targets_at_one_place_are_refused_when_they_are_added() -> None:

@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from google.protobuf import duration_pb2, timestamp_pb2
+from tests.unit.gateway.fakes import WAREHOUSE, World, error_of
+
+from lakeward.gateway.dialects.management import unsupported
+from lakeward.protocol.catalog.v1 import server_pb2, warehouses_pb2
+from lakeward.protocol.vending.v1 import vending_pb2
+from lakeward.servicekit.errors import Reason, Refusal
+
+WAREHOUSES = "/management/v1/warehouse"
+ONE = f"{WAREHOUSES}/{WAREHOUSE}"
+PROFILE = b'{"type":"s3","bucket":"b","sts-enabled":true}'
+CREDENTIAL = {"type": "s3", "credential-type": "access-key", "aws-secret-access-key": "hush"}
+STORED = warehouses_pb2.Warehouse(
+    warehouse_id=WAREHOUSE,
+    project_id="p",
+    name="demo",
+    status=warehouses_pb2.WAREHOUSE_STATUS_ACTIVE,
+    storage_profile=PROFILE,
+    credential_kind="s3:access-key",
+    delete_profile=warehouses_pb2.DeleteProfile(restorable_for=duration_pb2.Duration(seconds=60)),
+    allowed_format_versions=[1, 2],
+    default_format_version=2,
+    updated_at=timestamp_pb2.Timestamp(seconds=1_767_225_600, nanos=5_000_000),
+)
+SHOWN: dict[str, Any] = {
+    "id": WAREHOUSE,
+    "warehouse-id": WAREHOUSE,
+    "name": "demo",
+    "project-id": "p",
+    "storage-profile": {"type": "s3", "bucket": "b", "sts-enabled": True},
+    "storage-credential-type": {"type": "s3", "credential-type": "access-key"},
+    "delete-profile": {"type": "soft", "expiration-seconds": 60},
+    "status": "active",
+    "protected": False,
+    "allowed-format-versions": [1, 2],
+    "default-format-version": 2,
+    "managed-by": "self-managed",
+    "updated-at": "2026-01-01T00:00:00.005000Z",
+}
+
+
+async def test_the_server_says_what_it_is(served: World) -> None:
+    served.catalog.answers["GetServerInfo"] = server_pb2.GetServerInfoResponse(
+        version="0.1.0", bootstrapped=True, server_id="id", authz_backend="allow-all", queues=["tabular_purge"]
+    )
+    document = (await served.client.get("/management/v1/info")).json()
+    assert document["version"] == document["lakekeeper-version"] == "0.1.0"
+    assert document["bootstrapped"] is True
+    assert document["default-project-id"] is None
+    assert document["queues"] == ["tabular_purge"]
+    assert document["license-status"]["license-type"] == "Apache-2.0"
+    assert document["license-status"]["valid"] is True
+
+
+async def test_bootstrap_answers_204(served: World) -> None:
+    served.catalog.answers["Bootstrap"] = server_pb2.BootstrapResponse()
+    response = await served.client.post(
+        "/management/v1/bootstrap", json={"accept-terms-of-use": True, "is-operator": True, "user-type": "human"}
+    )
+    assert (response.status_code, response.content) == (204, b"")
+    assert served.asked.accept_terms_of_use
+    assert served.asked.is_operator
+
+
+@pytest.mark.parametrize(
+    ("path", "project"),
+    [
+        ("/management/v1/project", "header"),
+        ("/management/v1/default-project", "header"),
+        ("/management/v1/project/named", "named"),
+    ],
+)
+async def test_the_project_is_found_by_header_or_path(served: World, path: str, project: str) -> None:
+    served.catalog.answers["GetProject"] = server_pb2.GetProjectResponse(project_id="p", name="Default Project")
+    response = await served.client.get(path, headers={"x-project-id": "header"})
+    assert response.json() == {"project-id": "p", "project-name": "Default Project"}
+    assert served.asked.context.project_id == project
+
+
+async def test_a_warehouse_is_made_with_a_credential_that_only_vending_sees(served: World) -> None:
+    served.vending.answers["StageCredential"] = vending_pb2.StageCredentialResponse(secret_id="secret-1")
+    served.catalog.answers["CreateWarehouse"] = warehouses_pb2.CreateWarehouseResponse(warehouse=STORED)
+    response = await served.client.post(
+        WAREHOUSES,
+        json={
+            "warehouse-name": "demo",
+            "project-id": "p",
+            "storage-profile": {"type": "s3"},
+            "storage-credential": CREDENTIAL,
+            "delete-profile": {"type": "soft", "expiration-seconds": 60},
+            "allowed-format-versions": [1, 2],
+            "default-format-version": 2,
+        },
+    )
+    assert (response.status_code, response.json()) == (201, SHOWN)
+    (staged,) = served.vending.asked
+    assert json.loads(staged.credential) == CREDENTIAL
+    assert staged.context.project_id == "p"
+    asked = served.asked
+    assert asked.secret_id == "secret-1"
+    assert b"hush" not in asked.SerializeToString()
+    assert asked.delete_profile.restorable_for.seconds == 60
+    assert list(asked.allowed_format_versions) == [1, 2]
+    assert asked.context.project_id == "p"
+
+
+@pytest.mark.parametrize("credential", [{}, {"storage-credential": None}])
+async def test_a_warehouse_without_a_credential_stages_none(served: World, credential: dict[str, None]) -> None:
+    served.catalog.answers["CreateWarehouse"] = warehouses_pb2.CreateWarehouseResponse(warehouse=STORED)
+    document = {"warehouse-name": "demo", "storage-profile": {"type": "s3"}, **credential}
+    assert (await served.client.post(WAREHOUSES, json=document)).status_code == 201
+    assert not served.vending.asked
+    assert served.asked.secret_id == ""
+    assert not served.asked.HasField("delete_profile")
+
+
+async def test_a_credential_that_is_refused_makes_no_warehouse(served: World) -> None:
+    served.vending.answers["StageCredential"] = Refusal(
+        Reason.REASON_INVALID_STORAGE_PROFILE, "bad", field="credential-type", value="x"
+    )
+    document = {"warehouse-name": "demo", "storage-profile": {}, "storage-credential": CREDENTIAL}
+    response = await served.client.post(WAREHOUSES, json=document)
+    assert response.status_code == 400
+    assert "hush" not in response.text
+    assert not served.catalog.asked
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"delete-profile": {"type": "soft", "expiration-seconds": -1}},
+        {"delete-profile": {"type": "soft", "expiration-seconds": 315_360_001}},
+        {"delete-profile": {"type": "soft"}},
+        {"delete-profile": {"type": "firm"}},
+        {"allowed-format-versions": []},
+        {"allowed-format-versions": ["2"]},
+        {"default-format-version": 2**40},
+        {"managed-by": "instance-admin"},
+        {"warehouse-name": None},
+    ],
+)
+async def test_a_warehouse_of_the_wrong_shape_is_refused(served: World, change: dict[str, Any]) -> None:
+    document = {"warehouse-name": "demo", "storage-profile": {}, **change}
+    response = await served.client.post(WAREHOUSES, json=document)
+    assert error_of(response)["code"] == 400
+    assert not served.catalog.asked
+
+
+@pytest.mark.parametrize(
+    ("query", "statuses"),
+    [("", []), ("?warehouseStatus=inactive", [2]), ("?warehouseStatus=active&warehouseStatus=inactive", [1, 2])],
+)
+async def test_warehouses_are_listed_by_status(served: World, query: str, statuses: list[int]) -> None:
+    served.catalog.answers["ListWarehouses"] = warehouses_pb2.ListWarehousesResponse(warehouses=[STORED])
+    response = await served.client.get(WAREHOUSES + query)
+    assert response.json() == {"warehouses": [SHOWN]}
+    assert list(served.asked.statuses) == statuses
+
+
+async def test_the_older_query_names_the_project_of_a_listing(served: World) -> None:
+    served.catalog.answers["ListWarehouses"] = warehouses_pb2.ListWarehousesResponse()
+    await served.client.get(f"{WAREHOUSES}?projectId=q", headers={"x-project-id": "p"})
+    assert served.asked.context.project_id == "q"
+    assert (await served.client.get(f"{WAREHOUSES}?warehouseStatus=asleep")).status_code == 400
+
+
+async def test_one_warehouse_is_shown_with_what_it_lacks_as_null(served: World) -> None:
+    bare = warehouses_pb2.Warehouse(
+        warehouse_id=WAREHOUSE, storage_profile=b"{}", status=warehouses_pb2.WAREHOUSE_STATUS_INACTIVE
+    )
+    served.catalog.answers["GetWarehouse"] = warehouses_pb2.GetWarehouseResponse(warehouse=bare)
+    document = (await served.client.get(ONE)).json()
+    assert document["storage-credential-type"] is None
+    assert document["updated-at"] is None
+    assert document["delete-profile"] == {"type": "hard"}
+    assert document["status"] == "inactive"
+
+
+async def test_a_warehouse_is_renamed(served: World) -> None:
+    served.catalog.answers["RenameWarehouse"] = warehouses_pb2.RenameWarehouseResponse(warehouse=STORED)
+    response = await served.client.post(f"{ONE}/rename", json={"new-name": "other"})
+    assert (response.status_code, response.json()) == (200, SHOWN)
+    assert served.asked.name == "other"
+
+
+async def test_a_warehouse_is_switched_on_and_off_with_empty_replies(served: World) -> None:
+    served.catalog.answers |= {
+        "ActivateWarehouse": warehouses_pb2.ActivateWarehouseResponse(),
+        "DeactivateWarehouse": warehouses_pb2.DeactivateWarehouseResponse(),
+    }
+    for verb in ("activate", "deactivate"):
+        response = await served.client.post(f"{ONE}/{verb}")
+        assert (response.status_code, response.content) == (200, b"")
+
+
+@pytest.mark.parametrize(("query", "force"), [("", False), ("?force=true", True)])
+async def test_a_warehouse_is_deleted(served: World, query: str, force: bool) -> None:
+    served.catalog.answers["DeleteWarehouse"] = warehouses_pb2.DeleteWarehouseResponse()
+    assert (await served.client.delete(ONE + query)).status_code == 204
+    assert served.asked.force is force
+
+
+@pytest.mark.parametrize(
+    ("credential", "field"),
+    [
+        ({}, None),
+        ({"storage-credential": None}, "without_credential"),
+        ({"storage-credential": CREDENTIAL}, "secret_id"),
+    ],
+)
+async def test_storage_is_replaced_and_a_credential_lost_only_where_that_is_said(
+    served: World, credential: dict[str, Any], field: str | None
+) -> None:
+    served.vending.answers["StageCredential"] = vending_pb2.StageCredentialResponse(secret_id="secret-2")
+    served.catalog.answers["UpdateStorage"] = warehouses_pb2.UpdateStorageResponse(warehouse=STORED)
+    response = await served.client.post(f"{ONE}/storage", json={"storage-profile": {"type": "s3"}, **credential})
+    assert response.json() == SHOWN
+    assert served.asked.WhichOneof("credential") == field
+    assert [staged.warehouse_id for staged in served.vending.asked] == ([WAREHOUSE] if field == "secret_id" else [])
+
+
+@pytest.mark.parametrize(("document", "secret"), [({"new-storage-credential": CREDENTIAL}, "secret-3"), ({}, "")])
+async def test_a_credential_is_replaced_or_removed(served: World, document: dict[str, Any], secret: str) -> None:
+    served.vending.answers["StageCredential"] = vending_pb2.StageCredentialResponse(secret_id="secret-3")
+    served.catalog.answers["UpdateStorageCredential"] = warehouses_pb2.UpdateStorageCredentialResponse(warehouse=STORED)
+    response = await served.client.post(f"{ONE}/storage-credential", json=document)
+    assert response.json() == SHOWN
+    assert served.asked.secret_id == secret
+
+
+@pytest.mark.parametrize(("method", "path"), unsupported.routes())
+async def test_what_is_not_served_is_refused_by_name(served: World, method: str, path: str) -> None:
+    response = await served.client.request(method, path.replace("{", "").replace("}", ""))
+    assert error_of(response)["code"] == 501
+    assert path in error_of(response)["message"]
