@@ -206,7 +206,6 @@ class TableCommits:
             state=State.LIVE,
             metadata_id=MetadataId(self._ids.uuid7()),
             metadata_location=location,
-            row_version=tabular.row_version + 1,
             expires_at=None,
         )
         return _Prepared(opened, result, base, after, body_of(result.metadata), change.document)
