@@ -121,7 +121,7 @@ async def _pool(settings: PostgresSettings) -> AsyncIterator[Pool]:
 def _s3(settings: VendingSettings, stack: AsyncExitStack, *, clock: Clock, ids: Ids) -> StorageBackend:
     guard = AddressGuard(_address_rules(settings.storage), SystemResolver())
     calls = HttpCalls(guard)
-    stack.push_async_callback(asyncio.to_thread, calls.close)
+    stack.callback(calls.close)
     backend = S3Backend(calls=calls, guard=guard, rules=_identity_rules(settings.storage), clock=clock, ids=ids)
     return _cached(backend, settings.caches, clock)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.vending.domain.addresses import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,8 @@ class AddressGuard:
         parts = urlsplit(url)
         host = parts.hostname or ""
         self._rules.check_host(host)
+        if (address := literal(host)) is not None:
+            return (address,)
         addresses = await self._resolver.resolve(host, parts.port or _PORTS.get(parts.scheme, 443))
         self._rules.check_addresses(addresses, host=host)
         return addresses

@@ -1,192 +1,143 @@
-"""HTTP calls to services that a user may have named: in bounded threads, to an admitted address, without redirects.
+"""HTTP calls to services that a user may have named: to an admitted address, without redirects.
 
-For what object-store clients don't do well: STS, and lists and deletes of keys as they literally are. Connections are kept
-for a while, since a commit may delete files.
+Object-store libraries follow redirects and resolve names by themselves, so a store that a user names could lead the server to
+any address. These calls go to the addresses that the guard admitted, and what comes back comes from there.
 """
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
-import http.client
 import logging
-import socket
-import threading
+import ssl
 import time
 from collections import defaultdict, deque
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from lakeward.servicekit import tls
 from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.vending.adapters.network.connections import Connection, TooLarge, head_of, open_connection
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
+    from urllib.parse import SplitResult
 
     from lakeward.vending.adapters.network.addresses import AddressGuard
-    from lakeward.vending.domain.addresses import Address
 
 _log = logging.getLogger(__name__)
 
-THREADS: Final = 16
+AT_ONCE: Final = 128
 MAX_REPLY_BYTES: Final = 8 * 1024 * 1024
-CONNECT_SECONDS: Final = 5.0
-REPLY_SECONDS: Final = 20.0
-_IDLE_SECONDS: Final = 15.0
-_IDLE_PER_HOST: Final = 8
+REPLY_SECONDS: Final = 30.0
+_IDLE_SECONDS: Final = 10.0
+_IDLE_PER_HOST: Final = 32
 _PORTS: Final = {"http": 80, "https": 443}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back.
-
-    Attributes:
-        body: at most `MAX_REPLY_BYTES`.
-    """
+    """What came back."""
 
     status: int
     body: bytes
 
 
 class HttpCalls:
-    """Makes calls; `close` when done."""
+    """Makes calls, up to `AT_ONCE` at a time; `close` when done."""
 
     def __init__(self, guard: AddressGuard) -> None:
         """Call what `guard` admits."""
         self._guard = guard
-        self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="vending-http")
-        self._idle = _IdleConnections()
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._idle: defaultdict[tuple[str, str], deque[tuple[float, Connection]]] = defaultdict(deque)
 
     def close(self) -> None:
-        """Close what is open; calls under way finish."""
-        self._threads.shutdown(wait=True)
-        self._idle.close()
+        """Close the connections between calls."""
+        for waiting in self._idle.values():
+            for _, connection in waiting:
+                connection.close()
+        self._idle.clear()
 
-    async def send(self, method: str, url: str, *, headers: Mapping[str, str], body: bytes, repeatable: bool) -> Reply:
+    async def send(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes,
+        repeatable: bool,
+        limit: int = MAX_REPLY_BYTES,
+    ) -> Reply:
         """One call. A redirect is returned, not followed.
 
         Args:
-            method: upper case.
+            method: upper case, and not HEAD, whose replies announce bodies that don't come.
             url: absolute; its path and query go out as they are.
             headers: without `host` and `content-length`, which are the URL's and the body's.
             body: may be empty.
             repeatable: whether it may be sent again when a connection that was kept turns out to be closed.
+            limit: most bytes of the reply's body.
 
         Raises:
             Refusal: ADDRESS_DENIED, STORE_UNAVAILABLE.
+            TooLarge: the reply is over `limit`.
         """
-        addresses = await self._guard.admit(url)
-        call = _Call(method, url, dict(headers), body, repeatable, addresses)
+        parts = urlsplit(url)
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        framed = {"host": parts.netloc, **headers, "content-length": str(len(body))}
+        head = head_of(method, target, framed)
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, call)
-        except (OSError, http.client.HTTPException) as error:
+            async with self._slots:
+                return await self._send(parts, head, body, repeatable=repeatable, limit=limit)
+        except TooLarge:
+            raise
+        except (OSError, TimeoutError, ssl.SSLError) as error:
             raise unavailable(url, error) from error
 
-    def _send(self, call: _Call) -> Reply:
-        parts = urlsplit(call.url)
-        kept = self._idle.take(parts.scheme, parts.netloc)
+    async def _send(self, parts: SplitResult, head: bytes, body: bytes, *, repeatable: bool, limit: int) -> Reply:
+        kept = self._take(parts) if repeatable else None
         if kept is not None:
             try:
-                return self._exchange(kept, call)
-            except (OSError, http.client.HTTPException):
-                kept.close()
-                if not call.repeatable:
+                return await self._exchange(kept, parts, head, body, limit)
+            except ConnectionError as error:
+                if isinstance(error, TooLarge):
                     raise
-        return self._exchange(_connect(call), call)
+        return await self._exchange(await self._connect(parts), parts, head, body, limit)
 
-    def _exchange(self, connection: http.client.HTTPConnection, call: _Call) -> Reply:
-        parts = urlsplit(call.url)
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        try:
-            connection.request(call.method, target, body=call.body, headers=call.headers)
-            response = connection.getresponse()
-            body = response.read(MAX_REPLY_BYTES + 1)
-        except BaseException:
-            connection.close()
-            raise
-        if len(body) > MAX_REPLY_BYTES:
-            connection.close()
-            raise http.client.HTTPException(f"the reply is over {MAX_REPLY_BYTES} bytes")
-        if response.will_close or not response.isclosed():
-            connection.close()
+    async def _exchange(
+        self, connection: Connection, parts: SplitResult, head: bytes, body: bytes, limit: int
+    ) -> Reply:
+        status, received = await connection.exchange(head, body, limit=limit, seconds=REPLY_SECONDS)
+        waiting = self._idle[parts.scheme, parts.netloc]
+        if connection.usable and len(waiting) < _IDLE_PER_HOST:
+            waiting.append((time.monotonic(), connection))
         else:
-            self._idle.give(parts.scheme, parts.netloc, connection)
-        return Reply(response.status, body)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Call:
-    method: str
-    url: str
-    headers: dict[str, str]
-    body: bytes
-    repeatable: bool
-    addresses: Sequence[Address]
-
-
-class _IdleConnections:
-    """Connections between calls, newest first."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._by_host: defaultdict[tuple[str, str], deque[tuple[float, http.client.HTTPConnection]]] = defaultdict(
-            deque
-        )
-
-    def take(self, scheme: str, authority: str) -> http.client.HTTPConnection | None:
-        old: list[http.client.HTTPConnection] = []
-        with self._lock:
-            waiting = self._by_host[scheme, authority]
-            while waiting and time.monotonic() - waiting[0][0] > _IDLE_SECONDS:
-                old.append(waiting.popleft()[1])
-            taken = waiting.pop()[1] if waiting else None
-        for connection in old:
             connection.close()
-        return taken
+        return Reply(status, received)
 
-    def give(self, scheme: str, authority: str, connection: http.client.HTTPConnection) -> None:
-        with self._lock:
-            waiting = self._by_host[scheme, authority]
-            if len(waiting) < _IDLE_PER_HOST:
-                waiting.append((time.monotonic(), connection))
-                return
-        connection.close()
+    def _take(self, parts: SplitResult) -> Connection | None:
+        """The connection that was used last: the others grow old and go. It was admitted when it was opened."""
+        waiting = self._idle[parts.scheme, parts.netloc]
+        while waiting and time.monotonic() - waiting[0][0] > _IDLE_SECONDS:
+            waiting.popleft()[1].close()
+        while waiting:
+            _, connection = waiting.pop()
+            if connection.usable:
+                return connection
+        return None
 
-    def close(self) -> None:
-        with self._lock:
-            connections = [connection for waiting in self._by_host.values() for _, connection in waiting]
-            self._by_host.clear()
-        for connection in connections:
-            connection.close()
-
-
-def _connect(call: _Call) -> http.client.HTTPConnection:
-    """A connection to the first address that answers."""
-    parts = urlsplit(call.url)
-    host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
-    failure: OSError = ConnectionError(f"{host} has no address")
-    for address in call.addresses:
-        try:
-            raw = socket.create_connection((str(address), port), timeout=CONNECT_SECONDS)
-        except OSError as error:
-            failure = error
-            continue
-        connection = http.client.HTTPConnection(parts.netloc, timeout=REPLY_SECONDS)
-        try:
-            raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            # the handshake has the host's name, so the certificate is checked against that and not the address
-            connection.sock = (
-                tls.shared_context().wrap_socket(raw, server_hostname=host) if parts.scheme == "https" else raw
-            )
-        except BaseException:
-            raw.close()
-            raise
-        connection.sock.settimeout(REPLY_SECONDS)
-        connection.auto_open = 0
-        return connection
-    raise failure
+    async def _connect(self, parts: SplitResult) -> Connection:
+        """A connection to the first admitted address that answers."""
+        host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
+        context = tls.shared_context() if parts.scheme == "https" else None
+        failure: OSError = ConnectionError(f"{host} has no address")
+        for address in await self._guard.admit(parts.geturl()):
+            try:
+                return await open_connection(str(address), port, tls=context, host=host)
+            except (OSError, TimeoutError) as error:
+                failure = error
+        raise failure
 
 
 def unavailable(url: str, error: BaseException) -> Refusal:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Final
 
 from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.adapters.s3 import clients, endpoints, oss, r2, sts
-from lakeward.vending.adapters.s3.bucket_calls import BucketCalls
+from lakeward.vending.adapters.s3 import endpoints, oss, r2, sts
 from lakeward.vending.adapters.s3.identities import (
     AssumedIdentity,
     Identity,
@@ -16,6 +14,7 @@ from lakeward.vending.adapters.s3.identities import (
     base_identity,
 )
 from lakeward.vending.adapters.s3.objects import S3Objects
+from lakeward.vending.adapters.s3.signed_calls import SignedCalls
 from lakeward.vending.adapters.s3.sts import RoleRequest
 from lakeward.vending.application.ports import SigningKey
 from lakeward.vending.domain import session_policy
@@ -122,9 +121,7 @@ class S3Backend:
 
     async def _connect(self, profile: S3Profile, identity: Identity) -> ObjectStore:
         await self._guard.admit(endpoints.bucket_url(profile))
-        # importing the library and reading certificates takes a while the first time
-        client = await asyncio.to_thread(clients.connect, profile, identity)
-        return S3Objects(profile, client, BucketCalls(profile, identity, calls=self._calls, clock=self._clock))
+        return S3Objects(profile, SignedCalls(profile, identity, calls=self._calls, clock=self._clock))
 
     def _admitted(self, storage: Storage) -> S3Profile:
         profile = profiles.as_s3(storage.profile)

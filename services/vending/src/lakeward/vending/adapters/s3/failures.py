@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+# An error's document, which may be longer than the object that was asked for.
+MAX_ERROR_BYTES: Final = 64 * 1024
+
 _DENIED: Final = frozenset({401, 403})
 _TOO_MANY: Final = 429
 _SERVER_FAULT: Final = 500
