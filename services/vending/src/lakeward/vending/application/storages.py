@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
+    from lakeward.locations import Location
     from lakeward.vending.application.ports import Secrets, StorageBackend
     from lakeward.vending.domain.permit import Permit
     from lakeward.vending.domain.profiles.profile import Profile
@@ -56,11 +57,11 @@ async def storage_of(permit: Permit, profile: bytes, *, secrets: Secrets) -> Sto
         raise Refusal(
             Reason.REASON_PERMIT_REFUSED, "the storage profile is not the one that the permit names", cause="profile"
         )
-    parsed = _parsed(profile)
-    if not parsed.base.contains(permit.location):
+    parsed, base = _parsed(profile)
+    if not base.contains(permit.location):
         raise Refusal(
             Reason.REASON_PERMIT_REFUSED,
-            f"{permit.location} is not in the warehouse at {parsed.base}",
+            f"{permit.location} is not in the warehouse at {base}",
             cause="location",
         )
     credential = None
@@ -81,5 +82,8 @@ def no_such_secret(secret_id: UUID) -> Refusal:
     )
 
 
-# A profile is parsed for every load; its text changes when somebody edits the warehouse.
-_parsed = lru_cache(maxsize=1024)(profiles.parse)
+@lru_cache(maxsize=1024)
+def _parsed(text: bytes) -> tuple[Profile, Location]:
+    """A profile and its base: both are needed for every load, and change when somebody edits the warehouse."""
+    profile = profiles.parse(text)
+    return profile, profile.base

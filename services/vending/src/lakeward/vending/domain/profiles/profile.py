@@ -30,6 +30,8 @@ _TYPES: Final[Mapping[str, type[Profile]]] = {
     "onelake": OneLakeProfile,
     "gcs": GcsProfile,
 }
+# the first name of a kind is its own; the others are aliases
+_NAMES: Final[Mapping[type[Profile], str]] = {kind: name for name, kind in reversed(tuple(_TYPES.items()))}
 _NEEDS_CREDENTIAL: Final = (AdlsProfile, OneLakeProfile, GcsProfile)
 
 
@@ -78,7 +80,7 @@ def normalise(text: bytes, *, credential: CredentialKind | None, replaces: bytes
 
 def type_name(profile: Profile) -> str:
     """The profile's `type`, as replies spell it."""
-    return str(profile.document()["type"])
+    return _NAMES[type(profile)]
 
 
 def as_s3(profile: Profile) -> S3Profile:

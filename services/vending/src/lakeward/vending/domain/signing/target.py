@@ -29,8 +29,7 @@ _PATH_CHARACTERS: Final = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F
 _QUERY_CHARACTERS: Final = re.compile(r"(?:[A-Za-z0-9._~!$'()*,:@/?&=-]|%[0-9A-Fa-f]{2})*\Z")
 _ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _DOTS: Final = frozenset({".", ".."})
-_CONTROL_END: Final = 0x20
-_DELETE: Final = 0x7F
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _MAX_DECODINGS: Final = 8
 _PORTS: Final = {"http": "80", "https": "443"}
 
@@ -217,7 +216,7 @@ def _decode(text: str, *, what: str) -> str:
 
 
 def _check_segment(segment: str, *, what: str) -> None:
-    if "/" in segment or any(ord(character) < _CONTROL_END or ord(character) == _DELETE for character in segment):
+    if "/" in segment or _CONTROL.search(segment):
         raise invalid("FailedToDecodeURISegment", f"the {what} has an encoded slash or control character")
     # A key may hold percent-escapes of its own (Iceberg writes partition values so), as long as no number of decodings
     # turns it into a step up.
