@@ -14,6 +14,7 @@ from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.authorization.identity import Identity
 from lakeward.servicekit.authorization.principals import Principal
 from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.telemetry import current
 
 MAX_USER_AGENT_BYTES: Final = 256
 _PROJECT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
@@ -34,7 +35,7 @@ class Caller:
     Attributes:
         principal: whom rights are asked for.
         actor: the same, as events say it.
-        request_id: the call's; the trace-id of the events of its change. Never empty behind the rpc pipeline.
+        request_id: the call's; the trace-id of the events of its change.
         project: the project that the call names; None where it names none.
         base_uri: the outside base of links, without a trailing slash; "" where it is not known, and then links are left out.
         delegation: what the client accepts, in no order; empty: the server chooses.
@@ -64,7 +65,7 @@ async def authenticate(context: context_pb2.RequestContext, identity: Identity) 
     return Caller(
         principal=principal,
         actor=Actor(principal.user_id or None, principal.role_id or None),
-        request_id=context.request_id,
+        request_id=context.request_id or _bound_request_id(),
         project=project,
         base_uri=context.base_uri,
         delegation=frozenset([Delegation(word) for word in context.delegation if word])
@@ -97,6 +98,12 @@ def is_project_id(text: str) -> bool:
 
 
 _NONE: Final[frozenset[Delegation]] = frozenset()
+
+
+def _bound_request_id() -> str:
+    """The id that the pipeline made for a call that came without one."""
+    correlation = current()
+    return "" if correlation is None else correlation.request_id
 
 
 def _idempotency_key(text: str) -> UUID | None:

@@ -45,7 +45,7 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
         caller = await authenticate(request.context, self._identity)
         command = ListNamespaces(
             decode.warehouse_id(request.warehouse_id),
-            decode.namespace_ident(request.parent) if request.HasField("parent") else None,
+            decode.namespace_ident(request.parent) if request.parent.parts else None,
             page_of(request),
         )
         page = await self._do.list(command, caller=caller)
