@@ -1,0 +1,234 @@
+"""The gateway on a real socket: what only shows there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from tests.unit.gateway.fakes import PREFIXED, Service, hosts, server_settings
+
+from lakeward.gateway.bootstrap import gateway
+from lakeward.gateway.health import Probe
+from lakeward.gateway.peers import Peers
+from lakeward.gateway.server import bound_socket, serve
+from lakeward.gateway.settings import GatewaySettings
+from lakeward.protocol.catalog.v1 import tables_pb2, types_pb2
+from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.rpc import Caller, Channel, connect, failure_of
+
+pytestmark = pytest.mark.integration
+
+TABLE = f"{PREFIXED}/namespaces/a/tables/t"
+
+
+async def readiness() -> Sequence[Probe]:
+    return ()
+
+
+@asynccontextmanager
+async def served(catalog: Service, *, catalog_channel: Channel | None = None) -> AsyncIterator[int]:
+    """A gateway's port."""
+    catalog_host, vending_host = hosts(catalog, Service())
+    peers = Peers(
+        catalog=catalog_channel or catalog_host.channel(caller=Caller.CALLER_GATEWAY),
+        vending=vending_host.channel(caller=Caller.CALLER_GATEWAY),
+    )
+    listener = bound_socket("127.0.0.1", 0)
+    async with (
+        gateway(GatewaySettings(server_settings()), peers=peers, readiness=readiness) as application,
+        serve(application, listener=listener) as port,
+    ):
+        yield port
+
+
+@pytest.fixture
+def catalog() -> Service:
+    service = Service()
+    service.answers["LoadTable"] = tables_pb2.LoadTableResponse(not_modified='"x"')
+    return service
+
+
+async def exchange(port: int, request: bytes, *, until: bytes = b"") -> bytes:
+    """What comes back for raw bytes, to the end of the connection or to a mark."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(request)
+    await writer.drain()
+    try:
+        async with asyncio.timeout(20):
+            return await (reader.readuntil(until) if until else reader.read())
+    finally:
+        writer.close()
+        await writer.wait_closed()
+
+
+def error_in(reply: bytes) -> dict[str, Any]:
+    head, _, body = reply.partition(b"\r\n\r\n")
+    assert b"content-type: application/json" in head
+    error: dict[str, Any] = json.loads(body)["error"]
+    return error
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /\xff\xfe HTTP/1.1\r\nhost: a\r\n\r\n",
+        b"GET / HTTP/1.1\r\nhost: a\r\nbroken header\r\n\r\n",
+        b"GET / HTTP/1.1\r\nhost: a\r\nx: " + b"x" * 70_000 + b"\r\n\r\n",
+        b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\nhost: a\r\n\r\n",
+        b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
+    ],
+    ids=["no request", "version", "bytes in path", "header", "long header", "long path", "two lengths"],
+)
+async def test_what_is_not_http_is_refused_in_the_envelope(catalog: Service, request_bytes: bytes) -> None:
+    async with served(catalog) as port:
+        reply = await exchange(port, request_bytes)
+    assert reply.startswith(b"HTTP/1.1 400 ")
+    assert error_in(reply)["type"] == "BadRequestException"
+
+
+async def test_a_request_without_a_host_is_served(catalog: Service) -> None:
+    async with served(catalog) as port:
+        reply = await exchange(port, f"GET {TABLE} HTTP/1.0\r\n\r\n".encode())
+    assert reply.startswith(b"HTTP/1.1 304 ")
+    assert catalog.asked[0].context.base_uri == ""
+
+
+async def test_no_reply_names_its_server_and_each_has_a_date(catalog: Service) -> None:
+    async with served(catalog) as port, httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        headers = (await client.get(TABLE)).headers
+    assert "server" not in headers
+    assert "date" in headers
+    assert "content-length" not in headers
+    assert "transfer-encoding" not in headers
+
+
+async def test_a_client_that_waits_to_be_told_to_continue_is_refused_before_it_sends(catalog: Service) -> None:
+    async with served(catalog) as port:
+        head = (
+            f"POST {TABLE} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
+            f"content-length: 999999\r\nexpect: 100-continue\r\n\r\n"
+        )
+        reply = await exchange(port, head.encode(), until=b"\r\n\r\n")
+    assert reply.startswith(b"HTTP/1.1 413 ")
+
+
+async def test_a_body_above_the_limit_is_refused_to_a_client_that_sends_all_of_it(catalog: Service) -> None:
+    async with served(catalog) as port, httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        response = await client.post(TABLE, content=b" " * 5_000_000)
+        assert response.status_code == 413
+        assert (await client.get(TABLE)).status_code == 304
+
+
+async def test_requests_in_a_row_on_one_connection_are_answered_in_order(catalog: Service) -> None:
+    async def answer(request: tables_pb2.LoadTableRequest) -> tables_pb2.LoadTableResponse:
+        return tables_pb2.LoadTableResponse(not_modified=f'"{request.table.name}"')
+
+    catalog.answers["LoadTable"] = answer
+    path = f"{PREFIXED}/namespaces/a/tables"
+    requests = "".join(f"GET {path}/{name} HTTP/1.1\r\nhost: a\r\n\r\n" for name in ("one", "two"))
+    requests += f"GET {path}/three HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"
+    async with served(catalog) as port:
+        reply = await exchange(port, requests.encode())
+    assert [line for line in reply.split(b"\r\n") if line.startswith(b"etag")] == [
+        b'etag: "one"',
+        b'etag: "two"',
+        b'etag: "three"',
+    ]
+
+
+async def test_what_is_under_way_is_finished_when_the_server_stops(catalog: Service) -> None:
+    begun, release = asyncio.Event(), asyncio.Event()
+
+    async def slow(request: object) -> tables_pb2.LoadTableResponse:
+        del request
+        begun.set()
+        await release.wait()
+        return tables_pb2.LoadTableResponse(not_modified='"late"')
+
+    catalog.answers["LoadTable"] = slow
+    async with httpx.AsyncClient() as client:
+        async with served(catalog) as port:
+            request = asyncio.create_task(client.get(f"http://127.0.0.1:{port}{TABLE}"))
+            await begun.wait()
+            asyncio.get_running_loop().call_later(0.3, release.set)
+        assert (await request).headers["etag"] == '"late"'
+        with pytest.raises(httpx.ConnectError):
+            await client.get(f"http://127.0.0.1:{port}{TABLE}")
+
+
+async def test_ipv6_listeners_take_ipv4_too() -> None:
+    if not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    listener = bound_socket("::", 0)
+    try:
+        with socket.create_connection(("127.0.0.1", listener.getsockname()[1]), timeout=5):
+            pass
+    finally:
+        listener.close()
+
+
+class _Batches(Service):
+    """A catalog whose loads are asked for in batches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[int] = []
+
+    async def LoadTable(self, request: tables_pb2.LoadTableRequest, call: Any) -> tables_pb2.LoadTableResponse:
+        del call
+        return self.load(request, alone=True)
+
+    async def BatchLoadTables(
+        self, request: tables_pb2.BatchLoadTablesRequest, call: Any
+    ) -> tables_pb2.BatchLoadTablesResponse:
+        del call
+        self.batches.append(len(request.items))
+        return tables_pb2.BatchLoadTablesResponse(items=[self._item(item) for item in request.items])
+
+    def _item(self, item: tables_pb2.LoadTableRequest) -> tables_pb2.BatchLoadTablesItem:
+        try:
+            return tables_pb2.BatchLoadTablesItem(response=self.load(item, alone=False))
+        except Refusal as refusal:
+            return tables_pb2.BatchLoadTablesItem(failure=failure_of(refusal))
+
+    def load(self, request: tables_pb2.LoadTableRequest, *, alone: bool) -> tables_pb2.LoadTableResponse:
+        name = request.table.name
+        if name == "absent":
+            raise Refusal(Reason.REASON_NO_SUCH_TABLE, "absent", table=name)
+        if name == "large" and not alone:
+            raise Refusal(Reason.REASON_TOO_LARGE, "too large for a batch", what="item", limit="1048576")
+        body = types_pb2.JsonBody(plain=json.dumps({"name": name, "who": request.context.authorization}).encode())
+        return tables_pb2.LoadTableResponse(table=types_pb2.LoadedTabular(etag=f'"{name}"', metadata=body))
+
+
+async def test_loads_of_a_remote_catalog_travel_together_and_stay_apart() -> None:
+    catalog = _Batches()
+    host, _ = hosts(catalog, Service())
+    workloads = type("Gateway", (), {"caller_of": lambda *_: Caller.CALLER_GATEWAY})()
+    async with (
+        host.serve("127.0.0.1:0", workloads=workloads) as grpc_port,
+        connect(f"127.0.0.1:{grpc_port}", service="catalog") as channel,
+        served(catalog, catalog_channel=channel) as port,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
+    ):
+        names = [*(f"t{index}" for index in range(30)), "absent", "large"]
+        responses = await asyncio.gather(
+            *(
+                client.get(f"{PREFIXED}/namespaces/a/tables/{name}", headers={"authorization": f"Bearer {name}"})
+                for name in names
+            )
+        )
+    by_name = dict(zip(names, responses, strict=True))
+    assert by_name["absent"].status_code == 404
+    for name, response in by_name.items():
+        if name != "absent":
+            assert response.json()["metadata"] == {"name": name, "who": f"Bearer {name}"}
+    assert sum(catalog.batches) > len(catalog.batches)
