@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.catalog.house import TokenIdentity, refusal_of
+from tests.support.catalog.fakes import TokenIdentity
+from tests.support.catalog.house import refusal_of
 
 from lakeward.catalog.application.caller import Caller, Delegation, authenticate
 from lakeward.protocol.common.v1 import context_pb2

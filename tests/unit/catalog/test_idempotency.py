@@ -7,7 +7,8 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
-from tests.support.catalog.house import RULES, TokenIdentity, refusal_of
+from tests.support.catalog.fakes import TokenIdentity
+from tests.support.catalog.house import RULES, refusal_of
 from tests.support.catalog.memory import MemoryCatalog
 from tests.support.catalog.values import FreshIds, HeldClock
 

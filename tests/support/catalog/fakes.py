@@ -1,0 +1,168 @@
+"""Who the catalog talks to, in memory: identity, files, vending, and a gate that is open."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from tests.support.catalog.values import a_storage
+
+from lakeward.catalog.application.caller import Delegation
+from lakeward.catalog.application.ports_access import Level, SignedRequest, StorageRequest, Vended
+from lakeward.catalog.domain.iceberg.files import is_gzip_name
+from lakeward.catalog.domain.model import Incarnation, Storage, Tabular, Warehouse, WarehouseId
+from lakeward.locations import Location
+from lakeward.protocol.common.v1 import context_pb2
+from lakeward.servicekit.authorization.identity import Identified
+from lakeward.servicekit.authorization.principals import ANONYMOUS, UserId, user
+from lakeward.servicekit.errors import Reason, Refusal
+
+
+class CountedIds:
+    """Ids that count, so that two houses that were built alike have the same ones."""
+
+    def __init__(self) -> None:
+        self._next = itertools.count(1)
+
+    def uuid7(self) -> UUID:
+        return UUID(int=0x7 << 76 | 0x2 << 62 | next(self._next))
+
+    def uuid4(self) -> UUID:
+        return UUID(int=0x4 << 76 | 0x2 << 62 | next(self._next))
+
+
+class TokenIdentity:
+    """Takes the words of `authorization` for a user id; nobody without one. Records who was provisioned."""
+
+    def __init__(self) -> None:
+        self.provisioned: list[str] = []
+        self.administrator: str | None = None
+        self.refuses_provisioning: Refusal | None = None
+
+    async def authenticate(self, context: context_pb2.RequestContext) -> Identified:
+        return Identified(user(context.authorization) if context.authorization else ANONYMOUS)
+
+    async def provision_user(self, context: context_pb2.RequestContext) -> UserId | None:
+        if self.refuses_provisioning is not None:
+            raise self.refuses_provisioning
+        self.provisioned.append(context.authorization)
+        return UserId(context.authorization) if context.authorization else None
+
+    async def bootstrap_administrator(self, context: context_pb2.RequestContext, *, is_operator: bool) -> None:
+        if self.administrator not in {None, context.authorization}:
+            raise Refusal(Reason.REASON_ALREADY_BOOTSTRAPPED, "another was first")
+        self.administrator = context.authorization
+
+
+class MemoryFiles:
+    """Files by location."""
+
+    def __init__(self) -> None:
+        self.stored: dict[str, bytes] = {}
+        self.refuses: Refusal | None = None
+
+    def _check(self) -> None:
+        if self.refuses is not None:
+            raise self.refuses
+
+    async def read(self, warehouse: Warehouse, location: str, *, within: Location, principal: str) -> bytes:
+        self._check()
+        if location not in self.stored:
+            raise Refusal(Reason.REASON_FILE_NOT_FOUND, "no such file", location=location)
+        content = self.stored[location]
+        return gzip.decompress(content) if is_gzip_name(location) else content
+
+    async def write(
+        self, warehouse: Warehouse, tabular: Tabular, location: str, content: bytes, *, principal: str
+    ) -> None:
+        self._check()
+        assert Location.parse(tabular.location).contains(Location.parse(location))
+        assert location not in self.stored
+        self.stored[location] = content
+
+    async def delete(self, warehouse: Warehouse, tabular: Tabular, locations: Sequence[str], *, principal: str) -> None:
+        self._check()
+        for location in locations:
+            self.stored.pop(location, None)
+
+    async def is_empty(self, warehouse: Warehouse, location: Location, *, principal: str) -> bool:
+        self._check()
+        return not any(location.contains(Location.parse(stored)) for stored in self.stored)
+
+    async def purge_page(self, warehouse: Warehouse, incarnation: Incarnation, location: Location) -> tuple[int, bool]:
+        raise NotImplementedError
+
+
+class CountingAccess:
+    """Vends a credential that says what it is for."""
+
+    def __init__(self) -> None:
+        self.vended: list[tuple[str, Level, str]] = []
+
+    async def vend(
+        self, warehouse: Warehouse, tabular: Tabular, level: Level, *, delegation: frozenset[Delegation], principal: str
+    ) -> Vended:
+        self.vended.append((tabular.location, level, principal))
+        credential = {"s3.session-token": f"{level.name} {len(self.vended)}"}
+        return Vended(credential, credential, None, sign_remotely=False, refresh_property="")
+
+    async def sign(
+        self, warehouse: Warehouse, tabular: Tabular | None, level: Level, request: StorageRequest, *, principal: str
+    ) -> SignedRequest:
+        if tabular is None:
+            place = request.uri.replace("https://s3/", "s3://")
+            raise Refusal(Reason.REASON_SIGNING_OUTSIDE, "nothing lies there", location=place)
+        return SignedRequest(request.uri, {"authorization": ("signed",)}, cacheable=False)
+
+
+class PlainJudge:
+    """Takes {"base": ..., "place": ..., "layout": ...} for a storage profile. Its secrets are whatever is kept."""
+
+    def __init__(self) -> None:
+        self.kept: dict[UUID, WarehouseId] = {}
+        self.forgotten: list[UUID] = []
+        self.steps: list[str] = []
+        self.refuses: dict[str, Refusal] = {}
+
+    def _step(self, name: str) -> None:
+        self.steps.append(name)
+        if name in self.refuses:
+            raise self.refuses[name]
+
+    async def normalise(self, profile: bytes, *, secret_id: UUID | None, replaces: bytes | None) -> Storage:
+        self._step("normalise")
+        wanted: Mapping[str, Any] = json.loads(profile)
+        if replaces is not None and json.loads(replaces)["base"] != wanted["base"]:
+            raise Refusal(Reason.REASON_STORAGE_PROFILE_IMMUTABLE, "the base can't change", field="base")
+        return a_storage(
+            base=wanted["base"],
+            profile=profile,
+            place=wanted.get("place", "store"),
+            layout=json.dumps(wanted.get("layout", {"type": "default"})).encode(),
+            secret_id=secret_id,
+            credential_kind=None if secret_id is None else "s3:access-key",
+        )
+
+    async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> None:
+        self._step("validate")
+        await asyncio.sleep(0)  # others run meanwhile, as with real storage
+
+    async def keep_secret(self, secret_id: UUID, warehouse_id: WarehouseId) -> None:
+        self._step("keep")
+        if self.kept.setdefault(secret_id, warehouse_id) != warehouse_id:
+            raise Refusal(Reason.REASON_NO_SUCH_SECRET, "kept for another", secret=str(secret_id))
+
+    async def forget_secret(self, secret_id: UUID) -> None:
+        self._step("forget")
+        self.kept.pop(secret_id, None)
+        self.forgotten.append(secret_id)
+
+
+class OpenGate:
+    async def check(self, **_: Any) -> None:
+        """Nobody objects."""
