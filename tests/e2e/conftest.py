@@ -1,0 +1,144 @@
+"""What the suites of engines share: one Spark for all of them, and names that nobody else uses."""
+
+from __future__ import annotations
+
+import gc
+import secrets
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.table import Table
+from tests.e2e.spark_sql import SparkSql
+from tests.support import control as control_catalog
+from tests.support.control import ControlCatalog
+from tests.support.engines import Reach, pyiceberg_properties, spark_settings
+from tests.support.lakeward import Lakeward
+
+from lakeward.pipelines.session import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+_HERE = Path(__file__).parent
+_MARKS = (
+    pytest.mark.e2e,
+    pytest.mark.integration,
+    # Engines leave their sockets to the garbage collector; that is theirs to mend.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(_HERE):
+            for mark in _MARKS:
+                item.add_marker(mark)
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _engines_leave_nothing_behind() -> Iterator[None]:
+    """Collect what engines left open here, where it is allowed, and not in the middle of somebody else's test."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+@pytest.fixture(scope="session")
+def spark_session() -> Iterator[SparkSession]:
+    """One JVM for all suites: each composition's warehouses are catalogs of it. A missing Java is an error, not a skip."""
+    with session("lakeward-e2e", settings={"spark.sql.shuffle.partitions": "1"}) as spark:
+        yield spark
+
+
+@pytest.fixture(scope="session")
+def control(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlCatalog]:
+    with control_catalog.running(tmp_path_factory.mktemp("control")) as catalog:
+        yield catalog
+
+
+@pytest.fixture(scope="session")
+def vended(lakeward: Lakeward) -> Reach:
+    """The warehouse that vends credentials."""
+    return Reach(lakeward.catalog_uri, lakeward.warehouse)
+
+
+@pytest.fixture(scope="session")
+def signed(lakeward: Lakeward) -> Reach:
+    """The warehouse that only signs requests."""
+    return Reach(lakeward.catalog_uri, lakeward.signing_warehouse, "remote-signing")
+
+
+@pytest.fixture(scope="module")
+def namespace() -> str:
+    """A name for a module's own namespace."""
+    return f"ns_{secrets.token_hex(4)}"
+
+
+@pytest.fixture(scope="module")
+def catalog(vended: Reach, namespace: str) -> Iterator[Catalog]:
+    """PyIceberg's, with a namespace of the module's own."""
+    catalog = load_catalog("vended", **pyiceberg_properties(vended))
+    catalog.create_namespace(namespace)
+    yield catalog
+    catalog.close()
+
+
+@pytest.fixture
+def new_name(namespace: str) -> str:
+    """Of a table that isn't there yet."""
+    return f"{namespace}.t_{secrets.token_hex(4)}"
+
+
+@pytest.fixture
+def new_table(catalog: Catalog, new_name: str) -> Callable[..., Table]:
+    """Creates the test's own table: as `Catalog.create_table`, without the name."""
+    return partial(catalog.create_table, new_name)
+
+
+@pytest.fixture(scope="session")
+def spark_vended(spark_session: SparkSession, vended: Reach, lakeward: Lakeward) -> SparkSql:
+    """Spark on the warehouse that vends credentials."""
+    return _spark_on(spark_session, vended, name=f"vended_{lakeward.composition}")
+
+
+@pytest.fixture(scope="session")
+def spark_signed(spark_session: SparkSession, signed: Reach, lakeward: Lakeward) -> SparkSql:
+    """Spark on the warehouse that only signs requests."""
+    return _spark_on(spark_session, signed, name=f"signed_{lakeward.composition}")
+
+
+def _spark_on(session: SparkSession, reach: Reach, *, name: str) -> SparkSql:
+    for key, value in spark_settings(reach, name=name).items():
+        session.conf.set(key, value)
+    sql = SparkSql(session, name, f"spark_{secrets.token_hex(4)}")
+    sql("create namespace {ns}")
+    return sql
+
+
+@pytest.fixture(scope="module")
+def keys_below(lakeward: Lakeward) -> Iterator[Callable[[str], list[str]]]:
+    """The store's own word on which objects lie below a location."""
+    store = lakeward.store
+    client: Any = boto3.client(
+        "s3",
+        endpoint_url=store.endpoint,
+        region_name=store.region,
+        aws_access_key_id=store.admin.access_key,
+        aws_secret_access_key=store.admin.secret_key,
+    )
+
+    def keys(location: str) -> list[str]:
+        bucket, _, prefix = location.removeprefix("s3://").partition("/")
+        listed = client.list_objects_v2(Bucket=bucket, Prefix=prefix.rstrip("/") + "/")
+        return [found["Key"] for found in listed.get("Contents", [])]
+
+    yield keys
+    client.close()
