@@ -477,6 +477,9 @@ class MemoryChange:
             raise Refusal(Reason.REASON_NO_SUCH_VIEW, "no such view", view=str(ident))
         raise Refusal(Reason.REASON_NO_SUCH_TABLE, "no such table", table=str(ident))
 
+    async def lock_incarnation(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> Tabular | None:
+        return self.rows.tabulars.get((warehouse_id, incarnation))
+
     async def commit_tabulars(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
         def current(commit: TabularCommit) -> bool:
             found = self.rows.tabulars.get((commit.warehouse_id, commit.incarnation))

@@ -6,9 +6,11 @@ import dataclasses
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final
+from uuid import UUID
 
 from pydantic import SecretStr
 from tests.support.catalog.memory import MemoryCatalog
+from tests.support.catalog.memory_tasks import MemoryTasks
 from tests.support.catalog.values import FreshIds, HeldClock, a_body, a_namespace, a_project, a_tabular, a_warehouse
 
 from lakeward.catalog.adapters.postgres.bodies import PostgresBodies
@@ -17,6 +19,7 @@ from lakeward.catalog.adapters.postgres.coalescing import CoalescingTabulars
 from lakeward.catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward.catalog.adapters.postgres.namespaces import PostgresNamespaces
 from lakeward.catalog.adapters.postgres.tabulars import PostgresTabulars
+from lakeward.catalog.adapters.postgres.tasks import PostgresTasks
 from lakeward.catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
 from lakeward.catalog.application.ports import (
     BodyStore,
@@ -27,6 +30,7 @@ from lakeward.catalog.application.ports import (
     TabularStore,
     WarehouseStore,
 )
+from lakeward.catalog.application.workers import TaskStore
 from lakeward.catalog.domain.model import Namespace, Project, Tabular, Warehouse
 from lakeward.servicekit.postgres.migrating import migrate
 from lakeward.servicekit.postgres.pools import Pool, open_pool
@@ -34,7 +38,8 @@ from lakeward.servicekit.postgres.pools import Pool, open_pool
 SCHEMA: Final = "lakeward_catalog"
 MIGRATIONS: Final = "lakeward.catalog.adapters.postgres.migrations"
 _UNTOLD = "select event_id from outbox order by outbox_id"
-_BYTES_STORED = "select count(*) from body_chunk where warehouse_id = $1 and incarnation = $2"
+_ATTEMPTS = "select attempt, outcome from task_log where task_id = $1 order by attempt"
+_CHUNKS = "select count(*) from body_chunk where warehouse_id = $1 and incarnation = $2"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +49,9 @@ class Stores:
     Attributes:
         told: ids of the events that were written, in their order.
         chunks: how many shared parts are stored for a tabular.
+        tasks: the queue.
+        attempts: (attempt, outcome) of a task's ended attempts, in order.
+        state_of: "waiting", "running" or "failed" for a task; None once it is done.
     """
 
     servers: ServerStore
@@ -56,6 +64,9 @@ class Stores:
     clock: HeldClock
     told: Callable[[], Awaitable[list[object]]]
     chunks: Callable[[Tabular], Awaitable[int]]
+    tasks: TaskStore
+    attempts: Callable[[UUID], Awaitable[list[tuple[int, str]]]]
+    state_of: Callable[[UUID], Awaitable[str | None]]
 
     async def with_warehouse(self, **changes: object) -> Warehouse:
         """A project and a warehouse in it."""
@@ -101,6 +112,14 @@ class MemoryStores(Stores):
             body = catalog.rows.bodies[current.warehouse_id, current.metadata_id]
             return len({part.chunk_id for part in (*body.everything, *body.references)} - {None})
 
+        tasks = MemoryTasks(catalog)
+
+        async def attempts(task_id: UUID) -> list[tuple[int, str]]:
+            return [(attempt, outcome) for each, attempt, outcome in tasks.log if each == task_id]
+
+        async def state_of(task_id: UUID) -> str | None:
+            return tasks.state_of(task_id)
+
         super().__init__(
             catalog.servers,
             catalog.warehouses,
@@ -112,6 +131,9 @@ class MemoryStores(Stores):
             clock,
             told,
             chunks,
+            tasks,
+            attempts,
+            state_of,
         )
 
     async def make_project(self, project: Project) -> None:
@@ -127,7 +149,14 @@ class PostgresStores(Stores):
             return [row[0] for row in await pool.fetch(_UNTOLD)]
 
         async def chunks(tabular: Tabular) -> int:
-            return int(await pool.fetchval(_BYTES_STORED, tabular.warehouse_id, tabular.incarnation))
+            return int(await pool.fetchval(_CHUNKS, tabular.warehouse_id, tabular.incarnation))
+
+        async def attempts(task_id: UUID) -> list[tuple[int, str]]:
+            return [(row[0], row[1]) for row in await pool.fetch(_ATTEMPTS, task_id)]
+
+        async def state_of(task_id: UUID) -> str | None:
+            state: str | None = await pool.fetchval("select state from task where task_id = $1", task_id)
+            return state
 
         super().__init__(
             PostgresServer(pool),
@@ -140,6 +169,9 @@ class PostgresStores(Stores):
             clock,
             told,
             chunks,
+            PostgresTasks(pool),
+            attempts,
+            state_of,
         )
 
     pool: Pool

@@ -208,13 +208,17 @@ class Change(Protocol):
     """
 
     async def emit(self, *events: Event) -> None:
-        """Write events; called after the rows that they tell of are locked."""
+        """Write events, in this order, just before the commit: when the rows that they tell of are locked."""
 
     async def enqueue(self, task: NewTask) -> UUID:
         """Queue work; where an equal task (queue, incarnation) waits or runs, answers that one's id."""
 
     async def remember(self, scope: Scope, remembered: Remembered, *, until: datetime) -> None:
-        """Keep what a key did. Raises REQUEST_IN_PROGRESS where another transaction kept the same key first."""
+        """Keep what a key did, once a transaction.
+
+        Raises REQUEST_IN_PROGRESS, at the latest when the block ends, where another transaction kept the same key first; one
+        that is about to is waited for. An expired record counts as none.
+        """
 
     # -- server and projects
 
@@ -246,7 +250,7 @@ class Change(Protocol):
         """Change what is given. Raises CONCURRENT_CHANGE unless the stored row version is the given one, WAREHOUSE_EXISTS."""
 
     async def delete_warehouse(self, warehouse_id: WarehouseId) -> None:
-        """Raises WAREHOUSE_NOT_EMPTY while a namespace or a running task refers to it."""
+        """Raises WAREHOUSE_NOT_EMPTY while a namespace, or a task that waits or runs, refers to it; failed tasks go along."""
 
     # -- namespaces
 
@@ -279,21 +283,30 @@ class Change(Protocol):
         """Whether files that overlap this location wait to be purged."""
 
     async def insert_tabular(self, tabular: Tabular, body: Body) -> None:
-        """A staged row of the same name gives way. Raises TABULAR_EXISTS (name, or id), NO_SUCH_NAMESPACE."""
+        """A staged row of the same name gives way.
+
+        Raises TABULAR_EXISTS (name, or id), NO_SUCH_NAMESPACE, LOCATION_TAKEN (exactly this place, in a race).
+        """
 
     async def lock_tabular(
         self, warehouse_id: WarehouseId, ident: TabularIdent, kinds: Collection[Kind], *, states: Collection[State]
     ) -> Tabular:
         """The row, held for update. Raises NO_SUCH_TABLE or NO_SUCH_VIEW, by the first of `kinds`."""
 
+    async def lock_incarnation(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> Tabular | None:
+        """The row, of any state, held for update; None where it is gone."""
+
     async def commit_tabulars(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
-        """Compare and set, in the order of incarnations. Answers those that lost; then nothing was written for any."""
+        """Compare and set, in the order of incarnations. Answers those that lost; then nothing was written for any.
+
+        A staged one becomes live. Raises LOCATION_TAKEN where one moves to another's place.
+        """
 
     async def rename_tabular(self, tabular: Tabular, *, namespace: Namespace, name: str) -> None:
-        """Raises TABULAR_EXISTS."""
+        """A staged row of that name gives way. Raises TABULAR_EXISTS, CONCURRENT_CHANGE unless the row version is the given."""
 
     async def drop_tabular(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
-        """Soft: the name is free, the location is not."""
+        """Soft: the name is free, the location is not. Raises CONCURRENT_CHANGE unless the row version is the given."""
 
     async def delete_tabular(self, tabular: Tabular) -> None:
         """Row and bodies."""
@@ -319,7 +332,10 @@ class Changes(Protocol):
         """
 
     async def current_metadata(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> MetadataId | None:
-        """What is current now; None where the tabular is gone. For finding out an unknown outcome."""
+        """What is current; None where the tabular is gone. For finding out an unknown outcome.
+
+        Waits for a transaction that holds the row, which may be the very one whose answer was lost: what it says is final.
+        """
 
 
 class Files(Protocol):

@@ -244,6 +244,10 @@ class PostgresChange:
         """See `Change`."""
         return await tabular_changes.lock(self.connection, warehouse_id, ident, kinds, states=states)
 
+    async def lock_incarnation(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> Tabular | None:
+        """See `Change`."""
+        return await tabular_changes.lock_incarnation(self.connection, warehouse_id, incarnation)
+
     async def commit_tabulars(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
         """See `Change`."""
         return await tabular_changes.commit(self.connection, commits)

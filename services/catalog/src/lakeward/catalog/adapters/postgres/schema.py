@@ -15,6 +15,8 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
+from lakeward.servicekit.postgres.lease_table import define_leases
+
 LOCATION_KEY_INDEXED: Final = 600
 """How many characters of a location key are indexed: a b-tree entry holds 2704 bytes, a location up to 4096."""
 EVENT_SLOTS: Final = 16
@@ -371,6 +373,8 @@ task_log = sa.Table(
     sa.CheckConstraint("outcome in ('success', 'failed', 'cancelled')", name="outcome"),
     sa.Index("task_log_age", "ended_at", info=_serves("sweeps.OLD_TASK_LOG")),
 )
+
+lease = define_leases(metadata)
 
 EXTERNAL: Final = (
     ("tabular_body", "everything_own"),

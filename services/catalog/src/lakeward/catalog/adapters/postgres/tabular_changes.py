@@ -84,6 +84,12 @@ select {TABULAR}, n.path
  order by t.dropped_at desc nulls first limit 1
    for update of t
 """
+LOCK_INCARNATION: Final = f"""
+select {TABULAR}, n.path
+  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+ where t.warehouse_id = $1 and t.incarnation = $2
+   for update of t
+"""
 # The body moves with the row, and so do the shared parts: afterwards there are those of the new body and no others.
 COMMIT: Final = """
 with moved as (
@@ -210,6 +216,14 @@ async def lock(
     if row is None:
         raise no_such_tabular(next(iter(kinds)), ident)
     return tabular_with_path(row)
+
+
+async def lock_incarnation(
+    connection: Connection, warehouse_id: WarehouseId, incarnation: Incarnation
+) -> Tabular | None:
+    """See `Change.lock_incarnation`."""
+    row = await connection.fetchrow(LOCK_INCARNATION, warehouse_id, incarnation)
+    return None if row is None else tabular_with_path(row)
 
 
 async def commit(connection: Connection, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:

@@ -47,6 +47,15 @@ create table idempotency (
 """,
     "create index idempotency_expiry on idempotency (expires_at)",
     """
+create table lease (
+    name text not null,
+    holder text not null,
+    fence bigint not null,
+    expires_at timestamptz not null,
+    constraint lease_pkey primary key (name)
+)
+""",
+    """
 create table outbox (
     outbox_id bigint generated always as identity,
     event_id uuid not null,

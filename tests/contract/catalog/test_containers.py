@@ -1,0 +1,358 @@
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from tests.support.catalog.stores import Stores
+from tests.support.catalog.values import (
+    EVERYTHING,
+    NOON,
+    a_body,
+    a_namespace,
+    a_project,
+    a_purge,
+    a_record,
+    a_scope,
+    a_storage,
+    a_tabular,
+    a_time,
+    a_warehouse,
+    an_event,
+)
+
+from lakeward.catalog.application.ports import After, Visibility
+from lakeward.catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, WarehouseId
+from lakeward.catalog.domain.names import NamespaceIdent
+from lakeward.catalog.domain.tasks import Queue
+from lakeward.servicekit.errors import Reason, Refusal
+
+
+async def test_bootstrap_closes_once(stores: Stores) -> None:
+    project = a_project()
+
+    async def close() -> bool:
+        async with stores.changes.change() as change:
+            return await change.bootstrap(default_project=project)
+
+    assert sorted(await asyncio.gather(close(), close())) == [False, True]
+    assert (await stores.servers.server()).bootstrapped
+    assert await stores.servers.project(project.project_id) == project
+
+
+async def test_an_absent_project_is_refused(stores: Stores) -> None:
+    with pytest.raises(Refusal) as refused:
+        await stores.servers.project(ProjectId("absent"))
+    assert refused.value.reason == Reason.REASON_NO_SUCH_PROJECT
+
+
+async def test_a_warehouse_is_found_as_it_was_inserted_by_id_and_by_name_without_case(stores: Stores) -> None:
+    warehouse = await stores.with_warehouse(name="Lake", restorable_for=None)
+    assert await stores.warehouses.find(warehouse.warehouse_id) == warehouse
+    assert await stores.warehouses.find_by_name(warehouse.project_id, "lAKE") == warehouse
+
+
+@pytest.mark.parametrize("name", ["absent", "a\0b"])
+async def test_an_absent_warehouse_is_refused_by_its_name(stores: Stores, name: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        await stores.warehouses.find_by_name(ProjectId("absent"), name)
+    assert refused.value.metadata == {"warehouse": name}
+    with pytest.raises(Refusal):
+        await stores.warehouses.find(WarehouseId(uuid4()))
+
+
+async def test_a_warehouses_name_is_taken_without_case_in_its_project_alone(stores: Stores) -> None:
+    warehouse = await stores.with_warehouse(name="lake")
+
+    async def insert(name: str, project_id: ProjectId) -> None:
+        async with stores.changes.change() as change:
+            await change.insert_warehouse(a_warehouse(dataclasses.replace(a_project(), project_id=project_id), name))
+
+    with pytest.raises(Refusal) as refused:
+        await insert("LAKE", warehouse.project_id)
+    assert refused.value.reason == Reason.REASON_WAREHOUSE_EXISTS
+    await stores.with_warehouse(name="Lake")
+    with pytest.raises(Refusal) as refused:
+        await insert("other", ProjectId("absent"))
+    assert refused.value.reason == Reason.REASON_NO_SUCH_PROJECT
+
+
+async def test_warehouses_are_listed_by_name_and_by_what_is_visible(stores: Stores) -> None:
+    second = await stores.with_warehouse(name="B")
+    project = dataclasses.replace(a_project(), project_id=second.project_id)
+    first, third = a_warehouse(project, "a"), a_warehouse(project, "c", active=False)
+    async with stores.changes.change() as change:
+        await change.insert_warehouse(third)
+        await change.insert_warehouse(first)
+
+    async def listed(*, active: bool | None = None, visible: Visibility = EVERYTHING) -> list[object]:
+        return list(await stores.warehouses.list(project.project_id, active=active, visible=visible))
+
+    assert await listed() == [first, second, third]
+    assert await listed(active=False) == [third]
+    assert await listed(visible=Visibility(everything=False, objects=frozenset({first.warehouse_id}))) == [first]
+    assert await listed(visible=Visibility(everything=False)) == []
+
+
+async def test_an_update_changes_what_is_given_and_its_version(stores: Stores) -> None:
+    warehouse = await stores.with_warehouse()
+    async with stores.changes.change() as change:
+        locked = await change.lock_warehouse(warehouse.warehouse_id)
+        renamed = await change.update_warehouse(locked, name="New name")
+    moved = a_storage(base="s3://lake/elsewhere", secret_id=None, credential_kind=None, client_defaults={})
+    async with stores.changes.change() as change:
+        changed = await change.update_warehouse(renamed, storage=moved, active=False)
+    assert await stores.warehouses.find(warehouse.warehouse_id) == changed
+    assert changed == dataclasses.replace(
+        warehouse, name="New name", storage=moved, active=False, row_version=3, updated_at=stores.clock.now()
+    )
+
+
+async def test_an_update_of_an_older_version_is_refused(stores: Stores) -> None:
+    warehouse = await stores.with_warehouse()
+
+    async def rename(name: str) -> None:
+        async with stores.changes.change() as change:
+            await change.update_warehouse(warehouse, name=name, storage=a_storage(base="s3://lake/never"))
+
+    await rename("first")
+    with pytest.raises(Refusal) as refused:
+        await rename("second")
+    assert refused.value.reason == Reason.REASON_CONCURRENT_CHANGE
+    assert (await stores.warehouses.find(warehouse.warehouse_id)).name == "first"
+
+
+async def test_a_renamed_warehouse_is_seen_by_the_next_load(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    before = (await stores.tabulars.locate(tabular.warehouse_id, tabular.ident)).warehouse
+    assert before is not None
+    async with stores.changes.change() as change:
+        after = await change.update_warehouse(before, active=False)
+    assert (await stores.tabulars.locate(tabular.warehouse_id, tabular.ident)).warehouse == after
+
+
+async def test_warehouses_of_a_place_are_found_in_all_projects(stores: Stores) -> None:
+    place = f"s3://{uuid4()}"
+    found = [await stores.with_warehouse(storage=a_storage(place=place), active=active) for active in (True, False)]
+    async with stores.changes.change() as change:
+        await change.lock_storage_place(place)
+        assert list(await change.warehouses_at(place)) == sorted(found, key=lambda each: each.warehouse_id)
+
+
+async def test_a_warehouse_goes_when_it_is_empty(stores: Stores) -> None:
+    warehouse = await stores.with_warehouse()
+
+    async def delete() -> None:
+        async with stores.changes.change() as change:
+            await change.delete_warehouse(warehouse.warehouse_id)
+
+    namespace = await stores.with_namespace(warehouse)
+    with pytest.raises(Refusal) as refused:
+        await delete()
+    assert refused.value.reason == Reason.REASON_WAREHOUSE_NOT_EMPTY
+    async with stores.changes.change() as change:
+        await change.delete_namespace(namespace)
+        await change.enqueue(a_purge(a_tabular(namespace)))
+    with pytest.raises(Refusal):
+        await delete()
+    task = await stores.tasks.claim(Queue.TABULAR_PURGE, now=NOON, silence=timedelta(minutes=1), attempts=5)
+    assert task is not None
+    await stores.tasks.finish(task, now=NOON, message="", progress=0)
+    await delete()
+    with pytest.raises(Refusal):
+        await stores.warehouses.find(warehouse.warehouse_id)
+
+
+async def test_a_namespace_is_found_with_its_warehouse_and_keeps_its_case(stores: Stores) -> None:
+    warehouse = await stores.with_warehouse()
+    namespace = await stores.with_namespace(warehouse, "Sales", properties={"Owner": "anna", "empty": "", "é": "\0"})
+    found = await stores.namespaces.find(warehouse.warehouse_id, NamespaceIdent(("sALES",)))
+    assert found == (warehouse, namespace)
+    assert await stores.namespaces.find(warehouse.warehouse_id, NamespaceIdent(("absent",))) == (warehouse, None)
+    assert await stores.namespaces.find(WarehouseId(uuid4()), namespace.ident) == (None, None)
+
+
+async def test_a_namespaces_name_is_taken_without_case_below_its_parent(stores: Stores) -> None:
+    parent = await stores.with_namespace(None, "a")
+    warehouse = await stores.warehouses.find(parent.warehouse_id)
+    await stores.with_namespace(warehouse, "b", parent=parent)
+    with pytest.raises(Refusal) as refused:
+        await stores.with_namespace(warehouse, "B", parent=parent)
+    assert refused.value.reason == Reason.REASON_NAMESPACE_EXISTS
+    await stores.with_namespace(warehouse, "B")
+
+
+async def test_a_namespace_below_one_that_went_is_refused(stores: Stores) -> None:
+    parent = await stores.with_namespace(None, "a")
+    warehouse = await stores.warehouses.find(parent.warehouse_id)
+    async with stores.changes.change() as change:
+        await change.delete_namespace(parent)
+    with pytest.raises(Refusal) as refused:
+        await stores.with_namespace(warehouse, "b", parent=parent)
+    assert refused.value.metadata == {"namespace": "a"}
+    with pytest.raises(Refusal) as refused:
+        async with stores.changes.change() as change:
+            await change.lock_namespace(parent.warehouse_id, parent.ident, exclusively=False)
+    assert refused.value.reason == Reason.REASON_NO_SUCH_NAMESPACE
+
+
+async def test_properties_are_replaced(stores: Stores) -> None:
+    namespace = await stores.with_namespace(properties={"a": "1", "b": "2"})
+    async with stores.changes.change() as change:
+        locked = await change.lock_namespace(namespace.warehouse_id, namespace.ident, exclusively=True)
+        await change.set_namespace_properties(locked, {"b": "3"})
+    found = (await stores.namespaces.find(namespace.warehouse_id, namespace.ident))[1]
+    assert found == dataclasses.replace(namespace, properties={"b": "3"}, row_version=2)
+
+
+async def _tree(stores: Stores) -> tuple[Namespace, Namespace, Namespace, Namespace, list[Tabular]]:
+    top = await stores.with_namespace(None, "top")
+    warehouse = await stores.warehouses.find(top.warehouse_id)
+    child = await stores.with_namespace(warehouse, "child", parent=top)
+    grandchild = await stores.with_namespace(warehouse, "grandchild", parent=child)
+    beside = await stores.with_namespace(warehouse, "top2")
+    tabulars = [await stores.with_tabular(each) for each in (top, child, grandchild, beside)]
+    return top, child, grandchild, beside, tabulars
+
+
+async def test_contents_are_everything_below_and_nothing_beside(stores: Stores) -> None:
+    top, child, grandchild, _, tabulars = await _tree(stores)
+    async with stores.changes.change() as change:
+        await change.drop_tabular(tabulars[2], at=NOON, expires_at=NOON)
+    async with stores.changes.change() as change:
+        contents = await change.contents(top.warehouse_id, top.namespace_id)
+    assert contents.namespaces == (child, grandchild)
+    assert [each.incarnation for each in contents.tabulars] == sorted(each.incarnation for each in tabulars[:3])
+    assert [each.incarnation for each in contents.tabulars if each.state is State.DROPPED] == [tabulars[2].incarnation]
+
+
+async def test_a_deleted_namespace_takes_everything_below_along(stores: Stores) -> None:
+    top, child, _, beside, tabulars = await _tree(stores)
+    async with stores.changes.change() as change:
+        await change.delete_namespace(top)
+    for gone in (top, child):
+        assert (await stores.namespaces.find(gone.warehouse_id, gone.ident))[1] is None
+    assert await stores.tabulars.by_id(top.warehouse_id, tabulars[2].tabular_id) is None
+    assert (await stores.tabulars.locate(beside.warehouse_id, tabulars[3].ident)).tabular == tabulars[3]
+
+
+@pytest.mark.parametrize("everything", [True, False])
+async def test_pages_of_namespaces_join_to_the_whole_in_order(stores: Stores, everything: bool) -> None:
+    warehouse = await stores.with_warehouse()
+    parents: list[Namespace | None] = [None, await stores.with_namespace(warehouse, "parent")]
+    for parent in parents:
+        at = a_time()  # equal times are told apart by ids
+        made = [a_namespace(warehouse, parent=parent, created_at=at if index < 4 else a_time()) for index in range(7)]
+        async with stores.changes.change() as change:
+            for namespace in reversed(made):
+                await change.insert_namespace(namespace)
+        visible = EVERYTHING
+        if not everything:
+            visible = Visibility(everything=False, objects=frozenset(each.namespace_id for each in made))
+        found: list[Namespace] = []
+        after = None
+        while page := await stores.namespaces.children(
+            warehouse.warehouse_id,
+            None if parent is None else parent.namespace_id,
+            visible=visible,
+            after=after,
+            limit=3,
+        ):
+            assert len(page) <= 3
+            found += page
+            after = After(page[-1].created_at, page[-1].namespace_id)
+        mine = [each for each in found if each in made]
+        assert mine == sorted(made, key=lambda each: (each.created_at, each.namespace_id))
+
+
+async def test_a_listing_shows_what_is_granted_and_what_lies_below_a_container(stores: Stores) -> None:
+    top, child, grandchild, beside, tabulars = await _tree(stores)
+
+    async def children(of: Namespace | None, *, containers: set[object], objects: set[object]) -> set[object]:
+        visible = Visibility(everything=False, containers=frozenset(containers), objects=frozenset(objects))  # type: ignore[arg-type]  # ids
+        parent = None if of is None else of.namespace_id
+        found = await stores.namespaces.children(top.warehouse_id, parent, visible=visible, after=None, limit=10)
+        return {each.namespace_id for each in found}
+
+    async def inside(of: Namespace, *, containers: set[object], objects: set[object]) -> set[object]:
+        visible = Visibility(everything=False, containers=frozenset(containers), objects=frozenset(objects))  # type: ignore[arg-type]  # ids
+        found = await stores.tabulars.list(
+            of.warehouse_id, of.namespace_id, Kind.TABLE, visible=visible, after=None, limit=10
+        )
+        return {each.incarnation for each in found}
+
+    assert await children(None, containers=set(), objects=set()) == set()
+    assert await children(None, containers={beside.namespace_id}, objects=set()) == {beside.namespace_id}
+    assert await children(None, containers=set(), objects={top.namespace_id}) == {top.namespace_id}
+    assert await children(top, containers=set(), objects={top.namespace_id}) == set()
+    assert await children(child, containers={top.namespace_id}, objects=set()) == {grandchild.namespace_id}
+    assert await inside(grandchild, containers={top.namespace_id}, objects=set()) == {tabulars[2].incarnation}
+    assert await inside(beside, containers={top.namespace_id}, objects=set()) == set()
+    assert await inside(top, containers={child.namespace_id}, objects=set()) == set()
+    granted: set[object] = {tabulars[0].incarnation, tabulars[1].incarnation}
+    assert await inside(top, containers=set(), objects=granted) == {tabulars[0].incarnation}
+
+
+async def test_pages_of_tables_hold_live_ones_of_the_kind_in_order(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    at = a_time()
+    made = [a_tabular(namespace, created_at=at) for _ in range(5)]
+    async with stores.changes.change() as change:
+        for tabular in made:
+            await change.insert_tabular(tabular, a_body())
+    await stores.with_tabular(namespace, kind=Kind.VIEW)
+    await stores.with_tabular(namespace, state=State.STAGED)
+    ordered = sorted(made, key=lambda each: each.incarnation)
+    for visible in (EVERYTHING, Visibility(everything=False, containers=frozenset({namespace.namespace_id}))):
+        key = (namespace.warehouse_id, namespace.namespace_id, Kind.TABLE)
+        first = await stores.tabulars.list(*key, visible=visible, after=None, limit=3)
+        after = After(first[-1].created_at, first[-1].incarnation)
+        rest = await stores.tabulars.list(*key, visible=visible, after=after, limit=3)
+        assert [*first, *rest] == ordered
+
+
+async def test_a_key_is_remembered_until_its_time(stores: Stores) -> None:
+    scope, remembered = a_scope(), a_record()
+    async with stores.changes.change() as change:
+        await change.remember(scope, remembered, until=NOON + timedelta(minutes=1))
+    assert await stores.idempotency.find(scope, now=NOON) == remembered
+    assert await stores.idempotency.find(scope, now=NOON + timedelta(minutes=1)) is None
+    assert await stores.idempotency.find(dataclasses.replace(scope, principal="other"), now=NOON) is None
+
+
+async def test_of_two_changes_with_one_key_exactly_one_happens(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    scope = a_scope()
+    tabulars = [a_tabular(namespace) for _ in range(4)]
+
+    async def make(tabular: Tabular) -> bool:
+        async with stores.changes.change() as change:
+            await change.remember(scope, a_record(), until=NOON + timedelta(minutes=1))
+            await change.insert_tabular(tabular, a_body())
+            await change.emit(an_event(namespace.warehouse_id))
+        return True
+
+    outcomes = await asyncio.gather(*(make(each) for each in tabulars), return_exceptions=True)
+    refusals = [each for each in outcomes if isinstance(each, Refusal)]
+    assert {each.reason for each in refusals} == {Reason.REASON_REQUEST_IN_PROGRESS}
+    assert len(refusals) == 3
+    found = [(await stores.tabulars.locate(each.warehouse_id, each.ident)).tabular for each in tabulars]
+    assert [each is not None for each in found] == [each is True for each in outcomes]
+
+
+async def test_an_expired_key_may_be_used_again(stores: Stores) -> None:
+    scope, again = a_scope(), a_record()
+    async with stores.changes.change() as change:
+        await change.remember(scope, a_record(), until=stores.clock.now())
+    async with stores.changes.change() as change:
+        await change.remember(scope, again, until=NOON + timedelta(days=1))
+    assert await stores.idempotency.find(scope, now=NOON) == again
+
+
+async def test_a_refusal_is_kept_where_nothing_was(stores: Stores) -> None:
+    scope, first, second = a_scope(), a_record(), a_record()
+    await stores.idempotency.keep_refusal(scope, first, until=NOON + timedelta(days=1))
+    await stores.idempotency.keep_refusal(scope, second, until=NOON + timedelta(days=1))
+    assert await stores.idempotency.find(scope, now=NOON) == first
