@@ -32,7 +32,7 @@ from lakeward.servicekit.rpc import Caller, Channel, Host, connect, stub
 from lakeward.servicekit.settings.loading import load
 from lakeward.servicekit.workload import WorkloadIdentity, WorkloadVerifier
 from lakeward.vending.adapters.system import SystemClock
-from lakeward.vending.bootstrap import MIGRATIONS, vending
+from lakeward.vending.bootstrap import MIGRATIONS, reencrypt, vending
 from lakeward.vending.domain.profiles import profile as profiles
 from lakeward.vending.settings import VendingSettings
 
@@ -270,3 +270,18 @@ async def test_a_bad_request_to_stage_is_refused(
 
 async def test_the_service_says_how_it_is(service: Service) -> None:
     assert await service.host.probe() == {"database": True}
+
+
+async def test_a_rotated_key_reads_what_the_old_one_sealed(service: Service, postgres_url: str) -> None:
+    secret_id = await staged(service)
+    old, new = (base64.b64encode(letter * 32).decode() for letter in (b"k", b"n"))
+    database = {"LAKEKEEPER__PG_DATABASE_URL_WRITE": postgres_url}
+    both = load(VendingSettings, database | {"LAKEWARD__ENCRYPTION_KEYS": f"two:{new},one:{old}"}).settings
+    assert await reencrypt(both.postgres, both.secrets) >= 1
+    assert await reencrypt(both.postgres, both.secrets) == 0
+    request = pb.NormaliseProfileRequest(profile=profile_text(service.place), secret_id=secret_id)
+    refusal = await refusal_of(service.storage.NormaliseProfile(request))
+    assert (refusal.reason, refusal.metadata) == (Reason.REASON_SECRET_UNREADABLE, {"key_id": "two"})
+    back = load(VendingSettings, database | {"LAKEWARD__ENCRYPTION_KEYS": f"one:{old},two:{new}"}).settings
+    await reencrypt(back.postgres, back.secrets)
+    assert (await service.storage.NormaliseProfile(request)).credential_kind == "s3:access-key"

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from lakeward.servicekit.rpc import Channel
     from lakeward.servicekit.settings.caches import CacheSettings
     from lakeward.servicekit.settings.postgres import PostgresSettings
+    from lakeward.servicekit.settings.secret_store import SecretSettings
     from lakeward.servicekit.settings.storage import StorageSettings
     from lakeward.vending.application.ports import Clock, Ids, SecretStore, StorageBackend
     from lakeward.vending.settings import VendingSettings
@@ -84,8 +85,7 @@ async def vending(
     clock, ids = clock or SystemClock(), ids or RandomIds()
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(_pool(settings.postgres))
-        ring = KeyRing({key.id: key.key for key in settings.secrets.key_ring})
-        store = CachedSecrets(PostgresSecrets(pool, ring))
+        store = CachedSecrets(_secrets(pool, settings.secrets))
         s3 = _s3(settings, stack, clock=clock, ids=ids)
         # another storage kind is another folder of adapters and another line here
         backends = Backends({"s3": s3, "stackit": s3})
@@ -116,6 +116,23 @@ async def _pool(settings: PostgresSettings) -> AsyncIterator[Pool]:
     ) as pool:
         await check_schema(pool, Needs(SERVICE, schema, migrations.NEEDED, version("lakeward-vending")))
         yield pool
+
+
+async def reencrypt(postgres: PostgresSettings, ring: SecretSettings) -> int:
+    """Encrypt every secret with the ring's first key; how many had another. Then older keys can be taken away.
+
+    May run while others serve, once they have the new ring; may be repeated.
+
+    Raises:
+        SchemaMismatch: `lakeward migrate` did not run, or another release's did.
+        Refusal: DATABASE_UNAVAILABLE, or SECRET_UNREADABLE where a key is gone already.
+    """
+    async with _pool(postgres) as pool:
+        return await secrets.reencrypt_secrets(secrets=_secrets(pool, ring))
+
+
+def _secrets(pool: Pool, settings: SecretSettings) -> SecretStore:
+    return PostgresSecrets(pool, KeyRing({key.id: key.key for key in settings.key_ring}))
 
 
 def _s3(settings: VendingSettings, stack: AsyncExitStack, *, clock: Clock, ids: Ids) -> StorageBackend:
