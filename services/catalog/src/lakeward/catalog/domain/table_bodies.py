@@ -71,6 +71,6 @@ def _shared_part(chunk: Chunk[Any], *, first: bool) -> BodyPart:
     part = made.get(first)
     if part is None:
         text = chunk.encoded if first else b"," + chunk.encoded
-        part = BodyPart(UUID(bytes=hashlib.sha256(text).digest()[:16], version=8), deflate(text))
+        part = BodyPart(UUID(bytes=hashlib.sha256(text).digest()[:16]), deflate(text))
         made[first] = part
     return part
