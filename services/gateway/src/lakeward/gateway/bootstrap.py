@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import metadata
-from typing import Final
+from typing import Any, Final
 
 from lakeward.gateway import health, pages
 from lakeward.gateway.asgi import Application
@@ -54,7 +54,7 @@ async def gateway(
     operations: list[Operation] = [*iceberg, *management]
     operations += health.operations(readiness, maintenance=server.maintenance_mode, renderings=RENDERED)
     if server.serve_swagger_ui:
-        operations += _documentation(iceberg, management)
+        operations += pages.operations(_documents(iceberg, management), renderings=RENDERED)
     links = Links(
         base_uri=server.base_uri,
         heed_forwarded=server.use_x_forwarded_headers,
@@ -79,13 +79,21 @@ def _stubs(peers: Peers) -> Stubs:
     return stubs
 
 
-def _documentation(iceberg: Sequence[Operation], management: Sequence[Operation]) -> Sequence[Operation]:
+def openapi_documents(stubs: Stubs) -> Mapping[str, Callable[[], Mapping[str, Any]]]:
+    """What makes the OpenAPI document of each API, by its name.
+
+    Args:
+        stubs: of no matter what; nothing is called.
+    """
+    return _documents(iceberg_operations(stubs, prefix_template="{warehouse_id}"), management_operations(stubs))
+
+
+def _documents(
+    iceberg: Sequence[Operation], management: Sequence[Operation]
+) -> Mapping[str, Callable[[], Mapping[str, Any]]]:
     version = metadata.version("lakeward-gateway")
     document = partial(openapi_document, version=version, formats=_ID_FORMATS)
-    return pages.operations(
-        {
-            "catalog": partial(document, iceberg, title="Lakeward Iceberg REST"),
-            "management": partial(document, management, title="Lakeward management"),
-        },
-        renderings=RENDERED,
-    )
+    return {
+        "catalog": partial(document, iceberg, title="Lakeward Iceberg REST"),
+        "management": partial(document, management, title="Lakeward management"),
+    }

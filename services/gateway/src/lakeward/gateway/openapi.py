@@ -115,6 +115,11 @@ def _responses(operation: Operation, components: dict[str, Any]) -> dict[str, An
                 name: {"description": description, "schema": {"type": "string"}}
                 for name, description in answer.headers.items()
             }
+        if answer.links:
+            shown["links"] = {
+                link.operation_id: {"operationId": link.operation_id, "parameters": link.parameters}
+                for link in answer.links
+            }
         responses[str(status)] = shown
     refused = {"application/json": {"schema": {"$ref": _REFERENCE.format(name=_ERROR_NAME)}}}
     for status in statuses(operation):

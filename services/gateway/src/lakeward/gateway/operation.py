@@ -51,6 +51,19 @@ class Body:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Link:
+    """What a client can ask next, with what it has now.
+
+    Attributes:
+        operation_id: of the next operation.
+        parameters: where its path's parameters are found, as runtime expressions of OpenAPI.
+    """
+
+    operation_id: str
+    parameters: Mapping[str, str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Answer:
     """A reply other than a refusal.
 
@@ -59,12 +72,14 @@ class Answer:
         name: of its schema; None for a reply without a body.
         schema: what it holds; None for a reply without a body.
         headers: what its headers say, by name.
+        links: what can be asked next.
     """
 
     description: str
     name: str | None = None
     schema: Schema | None = None
     headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    links: Sequence[Link] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from lakeward.gateway.dialects.iceberg import documents, paths
+from lakeward.gateway.dialects.iceberg import documents, links, paths
 from lakeward.gateway.dialects.iceberg.errors import NAMESPACE_CREATED, RENDERED
 from lakeward.gateway.dialects.iceberg.idents import namespace_of
 from lakeward.gateway.dialects.iceberg.listing import PARAMETERS, RETURN_PROTECTION, RETURN_UUIDS, page_of
@@ -160,7 +160,14 @@ def operations(namespaces: namespaces_pb2_grpc.NamespaceServiceAsyncStub) -> Seq
             handler=partial(create_namespace, namespaces=namespaces),
             headers=(IDEMPOTENCY_KEY,),
             body=Body("CreateNamespaceRequest", documents.CreateNamespaceRequest),
-            answers={200: Answer("The namespace.", "CreateNamespaceResponse", documents.CreateNamespaceResponse)},
+            answers={
+                200: Answer(
+                    "The namespace.",
+                    "CreateNamespaceResponse",
+                    documents.CreateNamespaceResponse,
+                    links=links.of_namespace(),
+                )
+            },
             renderings=NAMESPACE_CREATED,
             tag=tag,
         ),

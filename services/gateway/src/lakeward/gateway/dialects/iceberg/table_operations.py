@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from lakeward.gateway.dialects.iceberg import documents, paths, tables
+from lakeward.gateway.dialects.iceberg import documents, links, paths, tables
 from lakeward.gateway.dialects.iceberg.errors import COMMITTED, PROBED, RENDERED
 from lakeward.gateway.dialects.iceberg.listing import PARAMETERS
 from lakeward.gateway.operation import IDEMPOTENCY_KEY, Answer, Body, HeaderParameter, Operation
@@ -59,7 +60,7 @@ def _making(stub: tables_pb2_grpc.TableServiceAsyncStub) -> Sequence[Operation]:
             handler=partial(tables.create_table, tables=stub),
             headers=(_DELEGATION, IDEMPOTENCY_KEY),
             body=Body("CreateTableRequest", documents.CREATE_TABLE),
-            answers={200: _LOADED},
+            answers={200: dataclasses.replace(_LOADED, links=links.of_table())},
             renderings=RENDERED,
             tag=_TAG,
         ),

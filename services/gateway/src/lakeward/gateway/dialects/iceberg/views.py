@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 import msgspec
 
-from lakeward.gateway.dialects.iceberg import documents, paths
+from lakeward.gateway.dialects.iceberg import documents, links, paths
 from lakeward.gateway.dialects.iceberg.errors import PROBED, RENDERED, VIEW_COMMITTED, VIEW_CREATED
 from lakeward.gateway.dialects.iceberg.idents import namespace_of, references_of, tabular_from, tabular_of
 from lakeward.gateway.dialects.iceberg.listing import (
@@ -146,7 +147,7 @@ def operations(views: views_pb2_grpc.ViewServiceAsyncStub) -> Sequence[Operation
             handler=partial(create_view, views=views),
             headers=(IDEMPOTENCY_KEY,),
             body=Body("CreateViewRequest", documents.CREATE_VIEW),
-            answers={200: _LOADED},
+            answers={200: dataclasses.replace(_LOADED, links=links.of_view())},
             renderings=VIEW_CREATED,
             tag=_TAG,
         ),
