@@ -68,7 +68,11 @@ def test_a_table_made_from_a_query_has_its_rows_and_partitions(sql: SparkSql, t:
 def test_a_table_made_from_a_query_that_fails_is_not_there(sql: SparkSql, t: str) -> None:
     made = sql.new_name()
     with pytest.raises(Exception, match="on purpose"):
-        sql("create table {made} using iceberg as select raise_error('on purpose') as x from {t}", made=made, t=t)
+        sql(
+            "create table {made} using iceberg as select id, cast(raise_error('on purpose') as int) as x from {t}",
+            made=made,
+            t=t,
+        )
     name = made.rpartition(".")[2]
     assert [row for row in sql("show tables in {ns}") if row[1] == name] == []
 
