@@ -24,6 +24,7 @@ class BatchingTabulars(TabularStore, Protocol):
 
     async def locate_many(self, keys: Sequence[Key]) -> Sequence[Located]:
         """What each key leads to, in the order of `keys`; as of a time after the call."""
+        ...
 
 
 class CoalescingTabulars:

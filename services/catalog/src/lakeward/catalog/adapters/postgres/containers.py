@@ -27,6 +27,7 @@ class Versioned(Protocol):
     @property
     def row_version(self) -> int:
         """Grows with every change of the row."""
+        ...
 
 
 Key = TypeVar("Key", bound=Hashable)

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import timedelta
+from typing import Final
+
+import pytest
+from tests.support.catalog.memory_events import MemoryEvents, MemorySink, QuietBell
+from tests.support.catalog.values import an_event
+
+from lakeward.catalog.application.relay import (
+    SEQUENCER,
+    LoggedEvent,
+    Pace,
+    SinkUnavailableError,
+    deliver,
+    retry_pause,
+    sequence,
+    sink_lease,
+)
+
+AT_ONCE: Final = Pace(batch=3, first_retry=timedelta(0), last_retry=timedelta(0))
+
+
+async def _logged(events: MemoryEvents, *counts: int) -> list[str]:
+    """So many events in streams "a", "b"...; the streams."""
+    streams = [chr(ord("a") + index) for index in range(len(counts))]
+    for stream, count in zip(streams, counts, strict=True):
+        await events.write(*(an_event(stream) for _ in range(count)))
+    await events.move(await events.lease(SEQUENCER), limit=1000)
+    return streams
+
+
+async def _deliver(events: MemoryEvents, sink: MemorySink, *, lags: list[int] | None = None) -> None:
+    """Until there is nothing left to deliver."""
+    bell = QuietBell(1)
+    loop = asyncio.create_task(
+        deliver(
+            await events.lease(sink_lease(sink.name)),
+            sink=sink,
+            log=events,
+            bell=bell,
+            pace=AT_ONCE,
+            jitter=lambda: 0.5,
+            lag=lambda _, count: (lags if lags is not None else []).append(count),
+        )
+    )
+    async with asyncio.timeout(10):
+        await bell.over.wait()
+    loop.cancel()
+    await asyncio.gather(loop, return_exceptions=True)
+
+
+async def test_the_sequencer_moves_everything_and_wakes_the_sinks() -> None:
+    events, woken = MemoryEvents(), []
+    await events.write(*(an_event("a") for _ in range(7)))
+    bell = QuietBell(1)
+    lease = await events.lease(SEQUENCER)
+    loop = asyncio.create_task(sequence(lease, outbox=events, bell=bell, moved=lambda: woken.append(1), pace=AT_ONCE))
+    await bell.over.wait()
+    loop.cancel()
+    assert [each.sequence for each in events.log["a"]] == list(range(1, 8))
+    assert len(woken) == 3
+
+
+async def test_each_stream_is_delivered_whole_and_in_order() -> None:
+    events, sink, lags = MemoryEvents(), MemorySink(), list[int]()
+    streams = await _logged(events, 7, 1, 4)
+    await _deliver(events, sink, lags=lags)
+    for stream in streams:
+        taken = [each for each in sink.taken if each.event.stream == stream]
+        assert taken == events.log[stream]
+    assert lags[0] == 12
+    assert lags[-1] == 0
+
+
+@pytest.mark.parametrize("answers", [True, False])
+async def test_a_sink_that_fails_is_tried_again_and_gets_everything_in_order(answers: bool) -> None:
+    events, sink = MemoryEvents(), MemorySink(fails=4, loses=3, answers=answers)
+    await _logged(events, 9)
+    await _deliver(events, sink)
+    assert sink.taken == events.log["a"]
+
+
+async def test_what_an_earlier_holder_published_and_could_not_remember_is_not_published_again() -> None:
+    events, sink = MemoryEvents(), MemorySink()
+    await _logged(events, 5)
+    await _deliver(events, sink)
+    events.cursors["memory", "a"] = 2
+    asked = sink.asked
+    await _deliver(events, sink)
+    assert sink.asked == asked
+    assert events.cursors["memory", "a"] == 5
+
+
+async def test_one_stream_that_is_refused_does_not_hold_up_another() -> None:
+    class RefusesA(MemorySink):
+        async def publish(self, logged: LoggedEvent) -> None:
+            if logged.event.stream == "a":
+                raise SinkUnavailableError("refused")
+            await super().publish(logged)
+
+    events, sink = MemoryEvents(), RefusesA()
+    await _logged(events, 2, 2)
+    loop = asyncio.create_task(
+        deliver(
+            await events.lease("x"),
+            sink=sink,
+            log=events,
+            bell=QuietBell(1),
+            pace=AT_ONCE,
+            jitter=lambda: 0,
+            lag=lambda *_: None,
+        )
+    )
+    async with asyncio.timeout(10):
+        while events.cursors["memory", "b"] < 2:
+            await asyncio.sleep(0)
+    loop.cancel()
+    assert events.cursors["memory", "a"] == 0
+
+
+@pytest.mark.parametrize("forgotten", [3, 5])
+async def test_events_that_were_forgotten_are_told_and_the_rest_goes_on(
+    forgotten: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    events, sink = MemoryEvents(), MemorySink()
+    await _logged(events, 5)
+    events.forgotten["a"] = forgotten
+    with caplog.at_level(logging.ERROR):
+        await _deliver(events, sink)
+    assert sink.taken == events.log["a"][forgotten:]
+    [told] = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert told.__dict__["lost"] == forgotten
+
+
+def test_pauses_double_up_to_the_longest_and_are_spread() -> None:
+    def pause(failures: int, jitter: float) -> float:
+        return retry_pause(failures, first=timedelta(seconds=1), last=timedelta(seconds=30), jitter=jitter)
+
+    assert [pause(failures, 1.0) for failures in (1, 2, 3, 100)] == [1, 2, 4, 30]
+    assert pause(3, 0.0) == 2

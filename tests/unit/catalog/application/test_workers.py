@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from tests.support.catalog.memory_events import QuietBell
+from tests.support.catalog.stores import MemoryStores
+from tests.support.catalog.values import NOON, a_purge, an_event
+
+from lakeward.catalog.application.workers import Progress, Terms, attempt, expire, purge, work
+from lakeward.catalog.domain.model import Incarnation, Warehouse
+from lakeward.catalog.domain.tasks import Queue, Task
+from lakeward.locations import Location
+from lakeward.servicekit.errors import Reason, Refusal
+
+TERMS = Terms(silence=timedelta(milliseconds=40), attempts=3)
+
+
+@pytest.fixture
+def stores() -> MemoryStores:
+    return MemoryStores()
+
+
+async def _queued(stores: MemoryStores, queue: Queue = Queue.TABULAR_PURGE) -> UUID:
+    tabular = await stores.with_tabular()
+    async with stores.changes.change() as change:
+        if queue is Queue.TABULAR_PURGE:
+            await change.delete_tabular(tabular)
+        else:
+            await change.drop_tabular(tabular, at=NOON, expires_at=NOON)
+        return await change.enqueue(a_purge(tabular, queue=queue))
+
+
+async def _claimed(stores: MemoryStores, queue: Queue = Queue.TABULAR_PURGE) -> Task:
+    await _queued(stores, queue)
+    task = await stores.tasks.claim(queue, now=NOON, silence=TERMS.silence, attempts=3)
+    assert task is not None
+    return task
+
+
+async def _attempt(
+    stores: MemoryStores, task: Task, handle: Callable[[Task, Progress], Awaitable[str]], *, terms: Terms = TERMS
+) -> None:
+    await attempt(task, tasks=stores.tasks, handle=handle, clock=stores.clock, jitter=lambda: 1.0, terms=terms)
+
+
+async def test_work_that_succeeds_is_recorded_and_gone(stores: MemoryStores) -> None:
+    async def handle(_: Task, __: Progress) -> str:
+        return "did it"
+
+    task = await _claimed(stores)
+    await _attempt(stores, task, handle)
+    assert await stores.attempts(task.task_id) == [(1, "success")]
+    assert await stores.state_of(task.task_id) is None
+
+
+@pytest.mark.parametrize("failure", [Refusal(Reason.REASON_STORE_UNAVAILABLE, "away", store="s"), ZeroDivisionError()])
+async def test_work_that_fails_is_made_again_after_a_pause(stores: MemoryStores, failure: Exception) -> None:
+    async def handle(_: Task, __: Progress) -> str:
+        raise failure
+
+    task = await _claimed(stores)
+    await _attempt(stores, task, handle)
+    assert await stores.attempts(task.task_id) == [(1, "failed")]
+    claim = (Queue.TABULAR_PURGE,)
+    soon, later = NOON + timedelta(seconds=9), NOON + timedelta(seconds=10)
+    assert await stores.tasks.claim(*claim, now=soon, silence=TERMS.silence, attempts=3) is None
+    assert await stores.tasks.claim(*claim, now=later, silence=TERMS.silence, attempts=3) is not None
+
+
+async def test_the_last_attempt_leaves_the_task_as_failed(stores: MemoryStores) -> None:
+    async def handle(_: Task, __: Progress) -> str:
+        raise Refusal(Reason.REASON_STORE_UNAVAILABLE, "away", store="s")
+
+    task = await _claimed(stores)
+    await _attempt(stores, task, handle, terms=dataclasses.replace(TERMS, attempts=1))
+    assert await stores.state_of(task.task_id) == "failed"
+
+
+async def test_work_is_kept_alive_while_it_waits(stores: MemoryStores) -> None:
+    kept = asyncio.Event()
+    keep = stores.tasks.keep
+
+    async def watched(task: Task, **said: object) -> bool:
+        kept.set()
+        return await keep(task, **said)  # type: ignore[arg-type]  # what the port takes
+
+    async def handle(_: Task, __: Progress) -> str:
+        await kept.wait()
+        return "kept"
+
+    stores.tasks.keep = watched  # type: ignore[method-assign]  # to see it called
+    task = await _claimed(stores)
+    async with asyncio.timeout(10):
+        await _attempt(stores, task, handle)
+    assert await stores.attempts(task.task_id) == [(1, "success")]
+
+
+async def test_work_stops_when_its_task_is_anothers(stores: MemoryStores) -> None:
+    stopped = asyncio.Event()
+
+    async def handle(_: Task, __: Progress) -> str:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return "never"
+
+    task = await _claimed(stores)
+    other = await stores.tasks.claim(task.queue, now=NOON + TERMS.silence, silence=TERMS.silence, attempts=3)
+    assert other is not None
+    async with asyncio.timeout(10):
+        await _attempt(stores, task, handle)
+    assert stopped.is_set()
+    assert await stores.attempts(task.task_id) == [(1, "failed")]
+
+
+async def test_a_worker_works_until_nothing_is_due(stores: MemoryStores) -> None:
+    ids = [await _queued(stores) for _ in range(3)]
+    done: list[UUID] = []
+
+    async def handle(task: Task, _: Progress) -> str:
+        done.append(task.task_id)
+        return ""
+
+    bell = QuietBell(1)
+    loop = asyncio.create_task(
+        work(
+            Queue.TABULAR_PURGE,
+            tasks=stores.tasks,
+            handle=handle,
+            clock=stores.clock,
+            bell=bell,
+            jitter=lambda: 0.0,
+            terms=TERMS,
+        )
+    )
+    async with asyncio.timeout(10):
+        await bell.over.wait()
+    loop.cancel()
+    assert sorted(done) == sorted(ids)
+
+
+@dataclasses.dataclass
+class _Pages:
+    """A place of files, deleted in pages of two."""
+
+    left: int
+
+    async def purge_page(self, warehouse: Warehouse, incarnation: Incarnation, location: Location) -> tuple[int, bool]:
+        del warehouse, incarnation, location
+        page = min(2, self.left)
+        self.left -= page
+        return page, self.left == 0
+
+
+async def test_a_purge_goes_on_until_nothing_is_left_and_counts(stores: MemoryStores) -> None:
+    task, files, progress = await _claimed(stores), _Pages(5), Progress()
+    await purge(task, progress, warehouses=stores.warehouses, files=files)  # type: ignore[arg-type]  # only pages are asked for
+    assert (files.left, progress.done) == (0, 5)
+
+
+async def test_an_expired_tabular_is_deleted_and_its_files_queued(stores: MemoryStores) -> None:
+    task, event = await _claimed(stores, Queue.SOFT_DELETION), an_event()
+    await expire(task, Progress(), changes=stores.changes, clock=stores.clock, announce=lambda *_: event)
+    assert await stores.changes.current_metadata(task.warehouse_id, task.incarnation) is None
+    queued = await stores.tasks.claim(Queue.TABULAR_PURGE, now=NOON, silence=TERMS.silence, attempts=3)
+    assert queued is not None
+    assert (queued.incarnation, queued.location) == (task.incarnation, task.location)
+    assert await stores.told() == [event.event_id]
+
+
+async def test_a_tabular_that_was_restored_does_not_expire(stores: MemoryStores) -> None:
+    tabular = await stores.with_tabular()
+    async with stores.changes.change() as change:
+        await change.enqueue(a_purge(tabular, queue=Queue.SOFT_DELETION))
+    task = await stores.tasks.claim(Queue.SOFT_DELETION, now=NOON, silence=TERMS.silence, attempts=3)
+    assert task is not None
+    await expire(task, Progress(), changes=stores.changes, clock=stores.clock, announce=lambda *_: an_event())
+    assert await stores.changes.current_metadata(tabular.warehouse_id, tabular.incarnation) == tabular.metadata_id
