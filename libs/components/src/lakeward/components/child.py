@@ -36,6 +36,7 @@ class Running(Protocol):
     @property
     def pid(self) -> int | None:
         """None when it isn't our child."""
+        ...
 
     async def stop(self, *signals: signal.Signals, seconds: float) -> None:
         """Send each signal in turn until one has worked, each within `seconds`, at last SIGKILL."""

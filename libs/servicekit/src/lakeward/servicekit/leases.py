@@ -49,6 +49,7 @@ class LeaseStore(Protocol):
         The fence is larger than any that this name had before. A holder that asks again while it holds gets its own
         lease with the same fence and a new lifetime. Raises Refusal (DATABASE_UNAVAILABLE).
         """
+        ...
 
     async def renew(self, lease: Lease, *, lifetime: timedelta) -> bool:
         """Hold on for another lifetime from now.

@@ -117,6 +117,7 @@ class Handler(Protocol):
 
     def __call__(self, request: Request, /) -> Awaitable[Response]:
         """The answer."""
+        ...
 
 
 NO_CONTENT: Final = Response(204)

@@ -67,9 +67,11 @@ class Authorizer(Protocol):
 
         An object that the principal may not see is HIDDEN whatever the action, so an answer never tells that it exists.
         """
+        ...
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """Which direct children of one kind show in a listing of `scope`: a project, warehouse or namespace."""
+        ...
 
 
 async def require(authorizer: Authorizer, principal: Principal, *needs: Need) -> None:

@@ -36,9 +36,11 @@ class Identity(Protocol):
 
     async def authenticate(self, context: RequestContext) -> Identified:
         """Who calls; reads `assumed_role` too, and also raises INVALID_ROLE_ID and ROLE_NOT_ASSUMABLE."""
+        ...
 
     async def provision_user(self, context: RequestContext) -> UserId | None:
         """Record the caller as a user where it never was; None for the anonymous caller, who is never recorded."""
+        ...
 
     async def bootstrap_administrator(self, context: RequestContext, *, is_operator: bool) -> None:
         """Record the caller as the first administrator; again, if it is.

@@ -35,6 +35,7 @@ class Channel(Protocol):
 
     def unary_unary(self, method: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - grpc's own signature
         """A callable for one method."""
+        ...
 
 
 def stub(generated: Any, channel: Channel) -> Any:  # noqa: ANN401 - generated stubs are typed by what they are assigned to

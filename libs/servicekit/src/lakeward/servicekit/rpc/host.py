@@ -22,6 +22,8 @@ from lakeward.servicekit.rpc.pipeline import Method, fill_context
 from lakeward.servicekit.rpc.status import DETAILS_KEY, code_of, details_of
 from lakeward.servicekit.telemetry import incoming
 
+_health: Any = health  # its aio half is there at run time only
+
 DRAIN_SECONDS = 20.0
 PROBE_SECONDS = 2.0
 
@@ -35,6 +37,7 @@ class Workloads(Protocol):
         Raises:
             Refusal: WORKLOAD_REFUSED, for a proof that does not hold.
         """
+        ...
 
 
 class NoWorkloads:
@@ -138,7 +141,7 @@ class Host:
         wire = _Wire(self._methods, workloads or NoWorkloads())
         for registration in self._registrations:
             registration(wire.registrar(server))
-        checks = health.aio.HealthServicer()
+        checks = _health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(checks, server)
         reflection.enable_server_reflection(
             [*self._services, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name, reflection.SERVICE_NAME],
@@ -155,12 +158,12 @@ class Host:
             await checks.enter_graceful_shutdown()
             await server.stop(DRAIN_SECONDS)
 
-    async def _watch(self, checks: health.aio.HealthServicer) -> None:
+    async def _watch(self, checks: Any) -> None:  # noqa: ANN401 - as `_health`
         while True:
             await asyncio.sleep(PROBE_SECONDS)
             await self._say_how_it_is(checks)
 
-    async def _say_how_it_is(self, checks: health.aio.HealthServicer) -> None:
+    async def _say_how_it_is(self, checks: Any) -> None:  # noqa: ANN401 - as `_health`
         serving = all((await self.probe()).values())
         states = health_pb2.HealthCheckResponse
         for service in ("", *self._services):

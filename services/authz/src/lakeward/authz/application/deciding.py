@@ -18,6 +18,7 @@ class RevisedAuthorizer(Authorizer, Protocol):
     @property
     def revision(self) -> str:
         """The state that is applied now; read before a question, it is a state that the answer knows of. Never empty."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

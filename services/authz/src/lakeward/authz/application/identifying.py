@@ -40,6 +40,7 @@ class Authenticator(Protocol):
         Raises:
             Refusal: TOKEN_MISSING, TOKEN_REFUSED, INVALID_USER_ID; IDENTITY_PROVIDER_UNAVAILABLE where it is not known.
         """
+        ...
 
 
 class Everybody:

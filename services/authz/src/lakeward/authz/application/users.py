@@ -48,15 +48,19 @@ class UserStore(Protocol):
 
     async def find(self, user_id: UserId) -> User | None:
         """Deleted ones too."""
+        ...
 
     async def add(self, user: User, *, at: datetime, event: Event) -> bool:
         """Row and event, or neither; False where the row was there already, whatever it holds."""
+        ...
 
     async def complete(self, user: User, *, at: datetime, event: Event) -> bool:
         """Give a row without a name its profile; False where it is gone, deleted or named."""
+        ...
 
     async def appoint_first(self, administrator: Administrator, *, at: datetime) -> Administrator:
         """Record the first administrator unless there is one, and answer who it is."""
+        ...
 
 
 async def provision_user(

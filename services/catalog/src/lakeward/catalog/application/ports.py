@@ -80,9 +80,11 @@ class ServerStore(Protocol):
 
     async def server(self) -> Server:
         """Raises Refusal INTERNAL where `migrate` never ran."""
+        ...
 
     async def project(self, project_id: ProjectId) -> Project:
         """Raises NO_SUCH_PROJECT."""
+        ...
 
 
 class WarehouseStore(Protocol):
@@ -90,12 +92,15 @@ class WarehouseStore(Protocol):
 
     async def find(self, warehouse_id: WarehouseId) -> Warehouse:
         """Active or not. Raises NO_SUCH_WAREHOUSE."""
+        ...
 
     async def find_by_name(self, project_id: ProjectId, name: str) -> Warehouse:
         """By name, without case; active or not. Raises NO_SUCH_WAREHOUSE with the name."""
+        ...
 
     async def list(self, project_id: ProjectId, *, active: bool | None, visible: Visibility) -> Sequence[Warehouse]:
         """By name key; `active` None: all."""
+        ...
 
 
 class NamespaceStore(Protocol):
@@ -103,6 +108,7 @@ class NamespaceStore(Protocol):
 
     async def find(self, warehouse_id: WarehouseId, ident: NamespaceIdent) -> tuple[Warehouse | None, Namespace | None]:
         """The warehouse and the namespace, either of which may be absent."""
+        ...
 
     async def children(
         self,
@@ -114,6 +120,7 @@ class NamespaceStore(Protocol):
         limit: int,
     ) -> Sequence[Namespace]:
         """Direct children in the order (created_at, namespace_id), at most `limit`."""
+        ...
 
 
 class TabularStore(Protocol):
@@ -121,12 +128,15 @@ class TabularStore(Protocol):
 
     async def locate(self, warehouse_id: WarehouseId, ident: TabularIdent) -> Located:
         """One point read. Concurrent ones may share a statement, but none joins one that was sent before it began."""
+        ...
 
     async def by_id(self, warehouse_id: WarehouseId, tabular_id: TabularId) -> Tabular | None:
         """Live, staged or dropped."""
+        ...
 
     async def by_location(self, warehouse_id: WarehouseId, location: Location) -> Tabular | None:
         """The tabular, of any state, whose location is or contains this place."""
+        ...
 
     async def list(
         self,
@@ -139,6 +149,7 @@ class TabularStore(Protocol):
         limit: int,
     ) -> Sequence[Tabular]:
         """Live ones of a kind in the order (created_at, incarnation), at most `limit`. Costs what the page costs."""
+        ...
 
 
 class BodyStore(Protocol):
@@ -146,6 +157,7 @@ class BodyStore(Protocol):
 
     async def body(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Sequence[BodyPart]:
         """The parts of one form. Raises LookupError where a later commit has replaced it: read the row again."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -175,6 +187,7 @@ class IdempotencyStore(Protocol):
 
     async def find(self, scope: Scope, *, now: datetime) -> Remembered | None:
         """None for a key that is new or forgotten."""
+        ...
 
     async def keep_refusal(self, scope: Scope, remembered: Remembered, *, until: datetime) -> None:
         """Remember a lasting refusal, which changed nothing and so has no transaction; an earlier record stays."""
@@ -212,6 +225,7 @@ class Change(Protocol):
 
     async def enqueue(self, task: NewTask) -> UUID:
         """Queue work; where an equal task (queue, incarnation) waits or runs, answers that one's id."""
+        ...
 
     async def remember(self, scope: Scope, remembered: Remembered, *, until: datetime) -> None:
         """Keep what a key did, once a transaction.
@@ -224,6 +238,7 @@ class Change(Protocol):
 
     async def bootstrap(self, *, default_project: Project | None) -> bool:
         """Close bootstrap and make the project where it is missing; False where it was closed already."""
+        ...
 
     # -- warehouses
 
@@ -232,12 +247,14 @@ class Change(Protocol):
 
     async def warehouses_at(self, place: str) -> Sequence[Warehouse]:
         """Warehouses of all projects whose storage is at this place, inactive ones too."""
+        ...
 
     async def insert_warehouse(self, warehouse: Warehouse) -> None:
         """Raises WAREHOUSE_EXISTS, NO_SUCH_PROJECT."""
 
     async def lock_warehouse(self, warehouse_id: WarehouseId) -> Warehouse:
         """The row, held for update until the end. Raises NO_SUCH_WAREHOUSE."""
+        ...
 
     async def update_warehouse(
         self,
@@ -248,6 +265,7 @@ class Change(Protocol):
         storage: Storage | None = None,
     ) -> Warehouse:
         """Change what is given. Raises CONCURRENT_CHANGE unless the stored row version is the given one, WAREHOUSE_EXISTS."""
+        ...
 
     async def delete_warehouse(self, warehouse_id: WarehouseId) -> None:
         """Raises WAREHOUSE_NOT_EMPTY while a namespace, or a task that waits or runs, refers to it; failed tasks go along."""
@@ -256,6 +274,7 @@ class Change(Protocol):
 
     async def lock_namespace(self, warehouse_id: WarehouseId, ident: NamespaceIdent, *, exclusively: bool) -> Namespace:
         """The row, held until the end: shared, so that it can't go, or for a change of its own. Raises NO_SUCH_NAMESPACE."""
+        ...
 
     async def insert_namespace(self, namespace: Namespace) -> None:
         """Raises NAMESPACE_EXISTS, NO_SUCH_NAMESPACE (the parent went)."""
@@ -265,6 +284,7 @@ class Change(Protocol):
 
     async def contents(self, warehouse_id: WarehouseId, namespace_id: NamespaceId) -> Contents:
         """Everything inside, at any depth; locked."""
+        ...
 
     async def delete_namespace(self, namespace: Namespace) -> None:
         """The row and everything inside: namespaces, tabulars of every state, bodies."""
@@ -278,9 +298,11 @@ class Change(Protocol):
         self, warehouse_id: WarehouseId, location: Location, *, enclosed_too: bool, but_not: Incarnation | None = None
     ) -> Tabular | None:
         """A tabular, of any state, whose location is or contains this one, or with `enclosed_too` lies inside it."""
+        ...
 
     async def purge_pending(self, warehouse_id: WarehouseId, location: Location) -> bool:
         """Whether files that overlap this location wait to be purged."""
+        ...
 
     async def insert_tabular(self, tabular: Tabular, body: Body) -> None:
         """A staged row of the same name gives way.
@@ -292,15 +314,18 @@ class Change(Protocol):
         self, warehouse_id: WarehouseId, ident: TabularIdent, kinds: Collection[Kind], *, states: Collection[State]
     ) -> Tabular:
         """The row, held for update. Raises NO_SUCH_TABLE or NO_SUCH_VIEW, by the first of `kinds`."""
+        ...
 
     async def lock_incarnation(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> Tabular | None:
         """The row, of any state, held for update; None where it is gone."""
+        ...
 
     async def commit_tabulars(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
         """Compare and set, in the order of incarnations. Answers those that lost; then nothing was written for any.
 
         A staged one becomes live. Raises LOCATION_TAKEN where one moves to another's place.
         """
+        ...
 
     async def rename_tabular(self, tabular: Tabular, *, namespace: Namespace, name: str) -> None:
         """A staged row of that name gives way. Raises TABULAR_EXISTS, CONCURRENT_CHANGE unless the row version is the given."""
@@ -330,12 +355,14 @@ class Changes(Protocol):
             Refusal: DATABASE_UNAVAILABLE where it surely did not commit; COMMIT_STATE_UNKNOWN where that is not known; then
                 `current_metadata` tells, once the database answers.
         """
+        ...
 
     async def current_metadata(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> MetadataId | None:
         """What is current; None where the tabular is gone. For finding out an unknown outcome.
 
         Waits for a transaction that holds the row, which may be the very one whose answer was lost: what it says is final.
         """
+        ...
 
 
 class Files(Protocol):
@@ -343,6 +370,7 @@ class Files(Protocol):
 
     async def read(self, warehouse: Warehouse, location: str, *, within: Location, principal: str) -> bytes:
         """Inflated where the name says gzip. Raises FILE_NOT_FOUND, FILE_UNREADABLE, STORE_UNAVAILABLE, STORE_DENIED."""
+        ...
 
     async def write(
         self, warehouse: Warehouse, tabular: Tabular, location: str, content: bytes, *, principal: str
@@ -354,9 +382,11 @@ class Files(Protocol):
 
     async def is_empty(self, warehouse: Warehouse, location: Location, *, principal: str) -> bool:
         """Whether nothing lies below. Raises STORE_UNAVAILABLE, STORE_DENIED."""
+        ...
 
     async def purge_page(self, warehouse: Warehouse, incarnation: Incarnation, location: Location) -> tuple[int, bool]:
         """Delete a page; (how many, whether nothing is left). Raises STORE_UNAVAILABLE, STORE_DENIED."""
+        ...
 
 
 class ChangeGate(Protocol):
@@ -376,6 +406,7 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """In UTC, with its time zone."""
+        ...
 
 
 class Ids(Protocol):
@@ -383,9 +414,11 @@ class Ids(Protocol):
 
     def uuid7(self) -> UUID:
         """Ordered by the time it is made."""
+        ...
 
     def uuid4(self) -> UUID:
         """Random."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

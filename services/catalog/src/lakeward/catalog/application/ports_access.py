@@ -76,6 +76,7 @@ class ClientAccess(Protocol):
         self, warehouse: Warehouse, tabular: Tabular, level: Level, *, delegation: frozenset[Delegation], principal: str
     ) -> Vended:
         """Raises CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE, STORAGE_KIND_UNSUPPORTED."""
+        ...
 
     async def sign(
         self, warehouse: Warehouse, tabular: Tabular | None, level: Level, request: StorageRequest, *, principal: str
@@ -84,3 +85,4 @@ class ClientAccess(Protocol):
 
         Raises SIGNING_INVALID, SIGNING_METHOD, SIGNING_DISABLED; SIGNING_OUTSIDE with the place, where it lies elsewhere.
         """
+        ...

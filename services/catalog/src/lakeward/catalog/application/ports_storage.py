@@ -26,6 +26,7 @@ class StorageJudge(Protocol):
             Refusal: INVALID_STORAGE_PROFILE, STORAGE_PROFILE_IMMUTABLE, CREDENTIAL_MISSING, CREDENTIAL_MISMATCH,
                 STORAGE_MISCONFIGURED, ADDRESS_DENIED, STORAGE_KIND_UNSUPPORTED, NO_SUCH_SECRET.
         """
+        ...
 
     async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> None:
         """Prove the storage by real writes, reads, lists and deletes, with what would be vended too.

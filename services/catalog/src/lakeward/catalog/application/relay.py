@@ -70,6 +70,7 @@ class Outbox(Protocol):
             Refusal: DATABASE_UNAVAILABLE, COMMIT_STATE_UNKNOWN; what was moved is gone from the outbox, so calling again
                 moves nothing twice.
         """
+        ...
 
 
 class EventLog(Protocol):
@@ -77,9 +78,11 @@ class EventLog(Protocol):
 
     async def read(self, stream: str, *, after: int, limit: int) -> Sequence[LoggedEvent]:
         """Events behind a sequence, in order. The first one is not `after + 1` where that was forgotten."""
+        ...
 
     async def backlogs(self, sink: str) -> Sequence[Backlog]:
         """Streams of which a sink has not taken all."""
+        ...
 
     async def take(self, sink: str, stream: str, sequence: int) -> None:
         """Remember that a sink has everything up to here; an earlier place than it had changes nothing."""
@@ -91,6 +94,7 @@ class Sink(Protocol):
     @property
     def name(self) -> str:
         """Under which its place in each stream is kept."""
+        ...
 
     async def position(self, stream: str) -> int:
         """The sequence of the last event of the stream that surely arrived; 0 where the sink can't tell.
@@ -98,6 +102,7 @@ class Sink(Protocol):
         Raises:
             SinkUnavailableError: nobody answers.
         """
+        ...
 
     async def publish(self, logged: LoggedEvent) -> None:
         """Hand over one event; returns when it is kept there. Called in order within a stream.

@@ -22,15 +22,19 @@ class Leftovers(Protocol):
 
     async def expired_staged(self, *, now: datetime, limit: int) -> int:
         """Staged tabulars whose commit did not come in time."""
+        ...
 
     async def forgotten_keys(self, *, now: datetime, limit: int) -> int:
         """Records of idempotency keys that have expired."""
+        ...
 
     async def old_attempts(self, *, before: datetime, limit: int) -> int:
         """Records of attempts that ended before this."""
+        ...
 
     async def old_events(self, *, days: int) -> int:
         """Events that were logged more than `days` days ago; answers how many days went."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

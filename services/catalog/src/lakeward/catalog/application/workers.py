@@ -60,6 +60,7 @@ class TaskStore(Protocol):
         had all its attempts is left as failed. A purge is left as failed too where a tabular, of any state, overlaps what it
         would delete; from the claim on, and until the task ends, `Change.purge_pending` keeps others from moving in there.
         """
+        ...
 
     async def keep(self, task: Task, *, now: datetime, silence: timedelta, progress: int) -> bool:
         """Say that it is being worked on; False where it is another's by now, or was cancelled.
@@ -70,12 +71,15 @@ class TaskStore(Protocol):
             silence: how long nothing more need be said.
             progress: units of work done in this attempt, from its beginning.
         """
+        ...
 
     async def finish(self, task: Task, *, now: datetime, message: str, progress: int) -> bool:
         """Record success and take it from the queue; False, and nothing recorded, where it is another's by now."""
+        ...
 
     async def fail(self, task: Task, *, now: datetime, message: str, progress: int, retry_at: datetime | None) -> bool:
         """Record a failed attempt; due again at `retry_at`, or, without one, failed for good and visible. False as above."""
+        ...
 
 
 @dataclasses.dataclass(slots=True)

@@ -21,11 +21,13 @@ class Entry(Protocol):
     @abstractmethod
     def snapshot_id(self) -> int:
         """The snapshot the entry is or speaks of."""
+        ...
 
     @property
     @abstractmethod
     def encoded(self) -> bytes:
         """The entry as JSON."""
+        ...
 
 
 E = TypeVar("E", bound=Entry)

@@ -25,7 +25,9 @@ async def refuse(request: Request, *, right: str) -> Response:
 
 def operations(prefixed: Iterable[Operation]) -> Sequence[Operation]:
     """One refusal for each operation whose path has a prefix, and for the signer's shortest path."""
-    wanted = {(operation.method, paths.without_prefix(operation.path)): operation for operation in prefixed}
+    wanted: dict[tuple[Method, str], Operation] = {
+        (operation.method, paths.without_prefix(operation.path)): operation for operation in prefixed
+    }
     refusals = [_refusal(operation.id, method, path, operation.path) for (method, path), operation in wanted.items()]
     signer = "/catalog/v1/{prefix}/v1/aws/s3/sign"
     refusals += [

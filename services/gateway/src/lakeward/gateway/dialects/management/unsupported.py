@@ -119,7 +119,7 @@ def routes() -> Sequence[tuple[Method, str]]:
     for line in _UNSUPPORTED:
         *methods, path = line.split(" ")
         for method in cast("list[Method]", methods):
-            found += [(method, f"/management/v1{written}") for written in _written_out(path)]
+            found.extend((method, f"/management/v1{written}") for written in _written_out(path))
     return found
 
 
