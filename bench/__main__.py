@@ -1,0 +1,141 @@
+"""`python -m bench`: measure, print the table, and fail where a floor is missed.
+
+python -m bench                          everything; about half an hour
+python -m bench --quick                  a minute or two, to see that it works; its figures are worth nothing
+python -m bench load_table commit        some of it
+python -m bench --composition one        one process alone
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import dataclasses
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from bench import big_metadata, commit, listing, load_table, memory, sign
+from bench.figures import Figure, Verdict, table
+from bench.generators import MissingToolError, wrk_program
+from bench.machine import this_machine
+from bench.plan import FULL, QUICK, Plan
+from bench.stack import Composition, Stack, lakeward, stack
+
+BENCHES: Final = (load_table.BENCH, big_metadata.BENCH, commit.BENCH, listing.BENCH, sign.BENCH, memory.BENCH)
+_COMPOSITIONS: Final = {
+    "one": (Composition.ONE_PROCESS,),
+    "four": (Composition.FOUR_PROCESSES,),
+    "both": tuple(Composition),
+}
+
+
+def main() -> int:
+    """Measure what the command line asks for; 1 where a floor is missed."""
+    arguments = _parser().parse_args()
+    plan = QUICK if arguments.quick else FULL
+    if arguments.snapshots:
+        plan = dataclasses.replace(plan, snapshots=arguments.snapshots)
+    benches = arguments.benches or list(BENCHES)
+    try:
+        wrk = wrk_program()
+    except MissingToolError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+    with _home(arguments.keep) as home:
+        figures = list(_measured(home, plan, benches, _COMPOSITIONS[arguments.composition], wrk))
+    print(f"\n{table(figures)}\n")
+    missed = [figure for figure in figures if figure.verdict is Verdict.MISSED]
+    for figure in missed:
+        print(f"bench: FLOOR MISSED: {figure.bench}: {figure.name}: {figure.value:.3g}, not {figure.floor:g}")
+    return 1 if missed else 0
+
+
+def _measured(
+    home: Path, plan: Plan, benches: Sequence[str], compositions: Sequence[Composition], wrk: Path
+) -> Iterator[Figure]:
+    cores = psutil.cpu_count() or 1
+    if memory.BENCH in benches:
+        with _told(memory.BENCH):
+            yield from memory.run(home, plan)
+    if set(benches) == {memory.BENCH}:
+        return
+    with stack(home) as parts:
+        print(this_machine(postgres_programs=parts.postgres.programs, wrk=wrk))
+        for composition in compositions:
+            yield from _of_composition(parts, composition, plan, benches, cores)
+        if big_metadata.BENCH in benches:
+            with _told(big_metadata.BENCH):
+                yield from _big_metadata(parts, plan)
+
+
+def _of_composition(
+    parts: Stack, composition: Composition, plan: Plan, benches: Sequence[str], cores: int
+) -> Iterator[Figure]:
+    wanted: dict[str, Callable[[], Sequence[Figure]]] = {}
+    with lakeward(parts, composition) as served:
+        wanted[load_table.BENCH] = lambda: asyncio.run(load_table.run(served, plan, cores=cores))
+        wanted[commit.BENCH] = lambda: asyncio.run(commit.run(served, plan, cores=cores))
+        wanted[sign.BENCH] = lambda: asyncio.run(sign.run(served, plan, cores=cores))
+        if composition is Composition.ONE_PROCESS:
+            wanted[listing.BENCH] = lambda: asyncio.run(listing.run(served, plan, say=print))
+        for bench, measure in wanted.items():
+            if bench in benches:
+                with _told(f"{bench}, {composition}"):
+                    yield from measure()
+
+
+def _big_metadata(parts: Stack, plan: Plan) -> Iterator[Figure]:
+    """Built and loaded in one process; the appends in four, where the catalog's own cost can be told."""
+    with lakeward(parts, Composition.ONE_PROCESS) as served:
+        built = asyncio.run(big_metadata.build(served, plan, say=print))
+        yield from asyncio.run(big_metadata.loads(served, built, plan))
+    with lakeward(parts, Composition.FOUR_PROCESSES) as served:
+        yield from asyncio.run(big_metadata.loads(served, built, plan))[:-1]
+        yield from asyncio.run(big_metadata.appends(served, built, plan))
+
+
+@contextlib.contextmanager
+def _told(what: str) -> Iterator[None]:
+    print(f"{what} ...", flush=True)
+    began = time.monotonic()
+    yield
+    print(f"{what} took {time.monotonic() - began:.0f} s", flush=True)
+
+
+@contextlib.contextmanager
+def _home(kept: Path | None) -> Iterator[Path]:
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        yield kept.resolve()
+        return
+    made = Path(tempfile.mkdtemp(prefix="lakeward-bench-"))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__, formatter_class=_Formatter)
+    parser.add_argument("benches", nargs="*", metavar="bench", choices=[[], *BENCHES], help=", ".join(BENCHES))
+    parser.add_argument("--composition", choices=_COMPOSITIONS, default="both")
+    parser.add_argument("--quick", action="store_true", help="see that it works; the figures are worth nothing")
+    parser.add_argument("--snapshots", type=int, help="of big_metadata's table; 9000 unless --quick")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep data and logs here")
+    return parser
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())

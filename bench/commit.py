@@ -1,0 +1,168 @@
+"""Commits to distinct tables, and to one table by writers that retry as Iceberg's clients do."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from bench.client import Connection
+from bench.figures import Better, Figure, median, percentile
+from bench.meter import metered
+from bench.plan import Plan
+from bench.stack import Lakeward
+from bench.warehouse import (
+    CONFLICT,
+    OK,
+    Warehouse,
+    append,
+    check_log,
+    make_namespace,
+    make_table,
+    make_warehouse,
+    table_of,
+)
+
+BENCH: Final = "commit"
+_NAMESPACE: Final = "commits"
+_WRITERS: Final = (1, 8, 32)
+# as Iceberg's: commit.retry.num-retries and .min-wait-ms, doubled each time
+_RETRIES: Final = 4
+_FIRST_PAUSE: Final = 0.1
+
+
+@dataclass(slots=True)
+class Tally:
+    """What writers did.
+
+    Attributes:
+        acknowledged: ids of snapshots whose commit was answered with success.
+        took: seconds of each of them, retries included.
+        conflicts: answers of 409, each followed by a load and another try.
+        given_up: commits that lost four retries too.
+    """
+
+    acknowledged: list[int] = field(default_factory=list)
+    took: list[float] = field(default_factory=list)
+    conflicts: int = 0
+    given_up: int = 0
+
+
+async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
+    """All of it, one kind after the other."""
+    warehouse = await make_warehouse(served)
+    async with Connection(served.url) as connection:
+        await make_namespace(connection, warehouse, _NAMESPACE)
+    figures = [await _distinct(served, warehouse, writers, plan, cores=cores) for writers in _WRITERS]
+    faults = 0
+    for writers in _WRITERS:
+        figure, wrong = await _one_table(served, warehouse, writers, plan)
+        figures.append(figure)
+        faults += wrong
+    figures.append(
+        Figure(
+            BENCH,
+            f"snapshots lost or doubled, {served.composition}",
+            faults,
+            "",
+            Better.LOWER,
+            goal=0,
+            floor=0,
+            detail="the snapshots and the log of every table against what was acknowledged",
+        )
+    )
+    return figures
+
+
+async def _distinct(served: Lakeward, warehouse: Warehouse, writers: int, plan: Plan, *, cores: int) -> Figure:
+    rates: list[float] = []
+    every = Tally()
+    told = ""
+    for turn in range(plan.rounds):
+        names = [f"own-{writers}-{turn}-{writer}" for writer in range(writers)]
+        with metered(served.groups()) as usage:
+            tallies, seconds = await _storm(served, warehouse, names, names, plan.seconds)
+        shares = usage.shares(cores=cores)
+        told = ", ".join(f"{name} {share:.0%}" for name, share in shares.items() if share >= 0.005)
+        rates.append(sum(len(tally.acknowledged) for tally in tallies) / seconds)
+        every.took += [each for tally in tallies for each in tally.took]
+    return Figure(
+        BENCH,
+        f"{writers} writers, a table each, {served.composition}",
+        median(rates),
+        "commits/s",
+        detail=f"p50 {percentile(every.took, 0.5) * 1000:.0f} ms, p99 {percentile(every.took, 0.99) * 1000:.0f} ms; "
+        f"CPU: {told}",
+    )
+
+
+async def _one_table(served: Lakeward, warehouse: Warehouse, writers: int, plan: Plan) -> tuple[Figure, int]:
+    rates: list[float] = []
+    every = Tally()
+    faults = 0
+    for turn in range(plan.rounds):
+        name = f"shared-{writers}-{turn}"
+        tallies, seconds = await _storm(served, warehouse, [name], [name] * writers, plan.seconds)
+        made = [snapshot for tally in tallies for snapshot in tally.acknowledged]
+        rates.append(len(made) / seconds)
+        for tally in tallies:
+            every.took += tally.took
+            every.conflicts += tally.conflicts
+            every.given_up += tally.given_up
+        async with Connection(served.url) as connection:
+            table = table_of(await connection.get(warehouse.table(_NAMESPACE, name)))
+        lost, doubled = check_log(table, made)
+        # nobody else wrote, and no answer was left unknown: more than was acknowledged would be a doubled commit, too
+        faults += lost + doubled + abs(len(table.metadata.snapshots) - len(made))
+    return (
+        Figure(
+            BENCH,
+            f"{writers} writers, one table, {served.composition}",
+            median(rates),
+            "commits/s",
+            detail=f"p50 {percentile(every.took, 0.5) * 1000:.0f} ms, p99 {percentile(every.took, 0.99) * 1000:.0f} ms, "
+            f"retries included; {every.conflicts} conflicts, {every.given_up} given up after {_RETRIES} retries",
+        ),
+        faults,
+    )
+
+
+async def _storm(
+    served: Lakeward, warehouse: Warehouse, tables: Sequence[str], targets: Sequence[str], seconds: float
+) -> tuple[Sequence[Tally], float]:
+    """Make tables, and let a writer loose on each target: (what each did, how long it took)."""
+    async with Connection(served.url) as connection:
+        for name in tables:
+            await make_table(connection, warehouse, _NAMESPACE, name)
+    began = time.monotonic()
+    until = began + seconds
+    paths = [warehouse.table(_NAMESPACE, name) for name in targets]
+    tallies = await asyncio.gather(*(_writer(served.url, path, until) for path in paths))
+    return tallies, time.monotonic() - began
+
+
+async def _writer(url: str, path: str, until: float) -> Tally:
+    tally = Tally()
+    async with Connection(url) as connection:
+        table = table_of(await connection.get(path))
+        while (began := time.monotonic()) < until:
+            pause = _FIRST_PAUSE
+            for attempt in range(_RETRIES + 1):
+                snapshot_id, body = append(table)
+                reply = (await connection.post(path, body)).expect(OK, CONFLICT)
+                if reply.status == OK:
+                    tally.acknowledged.append(snapshot_id)
+                    tally.took.append(time.monotonic() - began)
+                    table = table_of(reply)
+                    break
+                tally.conflicts += 1
+                if attempt < _RETRIES:
+                    await asyncio.sleep(pause * random.uniform(1, 1.1))
+                    pause *= 2
+                table = table_of(await connection.get(path))
+            else:
+                tally.given_up += 1
+    return tally
