@@ -13,6 +13,9 @@ _SHOWN_KEY_MAX: Final = 64
 _NAME_BYTES_MAX: Final = 128
 _COMMIT_UNKNOWN: Final = "CommitStateUnknownException"
 
+# The store, STS or the warehouse's own credential is the trouble. Not 412: clients read that as a precondition of their own.
+_STORE_FAILED: Final = 424
+
 # What the signer says where our own credential, not the request, is the trouble.
 _SIGNER_OUT_OF_ORDER: Final = frozenset({"SignWithoutCredentials", "SigningIdentityError"})
 
@@ -34,7 +37,7 @@ def _fixed_location(metadata: Mapping[str, str]) -> Rendering:
 
 def _signing(metadata: Mapping[str, str]) -> Rendering:
     cause = metadata["cause"]
-    return Rendering(412 if cause in _SIGNER_OUT_OF_ORDER else 400, cause)
+    return Rendering(_STORE_FAILED if cause in _SIGNER_OUT_OF_ORDER else 400, cause)
 
 
 def _duplicate(metadata: Mapping[str, str]) -> Rendering:
@@ -158,11 +161,11 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_CREDENTIAL_MISMATCH: Rendering(400, "UnexpectedStorageProfileType"),
     Reason.REASON_STORAGE_MISCONFIGURED: Rendering(400, "Misconfiguration"),
     Reason.REASON_STORE_UNAVAILABLE: Rendering(503, "ServiceUnavailableException", retry_after=1),
-    Reason.REASON_STORE_DENIED: Rendering(412, "PermissionDenied"),
+    Reason.REASON_STORE_DENIED: Rendering(_STORE_FAILED, "PermissionDenied"),
     # 400, since a 404 here would read as an absent table or namespace
     Reason.REASON_FILE_NOT_FOUND: Rendering(400, "NotFound"),
     Reason.REASON_FILE_UNREADABLE: Rendering(400, "FileDecompression"),
-    Reason.REASON_CREDENTIAL_NOT_ISSUED: Rendering(412, "ShortTermCredentialError"),
+    Reason.REASON_CREDENTIAL_NOT_ISSUED: Rendering(_STORE_FAILED, "ShortTermCredentialError"),
     Reason.REASON_PERMIT_REFUSED: Rendering(403, "PermitRefused"),
     Reason.REASON_NO_SUCH_SECRET: Rendering(404, "SecretNotFound"),
     Reason.REASON_SECRET_UNREADABLE: Rendering(500, "SecretUnreadable"),
