@@ -158,6 +158,14 @@ async def test_a_commit_writes_the_next_file_and_tells_of_it() -> None:
     assert document(await load(house)) == document(reply)
 
 
+async def test_a_commit_is_answered_with_read_access_to_the_views_location_and_no_more() -> None:
+    house = await a_house()
+    committed = await commit(house, prop("a"))
+    location, level, _ = house.access.vended[-1]
+    assert (location, level) == (house.tabular("recent").location, Level.READ)
+    assert committed.view.config["s3.session-token"].startswith("READ ")
+
+
 async def test_a_commit_that_changes_nothing_writes_nothing() -> None:
     house = await a_house()
     events, files = house.events(), dict(house.files.stored)

@@ -1,0 +1,135 @@
+"""Events of changes: names that the CloudEvents standard allows, facts about what changed, and where a broker has them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from uuid import UUID
+
+import pytest
+from tests.support.catalog.house import House, a_house, tabular
+from tests.support.catalog.values import NOON, FreshIds, a_namespace, a_project, a_tabular, a_warehouse
+
+from lakeward.catalog.adapters.nats.messages import MAX_PAYLOAD, MESSAGE_ID, messages_of
+from lakeward.catalog.application.announcements import (
+    Announcer,
+    NamespaceChange,
+    Occasion,
+    TabularChange,
+    WarehouseChange,
+)
+from lakeward.catalog.application.relay import LoggedEvent
+from lakeward.catalog.domain.events import Actor, Event
+from lakeward.protocol.catalog.v1 import tables_pb2, warehouses_pb2
+
+ANNOUNCER = Announcer(source="lakeward://test", ids=FreshIds())
+WHEN = Occasion(NOON, Actor("oidc~anna"), "request-1")
+PROJECT = a_project()
+WAREHOUSE = a_warehouse(PROJECT, "demo")
+NAMESPACE = a_namespace(WAREHOUSE, "sales", "eu")
+TABLE = a_tabular(NAMESPACE, "orders")
+EVENTS = [
+    *(ANNOUNCER.tabular(change, TABLE, WHEN) for change in TabularChange),
+    *(ANNOUNCER.namespace(change, NAMESPACE, WHEN) for change in NamespaceChange),
+    *(ANNOUNCER.warehouse(change, WAREHOUSE, WHEN) for change in WarehouseChange),
+    ANNOUNCER.project_created(PROJECT, WHEN),
+    ANNOUNCER.server_bootstrapped(WHEN, is_operator=False),
+]
+UPSTREAMS = {"tabular-type", "tabular-id", "warehouse-id", "num-events", "sequence-number", "trace-id"}
+
+
+def name_of(event: Event) -> str:
+    return f"{event.kind}-{event.verb}"
+
+
+def document(event: Event) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(event.body)
+    return found
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=name_of)
+def test_an_event_has_the_standards_attributes_and_no_forbidden_name_but_upstreams(event: Event) -> None:
+    told = document(event)
+    assert UUID(told["id"]) == event.event_id
+    assert (told["time"], bool(told["subject"]), told["datacontenttype"]) == (
+        "2026-08-01T12:00:00Z",
+        True,
+        "application/json",
+    )
+    assert {name for name in told if not re.fullmatch(r"[a-z0-9]{1,20}", name)} <= UPSTREAMS
+
+
+def test_no_two_kinds_of_change_share_a_type() -> None:
+    assert len({document(event)["type"] for event in EVENTS}) == len(EVENTS)
+
+
+@pytest.mark.parametrize("change", list(TabularChange), ids=lambda change: change.value[0])
+def test_an_event_of_a_table_says_what_it_is_now_and_not_only_what_was_asked_for(change: TabularChange) -> None:
+    told = document(ANNOUNCER.tabular(change, TABLE, WHEN, request=b'{"name":"orders"}'))
+    assert told["data"]["metadata-location"] == TABLE.metadata_location
+    assert told["data"]["incarnation"] == str(TABLE.incarnation)
+    assert told["data"]["request"] == {"name": "orders"}
+    assert (told["prefix"], told["namespace"]) == (str(WAREHOUSE.warehouse_id), "sales.eu")
+
+
+async def test_a_drop_tells_whether_files_go_and_whether_it_can_be_undone() -> None:
+    house = await a_house()
+    await house.tables.DropTable(
+        tables_pb2.DropTableRequest(
+            warehouse_id=house.warehouse_id, table=tabular("sales", "orders"), purge=False, force=True
+        )
+    )
+    told = house.event()["data"]
+    assert {key: told[key] for key in ("purge", "force", "soft")} == {"purge": False, "force": True, "soft": False}
+
+
+@pytest.mark.parametrize("active", [True, False])
+async def test_switching_a_warehouse_on_or_off_is_told(active: bool) -> None:
+    house = await a_house()
+    house.change_warehouse(active=not active)
+    await switch(house, active=active)
+    assert house.events()[-1] == ("activateWarehouse" if active else "deactivateWarehouse")
+
+
+async def switch(house: House, *, active: bool) -> None:
+    if active:
+        await house.warehouses.ActivateWarehouse(
+            warehouses_pb2.ActivateWarehouseRequest(warehouse_id=house.warehouse_id)
+        )
+    else:
+        await house.warehouses.DeactivateWarehouse(
+            warehouses_pb2.DeactivateWarehouseRequest(warehouse_id=house.warehouse_id)
+        )
+
+
+def logged(event: Event) -> LoggedEvent:
+    return LoggedEvent(7, event, NOON)
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=name_of)
+def test_each_event_has_a_subject_by_stream_kind_and_verb(event: Event) -> None:
+    own = messages_of(logged(event), topic="lake")[-1]
+    assert own.subject == f"lake.{event.stream}.{event.kind}.{event.verb}"
+    assert own.headers[MESSAGE_ID] == str(event.event_id)
+
+
+def test_what_upstream_tells_is_told_at_the_topic_too_and_nothing_else_is() -> None:
+    at_topic = {
+        document(event)["type"]
+        for event in EVENTS
+        for message in messages_of(logged(event), topic="lake")
+        if message.subject == "lake"
+    }
+    assert at_topic == {"createTable", "registerTable", "updateTable", "renameTable", "dropTable"}
+
+
+def test_a_large_event_travels_as_a_reference_to_the_log() -> None:
+    event = ANNOUNCER.tabular(
+        TabularChange.COMMITTED, TABLE, WHEN, request=json.dumps({"x": "y" * MAX_PAYLOAD}).encode()
+    )
+    for message in messages_of(logged(event), topic="lake"):
+        told = json.loads(message.payload)
+        assert "data" not in told
+        assert told["dataref"] == f"lakeward:events/{event.stream}/7"
+        assert told["tabular-id"] == str(TABLE.tabular_id)
