@@ -122,7 +122,7 @@ async def create_table(
             created, caller=caller, documents=documents, access=access, clock=clock, deflated=command.deflated
         )
 
-    async def again(_: Mapping[str, str]) -> Loaded:
+    async def again(done: Mapping[str, str]) -> Loaded:
         return await current_reply(
             command.warehouse_id,
             TabularIdent(command.namespace, command.wanted.name),
@@ -133,6 +133,7 @@ async def create_table(
             access=access,
             clock=clock,
             deflated=command.deflated,
+            made=done["incarnation"],
         )
 
     keyed = Keyed(

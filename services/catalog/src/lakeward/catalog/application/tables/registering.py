@@ -116,7 +116,7 @@ async def register_table(
             created, caller=caller, documents=documents, access=access, clock=clock, deflated=command.deflated
         )
 
-    async def again(_: Mapping[str, str]) -> Loaded:
+    async def again(done: Mapping[str, str]) -> Loaded:
         return await current_reply(
             command.warehouse_id,
             TabularIdent(command.namespace, command.name),
@@ -127,6 +127,7 @@ async def register_table(
             access=access,
             clock=clock,
             deflated=command.deflated,
+            made=done["incarnation"],
         )
 
     parameters: dict[str, object] = {

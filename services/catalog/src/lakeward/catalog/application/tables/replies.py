@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from lakeward.catalog.application.access import LIVE_OR_STAGED, open_tabular
+from lakeward.catalog.application.access import LIVE_OR_STAGED, no_such_tabular, open_tabular
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.ports import Clock, TabularStore
@@ -60,8 +60,11 @@ async def current_reply(
     access: ClientAccess,
     clock: Clock,
     deflated: bool,
+    made: str,
 ) -> Loaded:
     """What a repetition of a create or register is answered with: the table as it is now, decided and vended anew.
+
+    `made` is the incarnation that was made; another table that has taken the name since is not the answer.
 
     Raises:
         Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE, FORBIDDEN; what `ClientAccess.vend` raises.
@@ -77,6 +80,7 @@ async def current_reply(
         asked=(Action.TABLE_READ_DATA, Action.TABLE_WRITE_DATA),
         states=LIVE_OR_STAGED,
     )
+    check_same(opened.tabular, ident, made=made)
     level = level_of(opened.allowed)
     if level is None:
         return await committed_reply(opened.tabular, documents=documents, clock=clock, deflated=deflated)
@@ -89,6 +93,16 @@ async def current_reply(
         clock=clock,
         deflated=deflated,
     )
+
+
+def check_same(tabular: Tabular, ident: TabularIdent, *, made: str) -> None:
+    """Whether a tabular is the one that a key's request made or changed.
+
+    Raises:
+        Refusal: NO_SUCH_TABLE, where another has taken its name since.
+    """
+    if str(tabular.incarnation) != made:
+        raise no_such_tabular(Kind.TABLE, ident)
 
 
 async def committed_reply(tabular: Tabular, *, documents: Documents, clock: Clock, deflated: bool) -> Loaded:

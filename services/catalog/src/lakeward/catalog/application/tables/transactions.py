@@ -13,7 +13,7 @@ from lakeward.catalog.application.ports import Clock, TabularStore, WarehouseSto
 from lakeward.catalog.application.replaying import may_still_use
 from lakeward.catalog.application.tables.committing import TableChange, TableCommits
 from lakeward.catalog.application.tables.loaded import Loaded
-from lakeward.catalog.application.tables.replies import committed_reply
+from lakeward.catalog.application.tables.replies import check_same, committed_reply
 from lakeward.catalog.domain.iceberg.requests import CommitRequest, Identifier
 from lakeward.catalog.domain.model import Kind, WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
@@ -112,7 +112,7 @@ async def commit_table(
         (tabular,) = await commits(warehouse_id, [change], caller=caller, keeper=keeper)
         return await committed_reply(tabular, documents=documents, clock=clock, deflated=deflated)
 
-    async def again(_: Mapping[str, str]) -> Loaded:
+    async def again(done: Mapping[str, str]) -> Loaded:
         opened = await open_tabular(
             warehouse_id,
             change.ident,
@@ -122,6 +122,7 @@ async def commit_table(
             authorizer=authorizer,
             tabulars=tabulars,
         )
+        check_same(opened.tabular, change.ident, made=done["incarnation"])
         return await committed_reply(opened.tabular, documents=documents, clock=clock, deflated=deflated)
 
     parameters: dict[str, object] = {"namespace": change.ident.namespace.parts, "name": change.ident.name}
