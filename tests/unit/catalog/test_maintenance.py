@@ -7,7 +7,7 @@ from tests.support.catalog.expectations import EXPECTED
 
 from lakeward.protocol.common.v1 import options_pb2
 
-READS_THAT_ARE_POSTS = {"Sign", "ReportMetrics"}
+READS_THAT_ARE_POSTS = {"SignS3Request", "ReportMetrics"}
 
 
 def rule_of(path: str) -> options_pb2.MethodRule:
