@@ -46,9 +46,11 @@ def _duplicate(metadata: Mapping[str, str]) -> Rendering:
 
 def _warehouse_name(metadata: Mapping[str, str]) -> Rendering:
     name = metadata["name"]
-    if not name:
+    if not name.strip():
         return Rendering(400, "EmptyWarehouseName")
-    return Rendering(400, "WarehouseNameTooLong" if len(name.encode()) > _NAME_BYTES_MAX else "InvalidWarehouseName")
+    # a name that is too long comes cut to the limit
+    fits = "/" in name or not name.isprintable() or len(name.encode()) < _NAME_BYTES_MAX
+    return Rendering(400, "InvalidWarehouseName" if fits else "WarehouseNameTooLong")
 
 
 def _format_policy(metadata: Mapping[str, str]) -> Rendering:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from lakeward.gateway.dialects.iceberg import documents, links, paths, tables
+from lakeward.gateway.dialects.iceberg import documents, links, paths, schemas, tables
 from lakeward.gateway.dialects.iceberg.errors import COMMITTED, PROBED, RENDERED
 from lakeward.gateway.dialects.iceberg.listing import PARAMETERS
 from lakeward.gateway.operation import IDEMPOTENCY_KEY, Answer, Body, HeaderParameter, Operation
@@ -26,7 +26,7 @@ _ETAG: Final = {"ETag": "Names this representation of the table; for If-None-Mat
 _PLAN_ID: Final = Text("planId", "Ignored: no scan is planned here.")
 _TAG: Final = "Tables"
 
-_LOADED: Final = Answer("The table.", "LoadTableResult", documents.LOADED_TABLE, _ETAG)
+_LOADED: Final = Answer("The table.", "LoadTableResult", schemas.LOADED_TABLE, _ETAG)
 
 
 def operations(stub: tables_pb2_grpc.TableServiceAsyncStub, *, load: LoadTable) -> Sequence[Operation]:
@@ -59,7 +59,7 @@ def _making(stub: tables_pb2_grpc.TableServiceAsyncStub) -> Sequence[Operation]:
             summary="Make a table, or stage one that a commit finishes.",
             handler=partial(tables.create_table, tables=stub),
             headers=(_DELEGATION, IDEMPOTENCY_KEY),
-            body=Body("CreateTableRequest", documents.CREATE_TABLE),
+            body=Body("CreateTableRequest", schemas.CREATE_TABLE),
             answers={200: dataclasses.replace(_LOADED, links=links.of_table())},
             renderings=RENDERED,
             tag=_TAG,
@@ -100,8 +100,8 @@ def _existing(stub: tables_pb2_grpc.TableServiceAsyncStub, *, load: LoadTable) -
             summary="Change a table if its requirements hold.",
             handler=partial(tables.update_table, tables=stub),
             headers=(IDEMPOTENCY_KEY,),
-            body=Body("CommitTableRequest", documents.COMMIT_TABLE),
-            answers={200: Answer("The table.", "CommitTableResponse", documents.COMMITTED_TABLE, _ETAG)},
+            body=Body("CommitTableRequest", schemas.COMMIT_TABLE),
+            answers={200: Answer("The table.", "CommitTableResponse", schemas.COMMITTED_TABLE, _ETAG)},
             renderings=COMMITTED,
             tag=_TAG,
         ),
@@ -164,7 +164,7 @@ def _reporting(stub: tables_pb2_grpc.TableServiceAsyncStub) -> Sequence[Operatio
             path=f"{paths.TABLE}/metrics",
             summary="Report on a scan or a commit.",
             handler=partial(tables.report_metrics, tables=stub),
-            body=Body("ReportMetricsRequest", documents.REPORT_METRICS),
+            body=Body("ReportMetricsRequest", schemas.REPORT_METRICS),
             answers={204: Answer("It was taken.")},
             renderings=RENDERED,
             tag=_TAG,
@@ -176,7 +176,7 @@ def _reporting(stub: tables_pb2_grpc.TableServiceAsyncStub) -> Sequence[Operatio
             summary="Change several tables, all or none.",
             handler=partial(tables.commit_transaction, tables=stub),
             headers=(IDEMPOTENCY_KEY,),
-            body=Body("CommitTransactionRequest", documents.COMMIT_TRANSACTION),
+            body=Body("CommitTransactionRequest", schemas.COMMIT_TRANSACTION),
             answers={204: Answer("Every table was changed.")},
             renderings=COMMITTED,
             tag=_TAG,

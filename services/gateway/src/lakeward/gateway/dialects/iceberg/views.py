@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from lakeward.gateway.dialects.iceberg import documents, links, paths
+from lakeward.gateway.dialects.iceberg import documents, links, paths, schemas
 from lakeward.gateway.dialects.iceberg.errors import PROBED, RENDERED, VIEW_COMMITTED, VIEW_CREATED
 from lakeward.gateway.dialects.iceberg.idents import namespace_of, references_of, tabular_from, tabular_of
 from lakeward.gateway.dialects.iceberg.listing import (
@@ -27,7 +27,7 @@ from lakeward.gateway.operation import IDEMPOTENCY_KEY, Answer, Body, Operation
 from lakeward.protocol.catalog.v1 import views_pb2, views_pb2_grpc
 
 _TAG: Final = "Views"
-_LOADED: Final = Answer("The view.", "LoadViewResult", documents.LOADED_VIEW)
+_LOADED: Final = Answer("The view.", "LoadViewResult", schemas.LOADED_VIEW)
 _rename_decoder: Final = msgspec.json.Decoder(documents.RenameTableRequest)
 
 
@@ -146,7 +146,7 @@ def operations(views: views_pb2_grpc.ViewServiceAsyncStub) -> Sequence[Operation
             summary="Make a view.",
             handler=partial(create_view, views=views),
             headers=(IDEMPOTENCY_KEY,),
-            body=Body("CreateViewRequest", documents.CREATE_VIEW),
+            body=Body("CreateViewRequest", schemas.CREATE_VIEW),
             answers={200: dataclasses.replace(_LOADED, links=links.of_view())},
             renderings=VIEW_CREATED,
             tag=_TAG,
@@ -169,7 +169,7 @@ def operations(views: views_pb2_grpc.ViewServiceAsyncStub) -> Sequence[Operation
             summary="Change a view if its requirements hold.",
             handler=partial(replace_view, views=views),
             headers=(IDEMPOTENCY_KEY,),
-            body=Body("CommitViewRequest", documents.COMMIT_VIEW),
+            body=Body("CommitViewRequest", schemas.COMMIT_VIEW),
             answers={200: _LOADED},
             renderings=VIEW_COMMITTED,
             tag=_TAG,
