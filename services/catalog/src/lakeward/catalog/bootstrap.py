@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from importlib.metadata import version
 from typing import Final
 
 from lakeward.catalog.adapters.gates import OpenGate
+from lakeward.catalog.adapters.postgres.bell import PostgresBell
 from lakeward.catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward.catalog.adapters.postgres.changes import PostgresChanges
 from lakeward.catalog.adapters.postgres.coalescing import CoalescingTabulars
@@ -20,12 +21,14 @@ from lakeward.catalog.adapters.system import SystemClock, SystemIds
 from lakeward.catalog.adapters.vending.client_access import VendingAccess
 from lakeward.catalog.adapters.vending.files import VendingFiles
 from lakeward.catalog.adapters.vending.permits import Permits
+from lakeward.catalog.adapters.vending.remembered import RememberedAccess
 from lakeward.catalog.adapters.vending.storage import VendingStorage
 from lakeward.catalog.application.announcements import Announcer
 from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.idempotency import Once
 from lakeward.catalog.application.ports import ChangeGate, Clock, Ids, Rules
 from lakeward.catalog.application.server import Facts
+from lakeward.catalog.background import CONNECTIONS, background
 from lakeward.catalog.domain.model import ProjectId
 from lakeward.catalog.domain.names import name_key
 from lakeward.catalog.domain.tasks import Queue
@@ -83,10 +86,17 @@ async def catalog(
     """
     clock, ids = clock or SystemClock(), ids or SystemIds()
     async with AsyncExitStack() as stack:
-        pool = await stack.enter_async_context(_write_pool(settings.postgres))
+        pool = await stack.enter_async_context(
+            _pool(settings.postgres, settings.postgres.write_pool_connections, "serve")
+        )
+        await check_schema(
+            pool, Needs(SERVICE, settings.postgres.schema_of(SERVICE), SCHEMA_NUMBER, version("lakeward-catalog"))
+        )
+        bell = PostgresBell(pool, channel=f"{settings.postgres.schema_of(SERVICE)}_events")
         roles = await _roles(
             settings,
             pool,
+            bell,
             authz=authz,
             vending=vending,
             signer=signer,
@@ -98,30 +108,29 @@ async def catalog(
         host = Host(SERVICE, read_only=settings.server.maintenance_mode == "read-only")
         host.add_probe("database", pool.ping)
         add_servicers(host, roles, _facts(settings))
+        own = await stack.enter_async_context(_pool(settings.postgres, CONNECTIONS, "background"))
+        await stack.enter_async_context(background(settings, roles, own, bell, holder=ids.uuid4()))
         yield host
 
 
-@asynccontextmanager
-async def _write_pool(settings: PostgresSettings) -> AsyncIterator[Pool]:
-    schema = settings.schema_of(SERVICE)
-    async with open_pool(
+def _pool(settings: PostgresSettings, size: int, use: str) -> AbstractAsyncContextManager[Pool]:
+    return open_pool(
         settings.write_url,
-        size=settings.write_pool_connections,
-        name="lakeward catalog",
-        schema=schema,
+        size=size,
+        name=f"lakeward catalog {use}",
+        schema=settings.schema_of(SERVICE),
         root_cert=settings.ssl_root_cert,
         acquire_timeout=settings.acquire_timeout,
         max_lifetime=settings.connection_max_lifetime,
         test_before_acquire=settings.test_before_acquire,
         log_statements=settings.statement_logging,
-    ) as pool:
-        await check_schema(pool, Needs(SERVICE, schema, SCHEMA_NUMBER, version("lakeward-catalog")))
-        yield pool
+    )
 
 
 async def _roles(
     settings: CatalogSettings,
     pool: Pool,
+    bell: PostgresBell,
     *,
     authz: Channel,
     vending: Channel,
@@ -143,10 +152,10 @@ async def _roles(
         namespaces=PostgresNamespaces(pool),
         tabulars=CoalescingTabulars(PostgresTabulars(pool)),
         bodies=bodies,
-        changes=PostgresChanges(pool, clock=clock, ids=ids),
+        changes=PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring),
         documents=Documents(bodies),
         files=VendingFiles(vending, permits),
-        access=VendingAccess(vending, permits, ids),
+        access=RememberedAccess(VendingAccess(vending, permits, ids), clock),
         storage=VendingStorage(vending, permits),
         gate=gate,
         once=Once(store=PostgresIdempotency(pool), clock=clock, rules=rules),

@@ -54,8 +54,8 @@ class VendingAccess:
             vending_pb2.VendAccessRequest(storage=storage, delegation=[_DELEGATION[word] for word in delegation])
         )
         return Vended(
-            config=reply.config,
-            credential=reply.credential,
+            config=dict(reply.config),
+            credential=dict(reply.credential),
             expires_at=reply.expires_at.ToDatetime(tzinfo=UTC) if reply.HasField("expires_at") else None,
             sign_remotely=reply.sign_remotely,
             refresh_property=reply.refresh_property,
