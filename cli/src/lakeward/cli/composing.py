@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from lakeward.vending.bootstrap import vending
 
 from lakeward.authz.bootstrap import authz
 from lakeward.catalog.bootstrap import catalog
@@ -19,6 +18,7 @@ from lakeward.gateway.health import Probe
 from lakeward.gateway.peers import Peers
 from lakeward.servicekit.permits import PermitSigner, PermitVerifier
 from lakeward.servicekit.rpc import Caller, Host
+from lakeward.vending.bootstrap import vending
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

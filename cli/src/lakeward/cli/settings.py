@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-from lakeward.vending.settings import VendingSettings
-
 from lakeward.authz.settings import AuthzSettings
 from lakeward.catalog.settings import CatalogSettings
 from lakeward.gateway.settings import GatewaySettings
@@ -18,6 +16,7 @@ from lakeward.servicekit.settings.services import (
     VendingEndpoint,
     WorkloadSettings,
 )
+from lakeward.vending.settings import VendingSettings
 
 
 @dataclasses.dataclass(frozen=True)

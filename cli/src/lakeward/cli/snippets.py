@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 # The newest release of Iceberg's Spark runtime that the tests of engines run with.
-ICEBERG_VERSION: Final = "1.10.0"
+ICEBERG_VERSION: Final = "1.10.1"
 SPARK_VERSION: Final = "3.5"
 SCALA_VERSION: Final = "2.12"
 
@@ -40,7 +40,7 @@ def duckdb(url: str, warehouse: str) -> str:
     """DuckDB."""
     return f"""\
 INSTALL httpfs; LOAD httpfs; INSTALL iceberg; LOAD iceberg;
-ATTACH '{warehouse}' AS lakeward (TYPE iceberg, ENDPOINT '{url}/catalog', AUTHORIZATION_TYPE none);
+ATTACH '{warehouse}' AS lakeward (TYPE iceberg, ENDPOINT '{url}/catalog', AUTHORIZATION_TYPE none, READ_ONLY false);
 SHOW ALL TABLES;"""
 
 

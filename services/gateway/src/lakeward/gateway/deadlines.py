@@ -43,11 +43,13 @@ class Deadlines:
         try:
             return await work
         except asyncio.CancelledError:
-            if task in self._late and task.uncancel() == 0:
+            if task in self._late and task.cancelling() == 1:
                 raise TimeoutError from None
             raise
         finally:
-            self._late.discard(task)
+            if task in self._late:
+                self._late.discard(task)
+                task.uncancel()
             del self._ends[task]
 
     def _expire(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -75,6 +75,9 @@ class _Protocol(HttpToolsProtocol):
         if self._head_bytes > _MAX_HEAD_BYTES:
             raise _HeadTooLargeError
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: clients that would rather speak HTTP/2 ask with every request, and go on without."""
+
     def send_400_response(self, msg: str) -> None:
         del msg
         document = {
