@@ -7,7 +7,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.support.catalog.house import ANYTHING, House, a_house, context, ident, refusal_of
 
 from lakeward.authz.adapters.table import Rule
 from lakeward.catalog.domain.model import NamespaceId, State
@@ -17,6 +16,7 @@ from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.objects import ObjectKind
 from lakeward.servicekit.errors import Reason
+from tests.support.catalog.house import ANYTHING, House, a_house, context, ident, refusal_of
 
 
 def create(house: House, *path: str, key: object = "", **properties: str) -> Any:
@@ -296,6 +296,15 @@ async def test_files_inside_go_only_where_purge_is_asked_for(purge: bool, queued
     await drop(house, "sales", recursive=True, purge=purge)
     tasks = list(house.catalog.rows.tasks.values())
     assert [task.queue for task in tasks] == [Queue.TABULAR_PURGE] * queued
+
+
+async def test_files_of_staged_and_of_dropped_tables_inside_go_too() -> None:
+    house = await a_house()
+    await house.make_table("sales", "staged", **{"stage-create": True})
+    house.change_tabular("orders", state=State.DROPPED)
+    places = {house.tabular(name).location for name in ("staged", "orders", "recent")}
+    await drop(house, "sales", recursive=True, force=True, purge=True)
+    assert {task.location for task in house.catalog.rows.tasks.values()} == places
 
 
 async def test_a_reserved_namespace_is_not_dropped() -> None:

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from google.protobuf import duration_pb2, timestamp_pb2
-from tests.unit.gateway.fakes import WAREHOUSE, World, error_of
 
 from lakeward.gateway.dialects.management import unsupported
 from lakeward.protocol.catalog.v1 import server_pb2, warehouses_pb2
 from lakeward.protocol.vending.v1 import vending_pb2
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.unit.gateway.fakes import WAREHOUSE, World, error_of
 
 WAREHOUSES = "/management/v1/warehouse"
 ONE = f"{WAREHOUSES}/{WAREHOUSE}"
@@ -147,6 +147,15 @@ async def test_a_credential_that_is_refused_makes_no_warehouse(served: World) ->
 )
 async def test_a_warehouse_of_the_wrong_shape_is_refused(served: World, change: dict[str, Any]) -> None:
     document = {"warehouse-name": "demo", "storage-profile": {}, **change}
+    response = await served.client.post(WAREHOUSES, json=document)
+    assert error_of(response)["code"] == 400
+    assert not served.catalog.asked
+
+
+@pytest.mark.parametrize("seconds", [-1, 315_360_001, 10**30, 1.5])
+async def test_a_retention_beyond_ten_years_or_below_nothing_is_refused(served: World, seconds: float) -> None:
+    profile = {"type": "soft", "expiration-seconds": seconds}
+    document = {"warehouse-name": "demo", "storage-profile": {"type": "s3"}, "delete-profile": profile}
     response = await served.client.post(WAREHOUSES, json=document)
     assert error_of(response)["code"] == 400
     assert not served.catalog.asked

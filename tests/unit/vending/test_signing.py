@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import json
 from typing import Any
 from unittest import mock
 from urllib.parse import quote, unquote
@@ -18,6 +19,8 @@ from hypothesis import strategies as st
 from lakeward.locations import Location
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.vending.domain.access import Access
+from lakeward.vending.domain.credentials import CredentialKind
+from lakeward.vending.domain.profiles import profile as profiles
 from lakeward.vending.domain.profiles.s3 import S3Profile, UrlStyle
 from lakeward.vending.domain.secret import Secret
 from lakeward.vending.domain.signing import sigv4, target
@@ -562,3 +565,13 @@ def test_a_signature_is_the_one_botocore_makes(
     assert ours["authorization"] == theirs["authorization"]
     assert ours["x-amz-date"] == theirs["x-amz-date"]
     assert ours.get("x-amz-security-token") == theirs.get("x-amz-security-token")
+
+
+def test_a_stackit_request_is_signable() -> None:
+    document = {"type": "stackit", "bucket": "lake", "region": "eu01", "sts-enabled": False}
+    stackit = profiles.normalise(
+        json.dumps(document).encode(), credential=CredentialKind.STACKIT_ACCESS_KEY, replaces=None
+    )
+    of = profiles.as_s3(stackit)
+    found = ask("https://lake.object.storage.eu01.onstackit.cloud/wh/t1/f", of=of, region="eu01")
+    assert found.keys == ("wh/t1/f",)

@@ -1,0 +1,27 @@
+"""How commands end."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakeward.cli.failing import EX_CONFIG, EX_UNAVAILABLE, explained
+from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.settings import loading
+from lakeward.servicekit.settings.server import ServerSettings
+
+
+def test_a_bad_configuration_ends_with_78_and_all_its_problems(capsys: pytest.CaptureFixture[str]) -> None:
+    environment = {"LAKEKEEPER__LISTEN_PORT": "none", "LAKEKEEPER__BIND_IP": "somewhere", "LAKEKEEPER__BASE_URL": "x"}
+    with pytest.raises(SystemExit) as ended, explained():
+        loading.load(ServerSettings, environment)
+    assert ended.value.code == EX_CONFIG == 78
+    said = capsys.readouterr().err
+    for name in (*environment, "LAKEKEEPER__BASE_URI"):
+        assert name in said
+
+
+def test_what_is_away_ends_with_69_and_its_message(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended, explained():
+        raise Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "Postgres does not answer")
+    assert ended.value.code == EX_UNAVAILABLE == 69
+    assert capsys.readouterr().err == "lakeward: Postgres does not answer\n"
