@@ -110,9 +110,10 @@ class Documents:
         return metadata
 
     def keep(self, metadata_id: MetadataId, metadata: TableMetadata, body: Body) -> None:
-        """Remember what a commit just wrote: the next commit builds on it."""
-        size = sum(part.part.size for part in body.everything)
-        self._parsed.put(metadata_id, metadata, size * _PARSED_FACTOR)
+        """Remember what a commit just wrote: its reply shows it, and the next commit builds on it."""
+        text = join([part.part for part in body.everything])
+        self._deflated.put((metadata_id, False), text, len(text.raw))
+        self._parsed.put(metadata_id, metadata, text.size * _PARSED_FACTOR)
 
     async def _read(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Deflated:
         parts = await self._bodies.body(warehouse_id, metadata_id, references=references)

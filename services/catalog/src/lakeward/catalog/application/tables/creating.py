@@ -11,6 +11,7 @@ from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.metadata_files import take_back, to_the_end, write_metadata
+from lakeward.catalog.application.outcomes import has_arrived
 from lakeward.catalog.application.placing import Place, choose_place, not_empty, reserve
 from lakeward.catalog.application.ports import (
     ChangeGate,
@@ -276,8 +277,7 @@ async def insert(
         if refusal.reason != Reason.REASON_COMMIT_STATE_UNKNOWN:
             await take_back(files, warehouse, tabular, written, principal=principal)
             raise
-        current = await changes.current_metadata(warehouse.warehouse_id, tabular.incarnation)
-        if current != tabular.metadata_id:
+        if not await has_arrived(changes, tabular):
             raise
 
 

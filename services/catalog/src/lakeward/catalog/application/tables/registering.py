@@ -13,6 +13,7 @@ from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.metadata_files import to_the_end
+from lakeward.catalog.application.outcomes import has_arrived
 from lakeward.catalog.application.placing import (
     Place,
     check_inside,
@@ -304,8 +305,7 @@ async def _insert(
     except Refusal as refusal:
         if refusal.reason != Reason.REASON_COMMIT_STATE_UNKNOWN:
             raise
-        current = await changes.current_metadata(warehouse_id, tabular.incarnation)
-        if current != tabular.metadata_id:
+        if not await has_arrived(changes, tabular):
             raise
 
 

@@ -110,7 +110,16 @@ async def commit_table(
 
     async def do(keeper: Keeper) -> Loaded:
         (tabular,) = await commits(warehouse_id, [change], caller=caller, keeper=keeper)
-        return await committed_reply(tabular, documents=documents, clock=clock, deflated=deflated)
+        try:
+            return await committed_reply(tabular, documents=documents, clock=clock, deflated=deflated)
+        except (Refusal, LookupError) as failure:
+            # It did happen, so nothing that keeps its reply from being made may read as if it had not.
+            shown = str(change.ident)
+            raise Refusal(
+                Reason.REASON_COMMIT_STATE_UNKNOWN,
+                f"the commit to {shown} was made, but what it led to can't be shown now; load the table",
+                object=shown,
+            ) from failure
 
     async def again(done: Mapping[str, str]) -> Loaded:
         opened = await open_tabular(

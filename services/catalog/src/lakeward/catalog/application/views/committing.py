@@ -20,6 +20,7 @@ from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.idempotency import Keeper
 from lakeward.catalog.application.metadata_files import take_back, to_the_end, write_metadata
+from lakeward.catalog.application.outcomes import has_arrived
 from lakeward.catalog.application.placing import Place, check_inside, parse_location, reserve
 from lakeward.catalog.application.ports import (
     Change,
@@ -223,8 +224,7 @@ class ViewCommits:
                 await take_back(self._files, warehouse, after, [file], principal=principal)
                 raise
             # the file stays, whatever is found: nothing is known for sure but a pointer that has arrived
-            current = await self._changes.current_metadata(after.warehouse_id, after.incarnation)
-            if current != after.metadata_id:
+            if not await has_arrived(self._changes, after):
                 raise
 
     async def _swap(self, prepared: _Prepared, file: str, caller: Caller, keeper: Keeper) -> None:
