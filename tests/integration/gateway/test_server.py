@@ -11,7 +11,6 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.unit.gateway.fakes import PREFIXED, Service, hosts, server_settings
 
 from lakeward.gateway.bootstrap import gateway
 from lakeward.gateway.health import Probe
@@ -21,6 +20,7 @@ from lakeward.gateway.settings import GatewaySettings
 from lakeward.protocol.catalog.v1 import tables_pb2, types_pb2
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.rpc import Caller, Channel, connect, failure_of
+from tests.unit.gateway.fakes import PREFIXED, Service, hosts, server_settings
 
 pytestmark = pytest.mark.integration
 
@@ -142,6 +142,19 @@ async def test_requests_in_a_row_on_one_connection_are_answered_in_order(catalog
         b'etag: "two"',
         b'etag: "three"',
     ]
+
+
+async def test_an_upgrade_that_is_not_offered_is_answered_as_if_nobody_had_asked(catalog: Service) -> None:
+    catalog.answers["CommitTransaction"] = tables_pb2.CommitTransactionResponse()
+    upgrade = "host: a\r\nconnection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n"
+    body = "content-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
+    async with served(catalog) as port:
+        assert b" 304 " in await exchange(port, f"GET {TABLE} HTTP/1.1\r\n{upgrade}\r\n".encode(), until=b"\r\n\r\n")
+        commit = f"POST {PREFIXED}/transactions/commit HTTP/1.1\r\n{upgrade}{body}"
+        assert b" 204 " in await exchange(port, commit.encode(), until=b"\r\n\r\n")
+        again = f"GET {TABLE} HTTP/1.1\r\n{upgrade}\r\nGET {TABLE} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"
+        assert (await exchange(port, again.encode())).count(b" 304 ") == 2
+    assert catalog.asked[1].body == b"{}"
 
 
 async def test_what_is_under_way_is_finished_when_the_server_stops(catalog: Service) -> None:

@@ -47,3 +47,17 @@ async def test_what_the_work_raises_is_raised() -> None:
 
     with pytest.raises(KeyError):
         await Deadlines(5).within(work())
+
+
+async def test_work_that_finishes_although_it_was_ended_leaves_nothing_behind() -> None:
+    async def stubborn() -> str:
+        try:
+            await forever()
+        except asyncio.CancelledError:
+            return "finished"
+        raise AssertionError
+
+    assert await Deadlines(0.01).within(stubborn()) == "finished"
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.unit.gateway.fakes import PREFIXED, World, error_of, world
 
 from lakeward.gateway.health import Probe
 from lakeward.protocol.catalog.v1 import tables_pb2
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.telemetry import current
+from tests.unit.gateway.fakes import PREFIXED, World, error_of, world
 
 TABLE = f"{PREFIXED}/namespaces/a/tables/t"
 NAMESPACES = f"{PREFIXED}/namespaces"

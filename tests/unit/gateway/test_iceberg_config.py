@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 from google.protobuf import duration_pb2
-from tests.unit.gateway.fakes import WAREHOUSE, World, error_of, world
 
 from lakeward.gateway.dialects.iceberg.config import iso_duration
 from lakeward.protocol.catalog.v1 import warehouses_pb2
+from tests.unit.gateway.fakes import WAREHOUSE, World, error_of, world
 
 CONFIG = warehouses_pb2.GetConfigResponse(
     warehouse_id=WAREHOUSE,

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.unit.gateway.fakes import PREFIXED, WAREHOUSE, World, error_of
 
 from lakeward.protocol.catalog.v1 import namespaces_pb2, types_pb2
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.unit.gateway.fakes import PREFIXED, WAREHOUSE, World, error_of
 
 AB = types_pb2.NamespaceIdent(parts=["a", "b"])
 FOUND = namespaces_pb2.Namespace(

@@ -3,10 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.unit.gateway.fakes import PREFIXED, WAREHOUSE, World, error_of
 
 from lakeward.protocol.catalog.v1 import signing_pb2
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.unit.gateway.fakes import PREFIXED, WAREHOUSE, World, error_of
 
 TABULAR = "0198e000-0000-7000-8000-0000000000ff"
 SIGNER = f"/catalog/v1/signer/{WAREHOUSE}/tabular-id/{TABULAR}/v1/aws/s3/sign"

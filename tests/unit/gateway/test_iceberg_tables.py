@@ -6,11 +6,11 @@ import zlib
 from typing import Any
 
 import pytest
-from tests.unit.gateway.fakes import PREFIXED, WAREHOUSE, World, error_of
 
 from lakeward.protocol.catalog.v1 import tables_pb2, types_pb2
 from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.unit.gateway.fakes import PREFIXED, WAREHOUSE, World, error_of
 
 TABLE = f"{PREFIXED}/namespaces/a%1Fb/tables/t"
 IDENT = types_pb2.TabularIdent(namespace=types_pb2.NamespaceIdent(parts=["a", "b"]), name="t")

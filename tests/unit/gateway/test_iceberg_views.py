@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.gateway.fakes import PREFIXED, World, error_of
 
 from lakeward.protocol.catalog.v1 import types_pb2, views_pb2
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.unit.gateway.fakes import PREFIXED, World, error_of
 
 VIEW = f"{PREFIXED}/namespaces/a/views/v"
 IDENT = types_pb2.TabularIdent(namespace=types_pb2.NamespaceIdent(parts=["a"]), name="v")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ _KEEP_ALIVE_SECONDS: Final = 75
 _BACKLOG: Final = 2048
 _MAX_HEAD_BYTES: Final = 64 * 1024
 _HEAD_SECONDS: Final = 30.0
+_UPGRADE: Final = re.compile(rb"(\r?\n)upgrade:", re.IGNORECASE)
 
 
 class _HeadTooLargeError(Exception):
@@ -32,6 +34,7 @@ class _Protocol(HttpToolsProtocol):
 
     _head_bytes = 0
     _in_head = True
+    _awaits_head = True
     _head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it
@@ -39,6 +42,8 @@ class _Protocol(HttpToolsProtocol):
         self._head_timer = self.loop.call_later(_HEAD_SECONDS, self.timeout_keep_alive_handler)
 
     def data_received(self, data: bytes) -> None:
+        if self._awaits_head and (b"pgrade:" in data or b"PGRADE:" in data):
+            data = _without_upgrade(data)
         super().data_received(data)
         # a whole head nearly always comes at once, so that the timer costs only those whose does not
         if self._in_head:
@@ -60,7 +65,12 @@ class _Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        self._awaits_head = False
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._awaits_head = True
+        super().on_message_complete()
 
     def on_url(self, url: bytes) -> None:
         self._count(len(url))
@@ -74,9 +84,6 @@ class _Protocol(HttpToolsProtocol):
         self._head_bytes += size
         if self._head_bytes > _MAX_HEAD_BYTES:
             raise _HeadTooLargeError
-
-    def _unsupported_upgrade_warning(self) -> None:
-        """Say nothing: clients that would rather speak HTTP/2 ask with every request, and go on without."""
 
     def send_400_response(self, msg: str) -> None:
         del msg
@@ -95,6 +102,16 @@ class _Protocol(HttpToolsProtocol):
             % (uuid7().encode(), len(body), body)
         )
         self.transport.close()
+
+
+def _without_upgrade(data: bytes) -> bytes:
+    """The bytes with a head's Upgrade header under a name that nobody heeds.
+
+    Java's client asks for HTTP/2 so, with bodies too. The parser takes whatever follows such a head for another protocol, and
+    the body would be lost.
+    """
+    head, end, rest = data.partition(b"\r\n\r\n")
+    return _UPGRADE.sub(rb"\1x-grade:", head) + end + rest
 
 
 class _Server(uvicorn.Server):
