@@ -20,23 +20,39 @@ def tabular_ident(ident: TabularIdent) -> types_pb2.TabularIdent:
 
 def json_body(document: Deflated | bytes) -> types_pb2.JsonBody:
     """A document, as it is."""
-    if isinstance(document, bytes):
-        return types_pb2.JsonBody(plain=document)
-    return types_pb2.JsonBody(
-        deflated=types_pb2.DeflatedJson(raw=document.raw, crc32=document.crc32, size=document.size)
-    )
+    message = types_pb2.JsonBody()
+    _fill_body(message, document)
+    return message
 
 
 def loaded(table: Loaded) -> types_pb2.LoadedTabular:
     """A loaded tabular."""
-    message = types_pb2.LoadedTabular(
-        etag=table.etag, metadata_location=table.metadata_location or "", metadata=json_body(table.metadata)
-    )
+    message = types_pb2.LoadedTabular()
+    fill_loaded(message, table)
+    return message
+
+
+def fill_loaded(message: types_pb2.LoadedTabular, table: Loaded) -> None:
+    """Write a loaded tabular into a message: a constructor that takes messages copies them, a large document with them."""
+    message.etag = table.etag
+    if table.metadata_location is not None:
+        message.metadata_location = table.metadata_location
+    _fill_body(message.metadata, table.metadata)
     if table.config is not None:
         message.has_config = True
         message.config.update(table.config)
-        message.storage_credentials.extend([credential(entry) for entry in table.credentials])
-    return message
+        if table.credentials:
+            message.storage_credentials.extend([credential(entry) for entry in table.credentials])
+
+
+def _fill_body(message: types_pb2.JsonBody, document: Deflated | bytes) -> None:
+    if isinstance(document, bytes):
+        message.plain = document
+        return
+    deflated = message.deflated
+    deflated.raw = document.raw
+    deflated.crc32 = document.crc32
+    deflated.size = document.size
 
 
 def credential(entry: Credential) -> types_pb2.StorageCredential:

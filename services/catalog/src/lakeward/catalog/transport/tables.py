@@ -60,7 +60,9 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         )
         if isinstance(loaded, NotModified):
             return tables_pb2.LoadTableResponse(not_modified=loaded.etag)
-        return tables_pb2.LoadTableResponse(table=encode.loaded(loaded))
+        response = tables_pb2.LoadTableResponse()
+        encode.fill_loaded(response.table, loaded)
+        return response
 
     async def BatchLoadTables(
         self, request: tables_pb2.BatchLoadTablesRequest, context: Any
@@ -127,7 +129,9 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         warehouse_id, path = decode.warehouse_id(request.warehouse_id), decode.tabular_ident(request.table)
         change = change_at(path, parse_commit(request.body), request.body)
         loaded = await self._do.commit(warehouse_id, change, deflated=request.accept_deflate, caller=caller)
-        return tables_pb2.CommitTableResponse(table=encode.loaded(loaded))
+        response = tables_pb2.CommitTableResponse()
+        encode.fill_loaded(response.table, loaded)
+        return response
 
     async def CommitTransaction(
         self, request: tables_pb2.CommitTransactionRequest, context: Any

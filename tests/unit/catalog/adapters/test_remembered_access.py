@@ -1,0 +1,91 @@
+"""Access that is given again without asking vending: for how long, and to whom never."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.support.catalog.values import HeldClock, a_namespace, a_project, a_storage, a_tabular, a_warehouse
+
+from lakeward.catalog.adapters.vending.remembered import RememberedAccess
+from lakeward.catalog.application.caller import Delegation
+from lakeward.catalog.application.ports_access import ClientAccess, Level, Vended
+
+WAREHOUSE = a_warehouse(a_project())
+TABLE = a_tabular(a_namespace(WAREHOUSE, "sales"))
+ASKED: dict[str, Any] = {
+    "warehouse": WAREHOUSE,
+    "tabular": TABLE,
+    "level": Level.READ,
+    "delegation": frozenset[Delegation](),
+    "principal": "user:anna",
+}
+
+
+class Vending(ClientAccess):
+    """Vends a credential that lasts for `life`; None: no credential."""
+
+    def __init__(self, clock: HeldClock, life: timedelta | None) -> None:
+        self.clock, self.life, self.asked = clock, life, 0
+
+    async def vend(self, *asked: object, **more: object) -> Vended:
+        self.asked += 1
+        expires_at = None if self.life is None else self.clock.now() + self.life
+        return Vended({"number": str(self.asked)}, {}, expires_at, sign_remotely=False, refresh_property="")
+
+    async def sign(self, *asked: object, **more: object) -> Any:
+        raise AssertionError("not asked")
+
+
+async def vend(access: ClientAccess, **changes: object) -> str:
+    asked = {**ASKED, **changes}
+    vended = await access.vend(asked.pop("warehouse"), asked.pop("tabular"), asked.pop("level"), **asked)
+    return vended.config["number"]
+
+
+@pytest.mark.parametrize(
+    ("life", "remembered"),
+    [
+        (None, timedelta(seconds=30)),
+        (timedelta(hours=1), timedelta(seconds=30)),
+        (timedelta(seconds=20), timedelta(seconds=10)),
+    ],
+)
+async def test_what_was_vended_is_given_again_for_half_a_minute_or_half_of_its_life(
+    life: timedelta | None, remembered: timedelta
+) -> None:
+    clock = HeldClock()
+    access = RememberedAccess(Vending(clock, life), clock)
+    assert [await vend(access), await vend(access)] == ["1", "1"]
+    clock.advance(remembered - timedelta(milliseconds=1))
+    assert await vend(access) == "1"
+    clock.advance(timedelta(milliseconds=1))
+    assert await vend(access) == "2"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"principal": "user:bert"},
+        {"level": Level.READ_WRITE_DELETE},
+        {"delegation": frozenset({Delegation.REMOTE_SIGNING})},
+        {"tabular": a_tabular(a_namespace(WAREHOUSE, "sales"))},
+        {"warehouse": dataclasses.replace(WAREHOUSE, storage=a_storage())},
+        {"warehouse": a_warehouse(a_project())},
+    ],
+    ids=["principal", "level", "delegation", "table", "storage or secret", "warehouse"],
+)
+async def test_nobody_gets_what_was_vended_for_something_else(change: dict[str, object]) -> None:
+    clock = HeldClock()
+    access = RememberedAccess(Vending(clock, None), clock)
+    assert await vend(access) != await vend(access, **change)
+
+
+async def test_the_answer_that_was_given_first_goes_first() -> None:
+    clock = HeldClock()
+    access = RememberedAccess(Vending(clock, None), clock, capacity=2)
+    for principal in ("user:a", "user:b", "user:c"):
+        await vend(access, principal=principal)
+    assert [await vend(access, principal=principal) for principal in ("user:c", "user:b", "user:a")] == ["3", "2", "4"]
