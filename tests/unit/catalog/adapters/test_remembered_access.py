@@ -7,11 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.support.catalog.values import HeldClock, a_namespace, a_project, a_storage, a_tabular, a_warehouse
 
 from lakeward.catalog.adapters.vending.remembered import RememberedAccess
 from lakeward.catalog.application.caller import Delegation
 from lakeward.catalog.application.ports_access import ClientAccess, Level, Vended
+from tests.support.catalog.values import HeldClock, a_namespace, a_project, a_storage, a_tabular, a_warehouse
 
 WAREHOUSE = a_warehouse(a_project())
 TABLE = a_tabular(a_namespace(WAREHOUSE, "sales"))
