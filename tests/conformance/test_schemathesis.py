@@ -27,11 +27,11 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+
+from lakeward.gateway.dialects.management import unsupported
 from tests.conformance.documents import document
 from tests.conformance.specifications import anonymous
 from tests.support.lakeward import Lakeward
-
-from lakeward.gateway.dialects.management import unsupported
 
 if TYPE_CHECKING:
     Case = schemathesis.Case[Any]

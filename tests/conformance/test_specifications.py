@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.conformance.documents import document
-from tests.conformance.specifications import anonymous, members, operations, parameters, resolved, specification
-from tests.unit.gateway.fakes import WAREHOUSE, World, world
 
 from lakeward.gateway.dialects.management import unsupported
 from lakeward.protocol.catalog.v1 import warehouses_pb2
+from tests.conformance.documents import document
+from tests.conformance.specifications import anonymous, members, operations, parameters, resolved, specification
+from tests.unit.gateway.fakes import WAREHOUSE, World, world
 
 pytestmark = pytest.mark.conformance
 

@@ -1,14 +1,13 @@
-"""How engines connect to a warehouse: what a person pastes, and what the tests run, from the same functions.
+"""How engines connect to a warehouse: what `docs/engines.md` shows, and what the tests run, from the same functions.
 
-    reach = Reach(uri="http://127.0.0.1:8181/catalog", warehouse="demo")
-    pyiceberg_snippet(reach), spark_snippet(reach), duckdb_snippet(reach), curl_snippet(reach)
-
-Each snippet makes one object that the text after it goes on with: `catalog`, `spark`, `connection`.
+What `lakeward up` prints for a first client is `lakeward.cli.snippets`; here are the same engines with all that they can be
+told: how they get at files, whose token they send.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,15 +111,9 @@ def duckdb_statements(reach: Reach, *, name: str = NAME) -> Sequence[str]:
 
 
 def duckdb_snippet(reach: Reach) -> str:
-    """SQL for DuckDB 1.4 or newer."""
-    statements = ("install iceberg", "load iceberg", *duckdb_statements(reach))
+    """SQL for DuckDB 1.5 or newer."""
+    statements = ("install httpfs", "load httpfs", "install iceberg", "load iceberg", *duckdb_statements(reach))
     return "\n".join(f"{statement};" for statement in statements)
-
-
-def curl_snippet(reach: Reach) -> str:
-    """A shell command that asks for the warehouse's configuration."""
-    bearer = "" if reach.token is None else f' -H "Authorization: Bearer {reach.token}"'
-    return f'curl -s{bearer} "{reach.uri}/v1/config?warehouse={reach.warehouse}"'
 
 
 def duckdb_connection() -> duckdb.DuckDBPyConnection:
@@ -132,6 +125,18 @@ def duckdb_connection() -> duckdb.DuckDBPyConnection:
     for extension in _EXTENSIONS:
         connection.execute(f"load '{_extension(extension, version=duckdb.__version__)}'")
     return connection
+
+
+def duckdb_with_installed_extensions(folder: Path) -> duckdb.DuckDBPyConnection:
+    """A database in memory as on a machine where each extension was installed once, in `folder`; nothing is loaded yet."""
+    import duckdb
+
+    (platform,) = duckdb.execute("pragma platform").fetchone() or ("",)
+    installed = folder / f"v{duckdb.__version__}" / platform
+    installed.mkdir(parents=True)
+    for extension in _EXTENSIONS:
+        shutil.copy(_extension(extension, version=duckdb.__version__), installed)
+    return duckdb.connect(config={"extension_directory": str(folder)})
 
 
 def _extension(name: str, *, version: str) -> Path:

@@ -24,7 +24,6 @@ from typing import Any
 import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from tests.support.components import fresh_database
 
 from lakeward.components import blocking, child, folder, http
 from lakeward.components.child import Child
@@ -33,6 +32,7 @@ from lakeward.components.ports import LOOPBACK, take
 from lakeward.components.postgres import PostgresServer
 from lakeward.components.seaweedfs import S3Store
 from lakeward.components.sigv4 import Key
+from tests.support.components import fresh_database
 
 SERVICES = ("authz", "vending", "catalog", "gateway")
 _READY_SECONDS = 60.0

@@ -10,7 +10,6 @@ from uuid import uuid4
 
 import pytest
 from pydantic import SecretStr
-from tests.support.users import FakeUsers
 
 from lakeward.authz.adapters.postgres.users import PostgresUsers
 from lakeward.authz.application.users import Administrator, User, UserStore
@@ -20,6 +19,7 @@ from lakeward.authz.domain.profiles import Profile, UserKind
 from lakeward.servicekit.authorization.principals import UserId
 from lakeward.servicekit.postgres.migrating import migrate
 from lakeward.servicekit.postgres.pools import Pool, open_pool
+from tests.support.users import FakeUsers
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 ANN = User(UserId("oidc~ann ~é"), Profile("Ann", "ann@x", UserKind.HUMAN), "config-call-creation", deleted=False)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
+
 from tests.support.catalog.stores import MemoryStores, PostgresStores, Stores, catalog_pool
 
 

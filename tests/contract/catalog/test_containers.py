@@ -6,6 +6,12 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+
+from lakeward.catalog.application.ports import After, Visibility
+from lakeward.catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, WarehouseId
+from lakeward.catalog.domain.names import NamespaceIdent
+from lakeward.catalog.domain.tasks import Queue
+from lakeward.servicekit.errors import Reason, Refusal
 from tests.support.catalog.stores import Stores
 from tests.support.catalog.values import (
     EVERYTHING,
@@ -22,12 +28,6 @@ from tests.support.catalog.values import (
     a_warehouse,
     an_event,
 )
-
-from lakeward.catalog.application.ports import After, Visibility
-from lakeward.catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, WarehouseId
-from lakeward.catalog.domain.names import NamespaceIdent
-from lakeward.catalog.domain.tasks import Queue
-from lakeward.servicekit.errors import Reason, Refusal
 
 
 async def test_bootstrap_closes_once(stores: Stores) -> None:

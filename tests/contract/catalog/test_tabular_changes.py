@@ -6,14 +6,14 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from tests.support.catalog.stores import Stores
-from tests.support.catalog.values import NOON, a_body, a_commit, a_namespace, a_purge, a_tabular, an_event
 
 from lakeward.catalog.domain.bodies import inflate, join
 from lakeward.catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, Warehouse, WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward.locations import Location
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.support.catalog.stores import Stores
+from tests.support.catalog.values import NOON, a_body, a_commit, a_namespace, a_purge, a_tabular, an_event
 
 
 async def _text(stores: Stores, tabular: Tabular, metadata_id: MetadataId, *, references: bool = False) -> str:

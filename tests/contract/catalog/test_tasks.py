@@ -6,11 +6,11 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from tests.support.catalog.stores import Stores
-from tests.support.catalog.values import NOON, a_body, a_purge, uuid7
 
 from lakeward.catalog.domain.model import Incarnation, State, Tabular, TabularId
 from lakeward.catalog.domain.tasks import Queue, Task
+from tests.support.catalog.stores import Stores
+from tests.support.catalog.values import NOON, a_body, a_purge, uuid7
 
 SILENCE = timedelta(minutes=5)
 

@@ -6,12 +6,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 
 import pytest
-from tests.support.components import S3Place
-from tests.support.vending.fakes import FakeObjects, refusal_of
-from tests.support.vending.s3 import s3_backend, storage
 
 from lakeward.servicekit.errors import Reason
 from lakeward.vending.application.ports import ObjectStore
+from tests.support.components import S3Place
+from tests.support.vending.fakes import FakeObjects, refusal_of
+from tests.support.vending.s3 import s3_backend, storage
 
 Opener = Callable[[], AbstractAsyncContextManager[ObjectStore]]
 

@@ -9,8 +9,6 @@ from uuid import UUID, uuid4
 
 import pytest
 from pydantic import SecretStr
-from tests.support.vending.fakes import START, FakeSecrets, refusal_of
-from tests.support.vending.permits import credential
 
 from lakeward.servicekit.errors import Reason
 from lakeward.servicekit.postgres.migrating import differences, migrate
@@ -21,6 +19,8 @@ from lakeward.vending.adapters.postgres.schema import METADATA
 from lakeward.vending.adapters.postgres.sealing import KeyRing
 from lakeward.vending.adapters.postgres.secrets import PostgresSecrets
 from lakeward.vending.application.ports import SecretStore
+from tests.support.vending.fakes import START, FakeSecrets, refusal_of
+from tests.support.vending.permits import credential
 
 SCHEMA = "lakeward_vending"
 ONE, TWO = b"1" * 32, b"2" * 32

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 from pydantic import SecretStr
-from tests.support.tokens import client_token, expiring_token, rotate_keys, user_token
 
 from lakeward.authz.bootstrap import MIGRATIONS, authz
 from lakeward.authz.settings import AuthzSettings
@@ -32,6 +31,7 @@ from lakeward.servicekit.postgres.schemas import SchemaMismatch
 from lakeward.servicekit.rpc import Caller, Channel, connect
 from lakeward.servicekit.settings.loading import load
 from lakeward.servicekit.settings.problems import SettingsError
+from tests.support.tokens import client_token, expiring_token, rotate_keys, user_token
 
 pytestmark = pytest.mark.integration
 

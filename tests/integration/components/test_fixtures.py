@@ -7,6 +7,7 @@ from collections.abc import Callable
 import asyncpg
 import nats
 import pytest
+
 from tests.support.components import S3Place
 
 pytestmark = pytest.mark.integration

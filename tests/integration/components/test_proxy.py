@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 
 import asyncpg
 import pytest
-from tests.support.proxy import TO_CLIENT, TO_SERVER, Cut, Line, proxy
 
 from lakeward.components.postgres import PostgresServer
+from tests.support.proxy import TO_CLIENT, TO_SERVER, Cut, Line, proxy
 
 pytestmark = pytest.mark.integration
 

@@ -15,8 +15,6 @@ import jwt
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
-from tests.support.components import S3Place
-from tests.support.tokens import client_token, expiring_token, user_token
 
 from lakeward.components import databases, postgres
 from lakeward.components.errors import ComponentFailed
@@ -24,6 +22,8 @@ from lakeward.components.oidc import ALICE, DUCKDB, SPARK, Client, OidcProvider
 from lakeward.components.postgres import PostgresServer
 from lakeward.components.seaweedfs import S3Store
 from lakeward.components.sigv4 import Key
+from tests.support.components import S3Place
+from tests.support.tokens import client_token, expiring_token, user_token
 
 pytestmark = pytest.mark.integration
 

@@ -19,6 +19,7 @@ import nats
 import psutil
 import pytest
 from botocore.config import Config
+
 from tests.support import component_parent
 
 pytestmark = pytest.mark.integration

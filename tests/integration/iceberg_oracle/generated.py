@@ -10,6 +10,13 @@ import json
 from random import Random
 from typing import Any
 
+from lakeward.catalog.domain.iceberg import (
+    TableMetadata,
+    ViewMetadata,
+    create_table,
+    parse_create_table,
+)
+from lakeward.servicekit.errors import Refusal, name_of
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     T0,
@@ -28,14 +35,6 @@ from tests.unit.catalog.iceberg.given import (
     schema,
     sql,
 )
-
-from lakeward.catalog.domain.iceberg import (
-    TableMetadata,
-    ViewMetadata,
-    create_table,
-    parse_create_table,
-)
-from lakeward.servicekit.errors import Refusal, name_of
 
 PRIMITIVES = ("boolean", "int", "long", "float", "double", "decimal(9, 2)", "date", "time", "timestamp", "timestamptz",
               "string", "uuid", "fixed[8]", "binary")  # fmt: skip

@@ -11,6 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from lakeward.catalog.domain.iceberg.requirements import TABLE_REQUIREMENTS, VIEW_REQUIREMENTS
+from lakeward.catalog.domain.iceberg.updates import ACTIONS
+from lakeward.catalog.domain.iceberg.views.updates import ACTIONS as VIEW_ACTIONS
 from tests.integration.iceberg_oracle import java_oracle
 from tests.integration.iceberg_oracle.comparison import (
     Difference,
@@ -24,10 +28,6 @@ from tests.integration.iceberg_oracle.comparison import (
 )
 from tests.integration.iceberg_oracle.generated import Step, Tables, Views, creation
 from tests.unit.catalog.iceberg.given import LOCATION
-
-from lakeward.catalog.domain.iceberg.requirements import TABLE_REQUIREMENTS, VIEW_REQUIREMENTS
-from lakeward.catalog.domain.iceberg.updates import ACTIONS
-from lakeward.catalog.domain.iceberg.views.updates import ACTIONS as VIEW_ACTIONS
 
 pytestmark = [
     pytest.mark.integration,

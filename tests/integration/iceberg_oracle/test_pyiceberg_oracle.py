@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 import pytest
+
 from tests.integration.iceberg_oracle.comparison import (
     Difference,
     Outcome,

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 from pydantic import SecretStr
-from tests.support.proxy import Cut, Direction, Line, proxy
 
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.postgres.failures import OutcomeUnknown
 from lakeward.servicekit.postgres.pools import Pool, open_connection, open_pool
 from lakeward.servicekit.telemetry import Correlation, bind
+from tests.support.proxy import Cut, Direction, Line, proxy
 
 pytestmark = pytest.mark.integration
 

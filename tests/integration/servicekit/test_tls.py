@@ -23,11 +23,11 @@ import uvloop
 from botocore.config import Config
 from obstore.store import S3Store
 from pydantic import SecretStr
-from tests.support.certificates import Authority, Pair
 
 from lakeward.servicekit import tls
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.postgres.pools import open_connection
+from tests.support.certificates import Authority, Pair
 
 pytestmark = pytest.mark.integration
 

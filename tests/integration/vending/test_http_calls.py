@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
-from tests.support.vending.fakes import FakeResolver, refusal_of
 
 from lakeward.servicekit.errors import Reason
 from lakeward.vending.adapters.network import calls as calls_module
@@ -17,6 +16,7 @@ from lakeward.vending.adapters.network.addresses import AddressGuard
 from lakeward.vending.adapters.network.calls import HttpCalls, Reply
 from lakeward.vending.adapters.network.connections import TooLarge
 from lakeward.vending.domain.addresses import AddressRules
+from tests.support.vending.fakes import FakeResolver, refusal_of
 
 pytestmark = pytest.mark.integration
 

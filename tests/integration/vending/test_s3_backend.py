@@ -6,10 +6,6 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
-from tests.support.components import S3Place
-from tests.support.vending.fakes import START, FakeSecrets, refusal_of
-from tests.support.vending.permits import SECRET, WAREHOUSE, permit
-from tests.support.vending.s3 import below, profile_text, s3_backend, storage
 
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.vending.adapters.s3.backend import S3Backend
@@ -22,6 +18,10 @@ from lakeward.vending.application.validate_storage import validate_storage
 from lakeward.vending.domain.access import Access
 from lakeward.vending.domain.permit import Purpose
 from lakeward.vending.domain.signing.request import SigningRequest
+from tests.support.components import S3Place
+from tests.support.vending.fakes import START, FakeSecrets, refusal_of
+from tests.support.vending.permits import SECRET, WAREHOUSE, permit
+from tests.support.vending.s3 import below, profile_text, s3_backend, storage
 
 pytestmark = pytest.mark.integration
 

@@ -14,9 +14,6 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pydantic import SecretStr
-from tests.support.components import S3Place
-from tests.support.vending.fakes import refusal_of
-from tests.support.vending.s3 import profile_text
 
 from lakeward.authz.bootstrap import MIGRATIONS as AUTHZ_MIGRATIONS
 from lakeward.authz.bootstrap import authz
@@ -35,6 +32,9 @@ from lakeward.vending.adapters.system import SystemClock
 from lakeward.vending.bootstrap import MIGRATIONS, reencrypt, vending
 from lakeward.vending.domain.profiles import profile as profiles
 from lakeward.vending.settings import VendingSettings
+from tests.support.components import S3Place
+from tests.support.vending.fakes import refusal_of
+from tests.support.vending.s3 import profile_text
 
 pytestmark = pytest.mark.integration
 

@@ -13,8 +13,6 @@ from urllib.parse import parse_qs
 from uuid import UUID
 
 import pytest
-from tests.support.vending.fakes import START, FakeClock, refusal_of
-from tests.support.vending.permits import TABLE, credential, profile_text
 
 from lakeward.locations import Location
 from lakeward.servicekit.errors import Reason
@@ -32,6 +30,8 @@ from lakeward.vending.domain.credentials import Credential
 from lakeward.vending.domain.profiles import profile as profiles
 from lakeward.vending.domain.secret import Secret
 from lakeward.vending.domain.system_identity import SystemIdentityRules
+from tests.support.vending.fakes import START, FakeClock, refusal_of
+from tests.support.vending.permits import TABLE, credential, profile_text
 
 pytestmark = pytest.mark.integration
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 import uvloop
-from tests.support.certificates import Authority, Pair
-from tests.support.vending.fakes import FakeResolver
 
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.vending.adapters.network.addresses import AddressGuard
 from lakeward.vending.adapters.network.calls import HttpCalls, Reply
 from lakeward.vending.domain.addresses import AddressRules
+from tests.support.certificates import Authority, Pair
+from tests.support.vending.fakes import FakeResolver
 
 pytestmark = pytest.mark.integration
 

@@ -11,8 +11,6 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from tests.support.catalog.house import House, commit_body, ident, table_body, tabular, view_body
-
 from lakeward.protocol.catalog.v1 import (
     namespaces_pb2,
     server_pb2,
@@ -25,6 +23,7 @@ from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.objects import ObjectKind
 from lakeward.servicekit.errors import Reason
 from lakeward.servicekit.rpc import refusal_of
+from tests.support.catalog.house import House, commit_body, ident, table_body, tabular, view_body
 
 PROJECT: Final = {ObjectKind.PROJECT: Reason.REASON_NO_SUCH_PROJECT}
 WAREHOUSE: Final = {ObjectKind.WAREHOUSE: Reason.REASON_NO_SUCH_WAREHOUSE}

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from tests.support.catalog.values import a_storage
-
 from lakeward.catalog.application.caller import Delegation
 from lakeward.catalog.application.ports_access import Level, SignedRequest, StorageRequest, Vended
 from lakeward.catalog.domain.iceberg.files import is_gzip_name
@@ -21,6 +19,7 @@ from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.authorization.identity import Identified
 from lakeward.servicekit.authorization.principals import ANONYMOUS, UserId, user
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.support.catalog.values import a_storage
 
 
 class CountedIds:

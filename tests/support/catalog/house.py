@@ -16,10 +16,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from tests.support.catalog.fakes import CountedIds, CountingAccess, MemoryFiles, OpenGate, PlainJudge, TokenIdentity
-from tests.support.catalog.memory import MemoryCatalog
-from tests.support.catalog.values import FreshIds, HeldClock
-
 from lakeward.authz.adapters.table import Rule, TableAuthorizer
 from lakeward.catalog.application.announcements import Announcer
 from lakeward.catalog.application.documents import Documents
@@ -51,6 +47,9 @@ from lakeward.protocol.catalog.v1 import (
 from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.errors import Refusal
 from lakeward.servicekit.rpc import Caller, Host
+from tests.support.catalog.fakes import CountedIds, CountingAccess, MemoryFiles, OpenGate, PlainJudge, TokenIdentity
+from tests.support.catalog.memory import MemoryCatalog
+from tests.support.catalog.values import FreshIds, HeldClock
 
 if TYPE_CHECKING:
     from tests.support.catalog.stores import Stores  # which needs a database's driver

@@ -17,8 +17,6 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from tests.support.catalog.values import FreshIds, HeldClock
-
 from lakeward.catalog.application.ports import (
     After,
     Change,
@@ -54,6 +52,7 @@ from lakeward.catalog.domain.tasks import NewTask, Queue
 from lakeward.locations import Location
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.postgres.failures import OutcomeUnknown
+from tests.support.catalog.values import FreshIds, HeldClock
 
 Row = TypeVar("Row", Namespace, Tabular)
 

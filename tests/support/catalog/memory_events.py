@@ -8,11 +8,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 
-from tests.support.catalog.values import NOON
-
 from lakeward.catalog.application.relay import Backlog, LeaseLostError, LoggedEvent, SinkUnavailableError
 from lakeward.catalog.domain.events import Event
 from lakeward.servicekit.leases import Lease
+from tests.support.catalog.values import NOON
 
 
 class MemoryEvents:

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from tests.support.catalog.memory import MemoryCatalog
-
 from lakeward.catalog.domain.tasks import NewTask, Queue, Task
 from lakeward.locations import Location
+from tests.support.catalog.memory import MemoryCatalog
 
 
 @dataclasses.dataclass

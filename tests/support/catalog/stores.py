@@ -9,9 +9,6 @@ from typing import Final
 from uuid import UUID
 
 from pydantic import SecretStr
-from tests.support.catalog.memory import MemoryCatalog
-from tests.support.catalog.memory_tasks import MemoryTasks
-from tests.support.catalog.values import FreshIds, HeldClock, a_body, a_namespace, a_project, a_tabular, a_warehouse
 
 from lakeward.catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward.catalog.adapters.postgres.changes import PostgresChanges
@@ -34,6 +31,9 @@ from lakeward.catalog.application.workers import TaskStore
 from lakeward.catalog.domain.model import Namespace, Project, Tabular, Warehouse
 from lakeward.servicekit.postgres.migrating import migrate
 from lakeward.servicekit.postgres.pools import Pool, open_pool
+from tests.support.catalog.memory import MemoryCatalog
+from tests.support.catalog.memory_tasks import MemoryTasks
+from tests.support.catalog.values import FreshIds, HeldClock, a_body, a_namespace, a_project, a_tabular, a_warehouse
 
 SCHEMA: Final = "lakeward_catalog"
 MIGRATIONS: Final = "lakeward.catalog.adapters.postgres.migrations"

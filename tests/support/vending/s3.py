@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-from tests.support.components import S3Place
-
 from lakeward.locations import Location
 from lakeward.vending.adapters.network.addresses import AddressGuard, SystemResolver
 from lakeward.vending.adapters.network.calls import HttpCalls
@@ -20,6 +18,7 @@ from lakeward.vending.domain import credentials
 from lakeward.vending.domain.addresses import AddressRules
 from lakeward.vending.domain.profiles import profile as profiles
 from lakeward.vending.domain.system_identity import SystemIdentityRules
+from tests.support.components import S3Place
 
 
 @asynccontextmanager

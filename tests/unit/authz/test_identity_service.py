@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
-from tests.support.users import FakeUsers
 
 from lakeward.authz.application.identifying import Authenticator, Everybody, Identification
 from lakeward.authz.application.users import User
@@ -18,6 +17,7 @@ from lakeward.protocol.common.v1.context_pb2 import RequestContext
 from lakeward.servicekit.authorization.principals import UserId, user
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.rpc import Call, Caller
+from tests.support.users import FakeUsers
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 CALL = Call(Caller.CALLER_CATALOG)

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.support.users import FakeUsers
 
 from lakeward.authz.application.identifying import Everybody, Identification
 from lakeward.authz.domain.profiles import Profile, UserKind
@@ -19,6 +18,7 @@ from lakeward.servicekit.authorization.principals import ANONYMOUS, user
 from lakeward.servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.rpc import Caller, Host
+from tests.support.users import FakeUsers
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 ROLE = "0198f2c0-0000-7000-8000-000000000001"

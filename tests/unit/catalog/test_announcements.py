@@ -8,8 +8,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from tests.support.catalog.house import House, a_house, tabular
-from tests.support.catalog.values import NOON, FreshIds, a_namespace, a_project, a_tabular, a_warehouse
 
 from lakeward.catalog.adapters.nats.messages import MAX_PAYLOAD, MESSAGE_ID, messages_of
 from lakeward.catalog.application.announcements import (
@@ -22,6 +20,8 @@ from lakeward.catalog.application.announcements import (
 from lakeward.catalog.application.relay import LoggedEvent
 from lakeward.catalog.domain.events import Actor, Event
 from lakeward.protocol.catalog.v1 import tables_pb2, warehouses_pb2
+from tests.support.catalog.house import House, a_house, tabular
+from tests.support.catalog.values import NOON, FreshIds, a_namespace, a_project, a_tabular, a_warehouse
 
 ANNOUNCER = Announcer(source="lakeward://test", ids=FreshIds())
 WHEN = Occasion(NOON, Actor("oidc~anna"), "request-1")

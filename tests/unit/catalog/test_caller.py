@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.catalog.fakes import TokenIdentity
-from tests.support.catalog.house import refusal_of
 
 from lakeward.catalog.application.caller import Caller, Delegation, authenticate
 from lakeward.protocol.common.v1 import context_pb2
@@ -10,6 +8,8 @@ from lakeward.servicekit.authorization.identity import Identified
 from lakeward.servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId
 from lakeward.servicekit.errors import Reason
 from lakeward.servicekit.telemetry import incoming
+from tests.support.catalog.fakes import TokenIdentity
+from tests.support.catalog.house import refusal_of
 
 
 async def called(**members: object) -> Caller:

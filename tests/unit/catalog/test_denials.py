@@ -11,8 +11,6 @@ from collections.abc import Iterator
 
 import pytest
 from google.protobuf import descriptor_pool
-from tests.support.catalog.expectations import EXPECTED, Case
-from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
 
 from lakeward.authz.adapters.table import Rule
 from lakeward.protocol.catalog import v1
@@ -20,6 +18,8 @@ from lakeward.servicekit.authorization.actions import SEEING, Action
 from lakeward.servicekit.authorization.objects import ObjectKind
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.rpc import Caller, MethodRule, failure_of, rule_of_method
+from tests.support.catalog.expectations import EXPECTED, Case
+from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
 
 
 def _rules() -> dict[str, MethodRule]:

@@ -7,16 +7,16 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
-from tests.support.catalog.fakes import TokenIdentity
-from tests.support.catalog.house import RULES, refusal_of
-from tests.support.catalog.memory import MemoryCatalog
-from tests.support.catalog.values import FreshIds, HeldClock
 
 from lakeward.catalog.application.caller import Caller, authenticate
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once
 from lakeward.catalog.application.ports import Remembered, Rules, Scope
 from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.support.catalog.fakes import TokenIdentity
+from tests.support.catalog.house import RULES, refusal_of
+from tests.support.catalog.memory import MemoryCatalog
+from tests.support.catalog.values import FreshIds, HeldClock
 
 
 def a_keyed(method: str = "drop", body: bytes = b"", **parameters: object) -> Keyed:

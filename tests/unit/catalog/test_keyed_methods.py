@@ -8,12 +8,12 @@ from uuid import uuid4
 
 import pytest
 from google.protobuf import descriptor_pool
-from tests.support.catalog.expectations import EXPECTED, Case
-from tests.support.catalog.house import House, a_house, refusal_of
 
 from lakeward.protocol.common.v1 import options_pb2
 from lakeward.servicekit.errors import Reason
 from lakeward.servicekit.rpc import Caller
+from tests.support.catalog.expectations import EXPECTED, Case
+from tests.support.catalog.house import House, a_house, refusal_of
 
 
 def _is_keyed(path: str) -> bool:

@@ -9,8 +9,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.support.catalog.house import ANYTHING, House, a_house, context, ident, refusal_of, tabular
-from tests.support.catalog.values import NOON
 
 from lakeward.authz.adapters.table import Rule
 from lakeward.catalog.domain.model import State
@@ -20,6 +18,8 @@ from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.objects import ObjectKind
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.support.catalog.house import ANYTHING, House, a_house, context, ident, refusal_of, tabular
+from tests.support.catalog.values import NOON
 
 TABLE, VIEW = "orders", "recent"
 

@@ -7,12 +7,12 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.catalog.house import RULES, refusal_of
-from tests.support.catalog.values import NOON
 
 from lakeward.catalog.application.paging import EVERYTHING, Page, PageRequest, read_page
 from lakeward.catalog.application.ports import After
 from lakeward.servicekit.errors import Reason
+from tests.support.catalog.house import RULES, refusal_of
+from tests.support.catalog.values import NOON
 
 LISTING = ("table", "w", "ns", "oidc~anna")
 

@@ -4,13 +4,12 @@ import asyncio
 import dataclasses
 from typing import Any
 
-from tests.support.catalog.house import RULES, House, context, refusal_of
-from tests.support.catalog.memory import Fate
-
 from lakeward.catalog.application.server import DEFAULT_PROJECT_NAME
 from lakeward.catalog.domain.model import NIL_PROJECT
 from lakeward.protocol.catalog.v1 import server_pb2
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.support.catalog.house import RULES, House, context, refusal_of
+from tests.support.catalog.memory import Fate
 
 
 def bootstrap(house: House, user: str = "oidc~anna", *, accept: bool = True) -> Any:

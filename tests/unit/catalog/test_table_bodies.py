@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.catalog.iceberg.given import a_table, append, commit
 
 from lakeward.catalog.domain.bodies import inflate, join
 from lakeward.catalog.domain.iceberg.history import CHUNK_SIZE
 from lakeward.catalog.domain.table_bodies import body_of, shared_ids
+from tests.unit.catalog.iceberg.given import a_table, append, commit
 
 
 @pytest.mark.parametrize("snapshots", [0, 1, CHUNK_SIZE - 1, CHUNK_SIZE, CHUNK_SIZE + 1, 3 * CHUNK_SIZE + 5])

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.support.catalog.house import ANYTHING, House, a_house, commit_body, context, refusal_of, tabular
-from tests.support.catalog.memory import Fate
 
 from lakeward.authz.adapters.table import Rule
 from lakeward.catalog.application.tables import committing
 from lakeward.protocol.catalog.v1 import tables_pb2
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.support.catalog.house import ANYTHING, House, a_house, commit_body, context, refusal_of, tabular
+from tests.support.catalog.memory import Fate
 
 Json = dict[str, Any]
 

@@ -7,11 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.support.catalog.house import House, a_house, commit_body, ident, refusal_of, tabular
 
 from lakeward.catalog.domain.model import State
 from lakeward.protocol.catalog.v1 import tables_pb2
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.support.catalog.house import House, a_house, commit_body, ident, refusal_of, tabular
 
 STAGED: dict[str, Any] = {"stage-create": True}
 

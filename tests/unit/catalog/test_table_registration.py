@@ -7,12 +7,12 @@ import json
 from typing import Any
 
 import pytest
-from tests.support.catalog.house import ANYTHING, House, a_house, commit_body, ident, refusal_of, tabular
 
 from lakeward.authz.adapters.table import Rule
 from lakeward.protocol.catalog.v1 import tables_pb2
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.errors import Reason
+from tests.support.catalog.house import ANYTHING, House, a_house, commit_body, ident, refusal_of, tabular
 
 PLACE = "s3://lake/demo/found"
 FILE = f"{PLACE}/metadata/00003-x.metadata.json"

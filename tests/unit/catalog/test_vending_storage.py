@@ -9,8 +9,6 @@ from uuid import UUID, uuid4
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from tests.support.catalog.house import refusal_of
-from tests.support.catalog.values import HeldClock, a_storage
 
 from lakeward.catalog.adapters.vending.permits import Permits
 from lakeward.catalog.adapters.vending.storage import VendingStorage
@@ -20,6 +18,8 @@ from lakeward.protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_g
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.permits import PermitSigner
 from lakeward.servicekit.rpc import Caller, Host
+from tests.support.catalog.house import refusal_of
+from tests.support.catalog.values import HeldClock, a_storage
 
 WAREHOUSE = WarehouseId(uuid4())
 

@@ -7,6 +7,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+
+from lakeward.authz.adapters.table import Rule
+from lakeward.catalog.application.ports_access import Level
+from lakeward.protocol.catalog.v1 import views_pb2
+from lakeward.servicekit.authorization.actions import Action
+from lakeward.servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import (
     ANYTHING,
     House,
@@ -20,12 +26,6 @@ from tests.support.catalog.house import (
     view_version,
 )
 from tests.support.catalog.memory import Fate
-
-from lakeward.authz.adapters.table import Rule
-from lakeward.catalog.application.ports_access import Level
-from lakeward.protocol.catalog.v1 import views_pb2
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.errors import Reason, Refusal
 
 
 def create(house: House, name: str = "new", *, key: object = "", **members: Any) -> Any:

@@ -8,8 +8,6 @@ from uuid import UUID, uuid4
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
-from tests.support.catalog.house import ANYTHING, House, a_house, context, refusal_of
-from tests.support.catalog.memory import Fate
 
 from lakeward.authz.adapters.table import Rule
 from lakeward.catalog.domain.model import ProjectId, Warehouse, WarehouseId
@@ -17,6 +15,8 @@ from lakeward.protocol.catalog.v1 import warehouses_pb2
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.objects import ObjectKind
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.support.catalog.house import ANYTHING, House, a_house, context, refusal_of
+from tests.support.catalog.memory import Fate
 
 FAILED = Refusal(Reason.REASON_STORAGE_VALIDATION_FAILED, "a write failed", check="vended-credentials-issued")
 

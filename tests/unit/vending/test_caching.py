@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.support.vending.fakes import START, FakeBackend, FakeClock, FakeSecrets
-from tests.support.vending.permits import SECRET, TABLE, WAREHOUSE, credential, profile_text
 
 from lakeward.locations import Location
 from lakeward.vending.adapters.caching.backends import CachedBackend
@@ -16,6 +14,8 @@ from lakeward.vending.adapters.caching.secrets import CachedSecrets
 from lakeward.vending.application.ports import Grant, Storage
 from lakeward.vending.domain.access import Access
 from lakeward.vending.domain.profiles import profile as profiles
+from tests.support.vending.fakes import START, FakeBackend, FakeClock, FakeSecrets
+from tests.support.vending.permits import SECRET, TABLE, WAREHOUSE, credential, profile_text
 
 
 def storage(**changes: object) -> Storage:

@@ -6,8 +6,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from tests.support.vending.fakes import START, CountingIds, FakeBackend, FakeClock, FakeSecrets, refusal_of
-from tests.support.vending.permits import SECRET, TABLE, WAREHOUSE, credential, permit, profile_text
 
 from lakeward.locations import Location
 from lakeward.servicekit.authorization.actions import Action
@@ -29,6 +27,8 @@ from lakeward.vending.domain.delegation import Delegation
 from lakeward.vending.domain.permit import Purpose
 from lakeward.vending.domain.signing.request import SigningRequest
 from lakeward.vending.domain.system_identity import SystemIdentityRules
+from tests.support.vending.fakes import START, CountingIds, FakeBackend, FakeClock, FakeSecrets, refusal_of
+from tests.support.vending.permits import SECRET, TABLE, WAREHOUSE, credential, permit, profile_text
 
 
 class House:

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from tests.support.catalog.values import uuid7
 
 from lakeward.catalog.adapters.postgres.body_cache import CachedBodies
 from lakeward.catalog.domain.bodies import BodyPart, Deflated
 from lakeward.catalog.domain.model import MetadataId, WarehouseId
+from tests.support.catalog.values import uuid7
 
 HERE = WarehouseId(uuid7())
 

@@ -5,8 +5,6 @@ import contextlib
 from collections.abc import Sequence
 
 import pytest
-from tests.support.catalog.memory import MemoryCatalog, MemoryTabulars
-from tests.support.catalog.values import a_project, a_warehouse, uuid7
 
 from lakeward.catalog.adapters.postgres.coalescing import CoalescingTabulars
 from lakeward.catalog.adapters.postgres.tabulars import Key
@@ -14,6 +12,8 @@ from lakeward.catalog.application.ports import Located
 from lakeward.catalog.domain.model import WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.support.catalog.memory import MemoryCatalog, MemoryTabulars
+from tests.support.catalog.values import a_project, a_warehouse, uuid7
 
 HERE = WarehouseId(uuid7())
 

@@ -6,8 +6,6 @@ from datetime import timedelta
 from typing import Final
 
 import pytest
-from tests.support.catalog.memory_events import MemoryEvents, MemorySink, QuietBell
-from tests.support.catalog.values import an_event
 
 from lakeward.catalog.application.relay import (
     SEQUENCER,
@@ -19,6 +17,8 @@ from lakeward.catalog.application.relay import (
     sequence,
     sink_lease,
 )
+from tests.support.catalog.memory_events import MemoryEvents, MemorySink, QuietBell
+from tests.support.catalog.values import an_event
 
 AT_ONCE: Final = Pace(batch=3, first_retry=timedelta(0), last_retry=timedelta(0))
 

@@ -7,15 +7,15 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from tests.support.catalog.memory_events import QuietBell
-from tests.support.catalog.stores import MemoryStores
-from tests.support.catalog.values import NOON, a_purge, an_event
 
 from lakeward.catalog.application.workers import Progress, Terms, attempt, expire, purge, work
 from lakeward.catalog.domain.model import Incarnation, Warehouse
 from lakeward.catalog.domain.tasks import Queue, Task
 from lakeward.locations import Location
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.support.catalog.memory_events import QuietBell
+from tests.support.catalog.stores import MemoryStores
+from tests.support.catalog.values import NOON, a_purge, an_event
 
 TERMS = Terms(silence=timedelta(milliseconds=40), attempts=3)
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.unit.catalog.iceberg.given import LOCATION, T0, UUID, Json, a_table, document, field, refused, schema
 
 from lakeward.catalog.domain.iceberg import choose_format_version, create_table, parse_create_table, parse_table
+from tests.unit.catalog.iceberg.given import LOCATION, T0, UUID, Json, a_table, document, field, refused, schema
 
 NESTED = schema(
     field(7, "a", {"type": "struct", "fields": [field(9, "x"), field(10, "y")]}, required=True),

@@ -8,6 +8,21 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from lakeward.catalog.domain.iceberg import (
+    TableMetadata,
+    apply_to_table,
+    apply_to_view,
+    create_table,
+    create_view,
+    parse_commit,
+    parse_create_table,
+    parse_create_view,
+    parse_view_commit,
+    register_table,
+    register_view,
+)
+from lakeward.servicekit.errors import Refusal
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     PLAIN,
@@ -26,21 +41,6 @@ from tests.unit.catalog.iceberg.given import (
     schema,
     sql,
 )
-
-from lakeward.catalog.domain.iceberg import (
-    TableMetadata,
-    apply_to_table,
-    apply_to_view,
-    create_table,
-    create_view,
-    parse_commit,
-    parse_create_table,
-    parse_create_view,
-    parse_view_commit,
-    register_table,
-    register_view,
-)
-from lakeward.servicekit.errors import Refusal
 
 NOISE = st.recursive(
     st.sampled_from(

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+
+from lakeward.catalog.domain.iceberg import TableMetadata, register_table
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     PLAIN,
@@ -20,8 +22,6 @@ from tests.unit.catalog.iceberg.given import (
     refused,
     schema,
 )
-
-from lakeward.catalog.domain.iceberg import TableMetadata, register_table
 
 FIRST = 2**62 + 1
 

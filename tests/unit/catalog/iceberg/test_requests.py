@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.unit.catalog.iceberg.given import PLAIN, Json, a_version, field, refused, schema
 
 from lakeward.catalog.domain.iceberg import (
     parse_commit,
@@ -14,6 +13,7 @@ from lakeward.catalog.domain.iceberg import (
     parse_transaction,
     parse_view_commit,
 )
+from tests.unit.catalog.iceberg.given import PLAIN, Json, a_version, field, refused, schema
 
 READERS = [parse_commit, parse_create_table, parse_create_view, parse_transaction, parse_view_commit]
 

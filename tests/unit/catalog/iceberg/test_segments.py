@@ -6,11 +6,11 @@ import time
 from itertools import pairwise
 
 import pytest
-from tests.unit.catalog.iceberg.given import a_table, append, commit, document, properties
 
 from lakeward.catalog.domain.iceberg import Selection, TableMetadata, parse_table
 from lakeward.catalog.domain.iceberg.history import CHUNK_SIZE, History
 from lakeward.catalog.domain.iceberg.snapshots import SnapshotLogEntry
+from tests.unit.catalog.iceberg.given import a_table, append, commit, document, properties
 
 MANY = 9000
 

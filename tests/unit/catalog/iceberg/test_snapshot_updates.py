@@ -3,6 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
+from lakeward.catalog.domain.iceberg.history import CHUNK_SIZE
 from tests.unit.catalog.iceberg.given import (
     T0,
     Json,
@@ -15,8 +17,6 @@ from tests.unit.catalog.iceberg.given import (
     properties,
     refused,
 )
-
-from lakeward.catalog.domain.iceberg.history import CHUNK_SIZE
 
 FIRST = 2**62 + 1
 

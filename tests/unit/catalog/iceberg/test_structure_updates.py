@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.unit.catalog.iceberg.given import PLAIN, Json, a_table, commit, document, field, refused, schema
 
 WIDER = schema(*PLAIN["fields"], field(4, "extra", "int"))

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+
+from lakeward.catalog.domain.iceberg.updates import ACTIONS
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     PLAIN,
@@ -16,8 +18,6 @@ from tests.unit.catalog.iceberg.given import (
     refused,
     schema,
 )
-
-from lakeward.catalog.domain.iceberg.updates import ACTIONS
 
 KEY = {"key-id": "k1", "encrypted-key-metadata": "AAAA", "encrypted-by-id": "kms"}
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from lakeward.catalog.domain.iceberg import TableMetadata, ViewMetadata, parse_table, parse_view, register_table
 from tests.unit.catalog.iceberg.given import (
     PLAIN,
     UUID,
@@ -24,8 +26,6 @@ from tests.unit.catalog.iceberg.given import (
     schema,
     sql,
 )
-
-from lakeward.catalog.domain.iceberg import TableMetadata, ViewMetadata, parse_table, parse_view, register_table
 
 VALUES = st.recursive(
     st.none()

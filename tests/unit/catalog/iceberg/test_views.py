@@ -3,6 +3,9 @@ from __future__ import annotations
 import json
 
 import pytest
+
+from lakeward.catalog.domain.iceberg import ViewMetadata, parse_view, register_view
+from lakeward.catalog.domain.iceberg.views.updates import ACTIONS
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     PLAIN,
@@ -19,9 +22,6 @@ from tests.unit.catalog.iceberg.given import (
     schema,
     sql,
 )
-
-from lakeward.catalog.domain.iceberg import ViewMetadata, parse_view, register_view
-from lakeward.catalog.domain.iceberg.views.updates import ACTIONS
 
 CURRENT = {"action": "set-current-view-version", "view-version-id": -1}
 

@@ -13,7 +13,10 @@ _LOG: Final = logging.getLogger("lakeward.catalog.events")
 class LogSink:
     """`Sink` that writes each event as a line, under upstream's message and field."""
 
-    name: Final = "log"
+    @property
+    def name(self) -> str:
+        """See `Sink`."""
+        return "log"
 
     async def position(self, stream: str) -> int:
         """A log can't be asked."""

@@ -58,8 +58,6 @@ class NatsAddress:
 class NatsSink:
     """`Sink` on JetStream. It connects when it first publishes, and again after it was cut off."""
 
-    name: Final = "nats"
-
     def __init__(self, address: NatsAddress) -> None:
         """Publish to `address`; nothing is connected yet, and nats-py is not imported."""
         self._address: Final = address
@@ -69,6 +67,11 @@ class NatsSink:
         # By stream: the broker's own number of the last message that it has of it.
         self._last: Final[dict[str, int]] = {}
         self._checks_stream = False
+
+    @property
+    def name(self) -> str:
+        """See `Sink`."""
+        return "nats"
 
     async def position(self, stream: str) -> int:
         """See `Sink`."""
@@ -130,7 +133,7 @@ class NatsSink:
             return self._client.jetstream(timeout=_TIMEOUT)
 
     async def _connect(self) -> Client:
-        import nats  # noqa: PLC0415 - only who publishes imports nats-py
+        from nats.aio.client import Client  # noqa: PLC0415 - only who publishes imports nats-py
 
         address = self._address
         options: dict[str, Any] = {
@@ -139,16 +142,21 @@ class NatsSink:
             "token": None if address.token is None else address.token.get_secret_value(),
             "user_credentials": None if address.creds_file is None else str(address.creds_file),
         }
-        client = await nats.connect(
-            servers=address.url.split(","),
-            name="lakeward catalog events",
-            connect_timeout=int(_TIMEOUT),
-            max_reconnect_attempts=3,  # then the client closes, and the next publish connects anew
-            error_cb=_log_error,
-            **{name: value for name, value in options.items() if value is not None},
-        )
+        client = Client()
         try:
-            self._stream_name = await self._ensure_stream(client)
+            async with asyncio.timeout(_TIMEOUT):
+                await client.connect(
+                    servers=address.url.split(","),
+                    name="lakeward catalog events",
+                    # Nothing is tried again in there: the next publication connects anew, after the relay's own pause, and
+                    # finds out where the broker stands.
+                    allow_reconnect=False,
+                    max_reconnect_attempts=1,
+                    reconnect_time_wait=0,
+                    error_cb=_log_error,
+                    **{name: value for name, value in options.items() if value is not None},
+                )
+                self._stream_name = await self._ensure_stream(client)
         except BaseException:
             await client.close()
             raise

@@ -51,7 +51,7 @@ class CachedBodies:
     ) -> Sequence[BodyPart]:
         parts = await self._store.body(warehouse_id, metadata_id, references=references)
         other = self._kept.get((metadata_id, not references))
-        if other == parts:  # both forms are one document: one copy of it
+        if other is not None and other == parts:  # both forms are one document: one copy of it
             self._keep((metadata_id, references), other, weight=_OVERHEAD)
             return other
         self._keep((metadata_id, references), parts, weight=_weight(parts))
