@@ -29,6 +29,7 @@ check: $(DEV_STAMP) ## lint, types, imports, protos
 	$(BIN)/buf format --diff --exit-code
 	$(BIN)/python tools/check_breaking.py
 	$(BIN)/python tools/generate_protos.py --check
+	$(BIN)/python tools/generate_docs.py --check
 
 proto: $(DEV_STAMP) ## generate lakeward.protocol from protos/
 	$(BIN)/buf lint

@@ -1,0 +1,250 @@
+"""Writes the pages that are tables of the code: docs/configuration.md and docs/errors.md.
+
+python tools/generate_docs.py          writes them
+python tools/generate_docs.py --check  fails when they are stale
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from lakeward.gateway.dialects.iceberg import errors as iceberg
+from lakeward.gateway.dialects.management import errors as management
+from lakeward.gateway.errors import Rendering, Renderings
+from lakeward.protocol.errors.v1 import reason_pb2
+from lakeward.servicekit.errors import Reason, ReasonValue, name_of, rule_of
+from lakeward.servicekit.settings import known
+from lakeward.servicekit.settings.catalogue import EVERYONE, FILE_SUFFIX, Family, Setting, Support
+from lakeward.servicekit.settings.known import (
+    access,
+    background,
+    commercial,
+    console,
+    database,
+    earlier,
+    observability,
+    ours,
+    server,
+)
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+PROTO: Final = ROOT / "protos" / "lakeward" / "errors" / "v1" / "reason.proto"
+NOTE: Final = "<!-- made by tools/generate_docs.py from the code; do not edit -->"
+
+GROUPS: Final[Mapping[str, Sequence[Setting]]] = {
+    "Server, limits and storage switches": server.SETTINGS,
+    "Postgres and secrets": database.SETTINGS,
+    "Who calls, and who may": access.SETTINGS,
+    "Tasks, events, caches and idempotency": background.SETTINGS,
+    "Logs, metrics and debugging": observability.SETTINGS,
+    "Between services, and what upstream does not have": ours.SETTINGS,
+    "Console": console.SETTINGS,
+    "Names of upstream's commercial edition": commercial.SETTINGS,
+    "Names of earlier versions": earlier.SETTINGS,
+}
+
+CONFIGURATION: Final = """\
+# Configuration
+
+{note}
+
+Everything is set by environment variables, read once at the start. Names that upstream has begin with `LAKEKEEPER__` (or the
+older `ICEBERG_REST__`, over which the newer wins, name by name); Lakeward's own begin with `LAKEWARD__`. `__` separates levels.
+
+- A name under these prefixes that nobody knows stops the start, and the nearest known one is said. A bad value stops it too. All
+  problems are said at once, with exit code 78. `lakeward config check` looks without starting, and `lakeward config show` prints
+  what is in effect and where it comes from, with secrets masked.
+- A known name that has no effect in this build warns when it is set. Such names are marked below.
+- Text is taken as it stands, digits and braces included. Lists are separated by commas, and spaces around them don't count.
+- A span of time is `30s`, `500ms`, `PT30M` or plain seconds, whatever the name.
+- A setting marked *secret* can be read from a file: put the file's path into the name with `{suffix}` behind it.
+- A whole level may be one inline table, as in `LAKEKEEPER__IDEMPOTENCY={{lifetime="PT1H", enabled=true}}`; a single name wins
+  over it.
+
+Not under a prefix, and read by the libraries that they belong to: `SSL_CERT_FILE` and `SSL_CERT_DIR` (authorities that outbound
+calls trust beside the public ones) and `AWS_*` (where a warehouse uses the process's own identity). `LAKEWARD_HOME` is where
+`lakeward up` keeps its state.
+"""
+
+ERRORS: Final = """\
+# Errors
+
+{note}
+
+A refusal has a reason, and a reason has a family, which is the gRPC status code. Over gRPC the reason travels as
+`google.rpc.ErrorInfo` with domain `lakeward`, and its metadata has the keys that are named here. Over HTTP each dialect has one
+table that shows a reason as a status and a word (`type`) in the envelope:
+
+```json
+{{"error": {{"message": "there is no table 'sales.orders' that you can see",
+           "type": "NoSuchTableException", "code": 404, "stack": []}}}}
+```
+
+A message says what was wrong, with which value, and what would be right; never a secret. What a caller may not see is refused
+with the bytes of what is absent. From status 500 on, `stack` holds one line, `Error ID: <id>`, under which the log has the
+cause. `Retry-After` is there only where nothing was done.
+
+*Retry* says whether the same request, sent again after a pause or a fresh read, can succeed.
+"""
+
+# Words that depend on what was refused, said for people.
+VARYING: Final[Mapping[ReasonValue, str]] = {
+    Reason.REASON_FORBIDDEN: "403 `<Kind>ActionForbidden`, as `TableActionForbidden`",
+    Reason.REASON_PROPERTY_NOT_LOWERCASE: "400 `<Key>NotLowercase`",
+    Reason.REASON_NAMESPACE_LOCATION_FIXED: "400 `LocationCannotBeUpdated` or `LocationCannotBeRemoved`",
+    Reason.REASON_SIGNING_INVALID: "400 with the cause as its word; 424 `SignWithoutCredentials`, `SigningIdentityError`",
+    Reason.REASON_DUPLICATE_HEADER: "400 `DuplicateHeader`, or `DuplicateIdempotencyKey`",
+    Reason.REASON_INVALID_WAREHOUSE_NAME: "400 `EmptyWarehouseName`, `WarehouseNameTooLong` or `InvalidWarehouseName`",
+    Reason.REASON_INVALID_FORMAT_VERSION_POLICY: "400 `EmptyAllowedFormatVersions` or `DefaultFormatVersionNotAllowed`",
+}
+VARYING_ELSEWHERE: Final[Mapping[ReasonValue, str]] = {
+    Reason.REASON_SERVICE_UNAVAILABLE: "502 `CommitStateUnknownException` where the catalog broke the call, else 503",
+    Reason.REASON_INVALID_UPDATE: "400 `AddSchemaError`, `AppendViewVersionError`, `SetCurrentViewVersionError` or "
+    "`InvalidViewUpdate`",
+}
+ELSEWHERE: Final[Mapping[str, Renderings]] = {
+    "Probing for a table or view": iceberg.PROBED,
+    "Committing to a table or a transaction": iceberg.COMMITTED,
+    "Committing to a view": iceberg.VIEW_COMMITTED,
+    "Creating a view": iceberg.VIEW_CREATED,
+    "Creating a namespace": iceberg.NAMESPACE_CREATED,
+    "Signing at the older paths": iceberg.SIGNED,
+    "Management": management.RENDERED,
+}
+
+
+def configuration() -> str:
+    """docs/configuration.md."""
+    in_groups = [setting for group in GROUPS.values() for setting in group]
+    assert sorted(map(id, in_groups)) == sorted(map(id, known.SETTINGS)), (
+        "a group of settings is missing from this page"
+    )
+    lines = [CONFIGURATION.format(note=NOTE, suffix=FILE_SUFFIX)]
+    for title, settings in GROUPS.items():
+        lines += [f"## {title}", "", "| name | value | default | meaning |", "|---|---|---|---|"]
+        lines += [_setting(setting) for setting in settings]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _setting(setting: Setting) -> str:
+    about = [_plain(setting.about)]
+    if setting.secret:
+        about.append("*Secret.*")
+    if setting.instead is not None:
+        about.append("Its value is handed on, with a warning.")
+    elif setting.support is not Support.SUPPORTED:
+        about.append(f"**No effect: {setting.support.value}.**")
+    elif setting.services != EVERYONE:
+        about.append(f"Read by {_listed(sorted(service.value for service in setting.services))}.")
+    if setting.family is Family.UPSTREAM_NEW:
+        about.append("Only with the newer prefix.")
+    default = "" if setting.default is None else f"`{setting.default}`" if setting.default else "empty"
+    return f"| `{setting.variable}` | {setting.kind.name} | {_cell(default)} | {_cell(' '.join(about))} |"
+
+
+def errors() -> str:
+    """docs/errors.md."""
+    comments = dict(_comments())
+    lines = [
+        ERRORS.format(note=NOTE),
+        "| reason | meaning | family | retry | metadata | HTTP |",
+        "|---|---|---|---|---|---|",
+    ]
+    for value in _reasons():
+        rule = rule_of(value)
+        family = reason_pb2.Family.Name(reason_pb2.Family.ValueType(rule.family)).removeprefix("FAMILY_")
+        lines.append(
+            f"| `{_short(value)}` | {_cell(_plain(comments.get(_short(value), '')))} | {family} | "
+            f"{'yes' if rule.retryable else 'no'} | {_cell(', '.join(f'`{key}`' for key in rule.metadata_keys))} | "
+            f"{_cell(_shown(iceberg.RENDERED, value, VARYING))} |"
+        )
+    lines += [
+        "",
+        "## Where it is shown in another way",
+        "",
+        "| while | reason | HTTP |",
+        "|---|---|---|",
+    ]
+    for title, table in ELSEWHERE.items():
+        lines += [
+            f"| {title} | `{_short(value)}` | {_cell(_shown(table, value, VARYING_ELSEWHERE))} |"
+            for value in _reasons()
+            if table[value] is not iceberg.RENDERED[value] and table[value] != iceberg.RENDERED[value]
+        ]
+    lines.append("")
+    return "\n".join(lines)
+
+
+def _reasons() -> Sequence[ReasonValue]:
+    return [value for value in Reason.values() if value != Reason.REASON_UNSPECIFIED]
+
+
+def _shown(table: Renderings, value: ReasonValue, varying: Mapping[ReasonValue, str]) -> str:
+    entry = table[value]
+    if not isinstance(entry, Rendering):
+        return varying[value]  # a new one has to be said there
+    retry = "" if entry.retry_after is None else f", `Retry-After: {entry.retry_after}`"
+    return f"{entry.status} `{entry.type}`{retry}"
+
+
+def _short(value: ReasonValue) -> str:
+    return name_of(value).removeprefix("REASON_")
+
+
+def _comments() -> Iterator[tuple[str, str]]:
+    """Each reason's comment in the contract; a comment of several lines is one text."""
+    gathered: list[str] = []
+    for line in PROTO.read_text().splitlines():
+        stripped = line.strip()
+        if stripped.startswith("//"):
+            text = stripped.removeprefix("//").strip()
+            if not text.startswith("----"):
+                gathered.append(text)
+            continue
+        found = re.match(r"(REASON_[A-Z_0-9]+) = \d+", stripped)
+        if found is not None:
+            yield found[1].removeprefix("REASON_"), " ".join(gathered)
+        gathered = []
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"(?<!`)<(\w+)>(?!`)", r"`<\1>`", text)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+PAGES: Final = {"configuration.md": configuration, "errors.md": errors}
+
+
+def main() -> int:
+    """0 when done or current, 1 when `--check` found a stale page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail when a page is stale")
+    check = parser.parse_args().check
+    stale = 0
+    for name, made in PAGES.items():
+        path, text = ROOT / "docs" / name, made()
+        if path.exists() and path.read_text() == text:
+            continue
+        if check:
+            print(f"stale: docs/{name}; run `python tools/generate_docs.py` and commit the result", file=sys.stderr)
+            stale = 1
+        else:
+            path.write_text(text)
+    return stale
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
