@@ -22,7 +22,7 @@ from typing import Final
 
 import psutil
 
-from bench import big_metadata, commit, listing, load_table, memory, sign
+from bench import big_metadata, commit, layers, listing, load_table, memory, sign
 from bench.figures import Figure, Verdict, table
 from bench.generators import MissingToolError, wrk_program
 from bench.machine import this_machine
@@ -30,6 +30,8 @@ from bench.plan import FULL, QUICK, Plan
 from bench.stack import Composition, Stack, lakeward, stack
 
 BENCHES: Final = (load_table.BENCH, big_metadata.BENCH, commit.BENCH, listing.BENCH, sign.BENCH, memory.BENCH)
+# asked for by name: they explain figures, and are none
+EXPLANATIONS: Final = (layers.BENCH,)
 _COMPOSITIONS: Final = {
     "one": (Composition.ONE_PROCESS,),
     "four": (Composition.FOUR_PROCESSES,),
@@ -44,13 +46,12 @@ def main() -> int:
     if arguments.snapshots:
         plan = dataclasses.replace(plan, snapshots=arguments.snapshots)
     benches = arguments.benches or list(BENCHES)
-    try:
-        wrk = wrk_program()
-    except MissingToolError as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return 2
     with _home(arguments.keep) as home:
-        figures = list(_measured(home, plan, benches, _COMPOSITIONS[arguments.composition], wrk))
+        try:
+            figures = list(_measured(home, plan, benches, _COMPOSITIONS[arguments.composition]))
+        except MissingToolError as error:
+            print(f"bench: {error}", file=sys.stderr)
+            return 2
     print(f"\n{table(figures)}\n")
     missed = [figure for figure in figures if figure.verdict is Verdict.MISSED]
     for figure in missed:
@@ -58,9 +59,8 @@ def main() -> int:
     return 1 if missed else 0
 
 
-def _measured(
-    home: Path, plan: Plan, benches: Sequence[str], compositions: Sequence[Composition], wrk: Path
-) -> Iterator[Figure]:
+def _measured(home: Path, plan: Plan, benches: Sequence[str], compositions: Sequence[Composition]) -> Iterator[Figure]:
+    wrk = wrk_program()
     cores = psutil.cpu_count() or 1
     if memory.BENCH in benches:
         with _told(memory.BENCH):
@@ -83,6 +83,7 @@ def _of_composition(
     with lakeward(parts, composition) as served:
         wanted[load_table.BENCH] = lambda: asyncio.run(load_table.run(served, plan, cores=cores))
         wanted[commit.BENCH] = lambda: asyncio.run(commit.run(served, plan, cores=cores))
+        wanted[layers.BENCH] = lambda: asyncio.run(layers.run(served, plan))
         wanted[sign.BENCH] = lambda: asyncio.run(sign.run(served, plan, cores=cores))
         if composition is Composition.ONE_PROCESS:
             wanted[listing.BENCH] = lambda: asyncio.run(listing.run(served, plan, say=print))
@@ -125,7 +126,9 @@ def _home(kept: Path | None) -> Iterator[Path]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__, formatter_class=_Formatter)
-    parser.add_argument("benches", nargs="*", metavar="bench", choices=[[], *BENCHES], help=", ".join(BENCHES))
+    parser.add_argument(
+        "benches", nargs="*", metavar="bench", choices=[[], *BENCHES, *EXPLANATIONS], help=", ".join(BENCHES)
+    )
     parser.add_argument("--composition", choices=_COMPOSITIONS, default="both")
     parser.add_argument("--quick", action="store_true", help="see that it works; the figures are worth nothing")
     parser.add_argument("--snapshots", type=int, help="of big_metadata's table; 9000 unless --quick")

@@ -14,7 +14,7 @@ from typing import Final
 
 from bench.client import Connection
 from bench.figures import Better, Figure, median, percentile
-from bench.load_table import CLIENT_MANAGED
+from bench.loads import CLIENT_MANAGED
 from bench.meter import cpu_seconds
 from bench.plan import Plan
 from bench.stack import Lakeward

@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import asyncpg
 
-from bench.client import Connection
 from bench.figures import Figure, median
-from bench.freshness import PROPERTY, Counter, counter, writing
-from bench.generators import Wrk, run_pgbench, run_wrk
+from bench.freshness import Counter, counter, writing
+from bench.generators import Wrk, run_pgbench
+from bench.loads import CLIENT_MANAGED, NAMESPACE, WRITTEN, Leg, legs, load, prepare
 from bench.meter import Usage, metered
 from bench.plan import Plan
 from bench.stack import Composition, Lakeward, Stack
-from bench.warehouse import OK, Warehouse, make_namespace, make_table, make_warehouse
+from bench.warehouse import Warehouse, make_warehouse
 
 BENCH: Final = "load_table"
-BYTES: Final = 3072
-CLIENT_MANAGED: Final[Mapping[str, str]] = {"x-iceberg-access-delegation": "client-managed"}
 _BOUNDS: Final = {Composition.ONE_PROCESS: (0.20, 0.10), Composition.FOUR_PROCESSES: (0.10, 0.05)}
-_NAMESPACE: Final = "loads"
-_FILLINGS: Final = 8
 
 
 class StaleReadError(Exception):
     """A reply lacked an acknowledged commit, or could not be checked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Leg:
-    """One kind of load.
-
-    Attributes:
-        judged: whether goal and floor are this one's.
-        where: see `fresh.lua`.
-    """
-
-    name: str
-    table: str
-    headers: Mapping[str, str]
-    where: str
-    status: int = OK
-    judged: bool = False
 
 
 @dataclass(slots=True)
@@ -57,7 +36,7 @@ class Seen:
 
     @property
     def ratio(self) -> float:
-        return median([load.per_second / select for load, select in zip(self.loads, self.selects, strict=True)])
+        return median([one.per_second / select for one, select in zip(self.loads, self.selects, strict=True)])
 
 
 async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
@@ -67,67 +46,26 @@ async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
         StaleReadError: a reply was older than it may be, or the check was found blind.
     """
     warehouse = await make_warehouse(served)
-    tag, body = await _prepare(served, warehouse)
+    tag, body = await prepare(served, warehouse)
     script = await _pgbench_table(served.stack, body)
-    legs = _legs(tag)
-    seen = {leg.name: Seen() for leg in legs}
-    path = warehouse.table(_NAMESPACE, "written")
+    kinds = legs(tag)
+    seen = {leg.name: Seen() for leg in kinds}
+    path = warehouse.table(NAMESPACE, WRITTEN)
     with counter(served.stack.home / "acknowledged") as told:
-        await _see_a_fault(served, warehouse, legs[0], told)
+        await _see_a_fault(served, warehouse, kinds[0], told)
         async with writing(served.url, path, told, headers=CLIENT_MANAGED) as written:
             for _ in range(plan.rounds):
-                for leg in legs:
+                for leg in kinds:
                     seen[leg.name].selects.append(await run_pgbench(served.stack, script=script, seconds=plan.seconds))
                     with metered(served.groups()) as usage:
-                        seen[leg.name].loads.append(await _load(served, warehouse, leg, told, plan.seconds))
+                        seen[leg.name].loads.append(await _fresh(served, warehouse, leg, told, plan.seconds))
                     seen[leg.name].usages.append(usage)
     if written.stale_tags:
         raise StaleReadError(f"{written.stale_tags} conditional loads were told that nothing changed after a commit")
     writes = f"{written.commits} commits meanwhile"
     return [
-        _figure(served.composition, leg, seen[leg.name], size=len(body), cores=cores, writes=writes) for leg in legs
+        _figure(served.composition, leg, seen[leg.name], size=len(body), cores=cores, writes=writes) for leg in kinds
     ]
-
-
-def _legs(tag: str) -> Sequence[Leg]:
-    return (
-        Leg("no delegation", "written", CLIENT_MANAGED, "property", judged=True),
-        Leg("no delegation, gzip", "written", {**CLIENT_MANAGED, "accept-encoding": "gzip"}, "location"),
-        Leg("vended credentials, gzip", "written", {"accept-encoding": "gzip"}, "location"),
-        Leg("304", "still", {**CLIENT_MANAGED, "if-none-match": tag}, "nothing", status=304),
-    )
-
-
-async def _prepare(served: Lakeward, warehouse: Warehouse) -> tuple[str, bytes]:
-    """Two tables of 3 KB, one for the writer: (the tag of the other, the body of its load)."""
-    async with Connection(served.url, headers={"accept-encoding": "identity"}) as connection:
-        await make_namespace(connection, warehouse, _NAMESPACE)
-        # one older file in the log, so that a table stays at its size however many commits are made
-        properties = {"write.metadata.previous-versions-max": "1", PROPERTY: "0" * 12}
-        for name in ("written", "still"):
-            await make_table(connection, warehouse, _NAMESPACE, name, properties=properties)
-            await _fill(connection, warehouse.table(_NAMESPACE, name))
-        reply = (await connection.get(warehouse.table(_NAMESPACE, "still"), CLIENT_MANAGED)).expect(OK)
-    return reply.headers["etag"], reply.body
-
-
-async def _fill(connection: Connection, path: str) -> None:
-    """Commits until the reply to a load is 3 KB long."""
-    for _ in range(_FILLINGS):
-        reply = (await connection.get(path, CLIENT_MANAGED)).expect(OK)
-        missing = BYTES - len(reply.body)
-        comment = reply.json()["metadata"]["properties"].get("comment", "")
-        if missing == 0:
-            return
-        updates = {"comment": _prose(len(comment) + missing - (0 if comment else len(',"comment":""')))}
-        body = {"requirements": [], "updates": [{"action": "set-properties", "updates": updates}]}
-        (await connection.post(path, body)).expect(OK)
-    raise RuntimeError(f"{path} can't be brought to {BYTES} bytes")
-
-
-def _prose(length: int) -> str:
-    text = "Events of the shop, one row each, kept for thirteen months and then archived by the nightly job. "
-    return (text * (length // len(text) + 1))[:length]
 
 
 async def _pgbench_table(parts: Stack, body: bytes) -> Path:
@@ -148,27 +86,17 @@ async def _pgbench_table(parts: Stack, body: bytes) -> Path:
     return script
 
 
-async def _load(served: Lakeward, warehouse: Warehouse, leg: Leg, told: Counter, seconds: float) -> Wrk:
-    counted = await _wrk(served, warehouse, leg, told, seconds)
+async def _fresh(served: Lakeward, warehouse: Warehouse, leg: Leg, told: Counter, seconds: float) -> Wrk:
+    counted = await load(served, warehouse, leg, told, seconds=seconds)
     if counted.faults or counted.checked == 0:
         raise StaleReadError(f"{leg.name}: of {counted.requests} replies {counted.faults or 'none was checked'}")
     return counted
 
 
-async def _wrk(served: Lakeward, warehouse: Warehouse, leg: Leg, told: Counter, seconds: float) -> Wrk:
-    return await run_wrk(
-        f"{served.url}{warehouse.table(_NAMESPACE, leg.table)}",
-        script="fresh.lua",
-        arguments=[str(told.path), leg.where, str(leg.status)],
-        seconds=seconds,
-        headers=leg.headers,
-    )
-
-
 async def _see_a_fault(served: Lakeward, warehouse: Warehouse, leg: Leg, told: Counter) -> None:
     """Tell of a commit that never was: a check that does not notice would notice nothing. Warms up, too."""
     told.tell(10**9)
-    counted = await _wrk(served, warehouse, leg, told, 1)
+    counted = await load(served, warehouse, leg, told, seconds=1)
     told.tell(0)
     if counted.stale != counted.checked or counted.checked == 0:
         raise StaleReadError(
@@ -178,7 +106,7 @@ async def _see_a_fault(served: Lakeward, warehouse: Warehouse, leg: Leg, told: C
 
 def _figure(composition: Composition, leg: Leg, seen: Seen, *, size: int, cores: int, writes: str) -> Figure:
     goal, floor = _BOUNDS[composition] if leg.judged else (None, None)
-    middle = min(seen.loads, key=lambda load: abs(load.per_second - median([one.per_second for one in seen.loads])))
+    middle = min(seen.loads, key=lambda each: abs(each.per_second - median([one.per_second for one in seen.loads])))
     shares = seen.usages[seen.loads.index(middle)].shares(cores=cores)
     told = ", ".join(f"{name} {share:.0%}" for name, share in shares.items() if share >= 0.005)
     return Figure(
@@ -191,6 +119,6 @@ def _figure(composition: Composition, leg: Leg, seen: Seen, *, size: int, cores:
         detail=(
             f"{middle.per_second:,.0f}/s at p50 {middle.p50 / 1000:.1f} ms, p99 {middle.p99 / 1000:.1f} ms; "
             f"pgbench {median(seen.selects):,.0f}/s; {size} bytes; {writes}; "
-            f"{sum(load.checked for load in seen.loads):,} replies checked; CPU: {told}"
+            f"{sum(one.checked for one in seen.loads):,} replies checked; CPU: {told}"
         ),
     )
