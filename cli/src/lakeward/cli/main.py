@@ -98,6 +98,14 @@ def healthcheck(*, server: bool, database: bool, everything: bool) -> None:
 
 
 @main.command()
+def reencrypt() -> None:
+    """Put every storage secret under the first key of the ring. May run while others serve, and may be repeated."""
+    from lakeward.cli.reencrypting import reencrypt as run  # noqa: PLC0415 - see the module
+
+    _run(run(os.environ))
+
+
+@main.command()
 @click.argument("what", type=click.Choice(("show", "check")))
 def config(what: str) -> None:
     """Show the effective configuration with secrets masked, or check it."""
