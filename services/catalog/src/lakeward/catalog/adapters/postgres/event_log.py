@@ -19,10 +19,11 @@ from lakeward.servicekit.postgres.pools import Pool
 # Held until the end: whoever takes the lease over waits for the move, or the move sees that it came too late.
 HOLDS: Final = "select 1 from lease where name = $1 and holder = $2 and fence = $3 for share"
 # A row with a smaller number may become visible later, and is moved later. Two events of one row can't change places: the
-# second was written under the row's lock, after the first was committed, and so became visible after it.
+# second was written under the row's lock, after the first was committed, and so became visible after it. Nobody updates rows
+# here or deletes others, so their places (ctid) hold for the statement, which reads only the first ones of however many.
 MOVE: Final = f"""
 with taken as (
-    delete from outbox where outbox_id in (select outbox_id from outbox order by outbox_id limit $1)
+    delete from outbox where ctid = any(array(select ctid from outbox order by outbox_id limit $1))
     returning outbox_id, event_id, stream, kind, verb, body, written_at),
 numbered as (
     select taken.*, row_number() over (partition by stream order by outbox_id) as place from taken),

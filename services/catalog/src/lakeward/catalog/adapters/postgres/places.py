@@ -39,6 +39,11 @@ def locations_lock(warehouse_id: UUID) -> int:
     return _number(b"locations", warehouse_id.bytes)
 
 
+def making_lock(incarnation: UUID) -> int:
+    """Held by the transaction that makes a tabular, until it ends."""
+    return _number(b"making", incarnation.bytes)
+
+
 def storage_lock(place: str) -> int:
     """Guards which warehouses lie at a place of an object store."""
     return _number(b"storage", place.encode())

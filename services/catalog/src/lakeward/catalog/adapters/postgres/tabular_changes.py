@@ -13,7 +13,7 @@ import asyncpg
 
 from lakeward.catalog.adapters.postgres.bodies import BodyRow
 from lakeward.catalog.adapters.postgres.namespace_changes import no_such_namespace
-from lakeward.catalog.adapters.postgres.places import at_or_above, at_or_inside, digest_of
+from lakeward.catalog.adapters.postgres.places import at_or_above, at_or_inside, digest_of, making_lock
 from lakeward.catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
 from lakeward.catalog.adapters.postgres.schema import LOCATION_KEY_INDEXED
 from lakeward.catalog.application.ports import TabularCommit
@@ -52,13 +52,16 @@ select exists (
 """
 # A staged row makes way in the statement that takes its name; had it become live meanwhile it stays, and the name is taken.
 INSERT: Final = """
-with gone as (
+with held as materialized (
+    select pg_advisory_xact_lock($30)),
+gone as (
     delete from tabular
      where warehouse_id = $1 and namespace_id = $6 and name_key = $8 and state = 'staged' returning incarnation),
 made as (
     insert into tabular (warehouse_id, incarnation, tabular_id, kind, state, namespace_id, name, name_key, location,
            location_key, location_digest, metadata_id, metadata_location, protected, row_version, created_at, expires_at)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17 from (select count(*) from gone) g
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
+      from (select count(*) from gone) g cross join (select count(*) from held) h
     returning warehouse_id, incarnation, metadata_id),
 body as (
     insert into tabular_body (warehouse_id, metadata_id, incarnation,
@@ -139,7 +142,9 @@ update tabular set state = 'dropped', dropped_at = $4, expires_at = $5, row_vers
 returning incarnation
 """
 DELETE: Final = "delete from tabular where warehouse_id = $1 and incarnation = $2"
-# Waits for a commit that is under way on another connection, whose answer may be the one that was lost.
+# Both wait for a transaction that is ending on another connection, whose answer may be the one that was lost: that of a commit
+# holds the row, that of a create the lock of what it makes, since nobody else can see its row.
+MADE: Final = "select pg_advisory_xact_lock_shared($1)"
 CURRENT: Final = "select metadata_id from tabular where warehouse_id = $1 and incarnation = $2 for share"
 
 
@@ -190,6 +195,7 @@ async def insert(connection: Connection, tabular: Tabular, body: Body) -> None:
             *row.forms,
             list(row.chunks),
             list(row.chunks.values()),
+            making_lock(tabular.incarnation),
         )
     except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError) as violation:
         raise _told(violation, tabular.ident, tabular.location) from None
@@ -273,6 +279,7 @@ async def current_metadata(
     connection: Connection, warehouse_id: WarehouseId, incarnation: Incarnation
 ) -> MetadataId | None:
     """See `Changes.current_metadata`."""
+    await connection.fetchval(MADE, making_lock(incarnation))
     found = await connection.fetchval(CURRENT, warehouse_id, incarnation)
     return None if found is None else MetadataId(found)
 

@@ -43,7 +43,7 @@ select {TABULAR}, n.path
 """
 PAGE: Final = f"""
 select {TABULAR}, n.path
-  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+  from tabular t join namespace n on n.warehouse_id = $1 and n.namespace_id = $2
  where t.warehouse_id = $1 and t.namespace_id = $2 and t.kind = $3 and t.state = 'live'
    and (t.created_at, t.incarnation) > ($4, $5)
  order by t.created_at, t.incarnation limit $6
@@ -72,8 +72,8 @@ select {TABULAR}, n.path from (
         and t.namespace_id = $2 and t.kind = $3 and t.state = 'live'
         and (t.created_at, t.incarnation) > ($4, $5)
       order by t.created_at, t.incarnation limit $6)
-  ) t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
- order by t.created_at, t.incarnation
+  ) t join namespace n on n.warehouse_id = $1 and n.namespace_id = $2
+ order by t.created_at, t.incarnation limit $6
 """
 
 _FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC), UUID(int=0))

@@ -1,0 +1,177 @@
+"""Connections that go at the worst moment, callers that are cancelled, and what is known afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import pytest
+import pytest_asyncio
+
+from lakeward.catalog.adapters.postgres.changes import PostgresChanges
+from lakeward.catalog.domain.model import Namespace, Tabular
+from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.postgres.pools import Pool
+from tests.support.catalog.stores import PostgresStores, catalog_pool
+from tests.support.catalog.values import FreshIds, HeldClock, a_body, a_commit, a_tabular, an_event
+from tests.support.proxy import TO_CLIENT, TO_SERVER, Direction, Line, proxy
+
+pytestmark = pytest.mark.integration
+
+_COMMIT_MESSAGE = {TO_SERVER: 12, TO_CLIENT: 18}  # 'Q' "commit"; 'C' "COMMIT" and 'Z'
+
+
+@dataclass(frozen=True)
+class Passed:
+    before_commit: int
+    after_commit: int
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def line(postgres_url: str, pool: Pool) -> AsyncIterator[Line]:
+    assert pool is not None  # the schema is there
+    parts = urlsplit(postgres_url)
+    assert parts.hostname is not None
+    assert parts.port is not None
+    async with proxy(parts.hostname, parts.port) as opened:
+        yield opened
+
+
+@contextlib.asynccontextmanager
+async def _changes(line: Line, postgres_url: str) -> AsyncIterator[PostgresChanges]:
+    async with catalog_pool(line.instead_of(postgres_url), size=1, migrated=True) as through:
+        yield PostgresChanges(through, clock=HeldClock(), ids=FreshIds())
+
+
+async def _create(changes: PostgresChanges, tabular: Tabular) -> None:
+    async with changes.change() as change:
+        await change.insert_tabular(tabular, a_body())
+        await change.emit(an_event(tabular.warehouse_id))
+
+
+async def _measured(line: Line, postgres_url: str, namespace: Namespace) -> dict[Direction, Passed]:
+    """How many bytes pass before and with a commit, on a new connection."""
+    start = dict(line.passed)
+    async with _changes(line, postgres_url) as changes:
+        await _create(changes, a_tabular(namespace, "as_long_as"))
+        now = dict(line.passed)
+    whole = {way: now.get(way, 0) - start.get(way, 0) for way in Direction}
+    return {way: Passed(whole[way] - _COMMIT_MESSAGE[way], whole[way]) for way in Direction}
+
+
+@pytest.mark.parametrize("way", list(Direction))
+async def test_a_line_that_is_cut_around_a_commit_never_makes_a_wrong_answer(
+    stores: PostgresStores, line: Line, postgres_url: str, way: Direction
+) -> None:
+    namespace = await stores.with_namespace()
+    passed = (await _measured(line, postgres_url, namespace))[way]
+    seen: set[tuple[str, bool]] = set()
+    for after in range(passed.before_commit - 3, passed.after_commit + 1):
+        tabular = a_tabular(namespace, f"cut_{after:06d}")
+        line.cut_next(after=after, direction=way, abruptly=after % 2 == 0)
+        async with _changes(line, postgres_url) as changes:
+            try:
+                await _create(changes, tabular)
+                outcome = "done"
+            except Refusal as refused:
+                outcome = Reason.Name(refused.reason)
+        current = await stores.changes.current_metadata(tabular.warehouse_id, tabular.incarnation)
+        happened = current == tabular.metadata_id
+        assert (outcome, happened) not in {("done", False), ("REASON_DATABASE_UNAVAILABLE", True)}, f"cut after {after}"
+        assert outcome in {"done", "REASON_DATABASE_UNAVAILABLE", "REASON_COMMIT_STATE_UNKNOWN"}
+        seen.add((outcome, happened))
+    assert ("REASON_COMMIT_STATE_UNKNOWN", way is TO_CLIENT) in seen
+    assert ("REASON_DATABASE_UNAVAILABLE", False) in seen
+    assert ("done", True) in seen
+
+
+async def test_a_commit_that_is_cancelled_ends_first(stores: PostgresStores, line: Line, postgres_url: str) -> None:
+    tabular = a_tabular(await stores.with_namespace())
+    async with _changes(line, postgres_url) as changes:
+        sent = asyncio.Event()
+
+        async def create() -> None:
+            async with changes.change() as change:
+                await change.insert_tabular(tabular, a_body())
+                line.pause()
+                sent.set()
+
+        creating = asyncio.create_task(create())
+        await sent.wait()
+        for _ in range(5):
+            creating.cancel()
+            await asyncio.sleep(0)
+        assert not creating.done()
+        line.resume()
+        with pytest.raises(asyncio.CancelledError):
+            await creating
+        assert await changes.current_metadata(tabular.warehouse_id, tabular.incarnation) == tabular.metadata_id
+
+
+async def test_a_change_that_is_cancelled_before_its_commit_leaves_nothing(
+    stores: PostgresStores, line: Line, postgres_url: str
+) -> None:
+    tabular = a_tabular(await stores.with_namespace())
+    async with _changes(line, postgres_url) as changes:
+        inserted = asyncio.Event()
+
+        async def create() -> None:
+            async with changes.change() as change:
+                await change.insert_tabular(tabular, a_body())
+                inserted.set()
+                await asyncio.Event().wait()
+
+        creating = asyncio.create_task(create())
+        await inserted.wait()
+        creating.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await creating
+        # the pool has one connection: it works again
+        assert await changes.current_metadata(tabular.warehouse_id, tabular.incarnation) is None
+        await _create(changes, tabular)
+
+
+async def test_reading_an_unknown_outcome_waits_for_the_commit_that_is_under_way(stores: PostgresStores) -> None:
+    tabular = await stores.with_tabular()
+    commit = a_commit(tabular)
+    async with stores.changes.change() as change:
+        await change.commit_tabulars([commit])
+        asking = asyncio.create_task(stores.changes.current_metadata(tabular.warehouse_id, tabular.incarnation))
+        await _until_one_waits(stores.pool)
+        assert not asking.done()
+    assert await asking == commit.metadata_id
+
+
+async def test_reading_an_unknown_outcome_waits_for_the_create_that_is_under_way(stores: PostgresStores) -> None:
+    tabular = a_tabular(await stores.with_namespace())
+    async with stores.changes.change() as change:
+        await change.insert_tabular(tabular, a_body())
+        asking = asyncio.create_task(stores.changes.current_metadata(tabular.warehouse_id, tabular.incarnation))
+        await _until_one_waits(stores.pool)
+        assert not asking.done()
+    assert await asking == tabular.metadata_id
+
+
+async def test_a_database_that_is_away_is_told_and_comes_back(
+    stores: PostgresStores, line: Line, postgres_url: str
+) -> None:
+    tabular = await stores.with_tabular()
+    async with _changes(line, postgres_url) as changes:
+        await line.refuse()
+        with pytest.raises(Refusal) as refused:
+            await changes.current_metadata(tabular.warehouse_id, tabular.incarnation)
+        assert refused.value.reason == Reason.REASON_DATABASE_UNAVAILABLE
+        await line.accept()
+        assert await changes.current_metadata(tabular.warehouse_id, tabular.incarnation) == tabular.metadata_id
+
+
+async def _until_one_waits(pool: Pool) -> None:
+    """Until some session waits for a lock of this database."""
+    waiting = """select exists (select from pg_stat_activity
+                                 where datname = current_database() and wait_event_type = 'Lock')"""
+    async with asyncio.timeout(20):
+        while not await pool.fetchval(waiting):
+            await asyncio.sleep(0.005)

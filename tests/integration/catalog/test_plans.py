@@ -1,0 +1,202 @@
+"""Every hot statement finds its rows by an index, in a database with ten thousand tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+import pytest_asyncio
+
+from lakeward.catalog.adapters.postgres import (
+    bodies,
+    containers,
+    event_log,
+    idempotency,
+    ledger,
+    namespace_changes,
+    namespaces,
+    sweeps,
+    tabular_changes,
+    tabulars,
+    tasks,
+)
+from lakeward.catalog.adapters.postgres.bodies import BodyRow
+from lakeward.catalog.adapters.postgres.places import at_or_above, at_or_inside
+from lakeward.catalog.adapters.postgres.tabulars import place_of
+from lakeward.catalog.domain.model import Namespace, Tabular
+from lakeward.locations import Location
+from lakeward.servicekit.postgres.pools import Connection, Pool
+from tests.support.catalog.stores import PostgresStores
+from tests.support.catalog.values import NOON, a_body, a_namespace, a_project, a_tabular, a_warehouse
+
+pytestmark = pytest.mark.integration
+
+TABLES, NAMESPACES = 10_000, 1_000
+_FILL = """
+with base as (select t from tabular t where t.warehouse_id = $1 limit 1),
+made as (select gen_random_uuid() as incarnation, gen_random_uuid() as metadata_id, g from generate_series(1, $2) g),
+rows as (
+    insert into tabular (warehouse_id, incarnation, tabular_id, kind, state, namespace_id, name, name_key, location,
+           location_key, location_digest, metadata_id, metadata_location, created_at, expires_at)
+    select $1, incarnation, gen_random_uuid(), 'table', case when g % 50 = 0 then 'staged' else 'live' end,
+           ($3::uuid[])[1 + g % cardinality($3::uuid[])], 't' || g, 't' || g,
+           's3://lake/base/' || incarnation, 's3://lake/base/' || incarnation || '/',
+           uuid_send(incarnation), metadata_id, 's3://lake/base/m', now() + g * interval '1 second',
+           case when g % 50 = 0 then now() + g * interval '1 second' end
+      from made returning warehouse_id, incarnation, metadata_id)
+insert into tabular_body (warehouse_id, metadata_id, incarnation, everything_ids, everything_crcs, everything_sizes,
+       everything_lengths, everything_own)
+select warehouse_id, metadata_id, incarnation, array[null::uuid], array[0], array[1], array[1], 'x'::bytea from rows
+"""
+_FILL_OTHERS = (
+    """insert into task (warehouse_id, task_id, queue, incarnation, name, location, location_key, purge, due_at)
+       select $1, gen_random_uuid(), 'tabular_purge', gen_random_uuid(), 'n', 's3://lake/p' || g, 's3://lake/p' || g || '/',
+              true, now() + g * interval '1 second' from generate_series(1, 5000) g""",
+    """insert into idempotency (owner, principal, key, fingerprint, outcome, expires_at)
+       select $1::uuid::text, 'p', gen_random_uuid(), 'f', 'o', now() + g * interval '1 second'
+         from generate_series(1, 5000) g""",
+    """insert into task_log (warehouse_id, task_id, attempt, queue, incarnation, name, location, outcome, progress, ended_at)
+       select $1, gen_random_uuid(), 1, 'q', gen_random_uuid(), 'n', 'l', 'success', 0, now() + g * interval '1 second'
+         from generate_series(1, 5000) g""",
+    """insert into event_log (stream, seq, slot, event_id, kind, verb, body, at)
+       select case when $1::uuid is null then '' else 's' || g % 10 end, g, g % 4, gen_random_uuid(), 'k', 'v', 'b', now()
+         from generate_series(1, 5000) g""",
+    """insert into outbox (event_id, stream, kind, verb, body)
+       select gen_random_uuid(), case when $1::uuid is null then '' else 's' end, 'k', 'v', 'b'
+         from generate_series(1, 5000) g""",
+    """insert into body_chunk (warehouse_id, incarnation, chunk_id, raw)
+       select t.warehouse_id, t.incarnation, gen_random_uuid(), 'x' from tabular t where t.warehouse_id = $1 limit 5000""",
+)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def filled(pool: Pool, stores: PostgresStores) -> Tabular:
+    """A table among ten thousand, in one of a thousand namespaces."""
+    warehouse = await stores.with_warehouse()
+    made: list[Namespace] = []
+    async with stores.changes.change() as change:
+        for index in range(NAMESPACES):
+            parent = made[index % 10] if index >= 10 else None
+            made.append(a_namespace(warehouse, f"ns{index}", parent=parent))
+            await change.insert_namespace(made[-1])
+        tabular = a_tabular(made[0], "mine")
+        await change.insert_tabular(tabular, a_body())
+    async with pool.changing() as connection:
+        ids = [namespace.namespace_id for namespace in made[:20]]
+        await connection.execute(_FILL, warehouse.warehouse_id, TABLES, ids)
+        for statement in _FILL_OTHERS:
+            await connection.execute(statement, warehouse.warehouse_id)
+        await connection.execute("analyze")
+    return tabular
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def connection(pool: Pool) -> AsyncIterator[Connection]:
+    """In a transaction that is rolled back, as a session that makes generic plans."""
+    async with pool.reading() as lent:
+        await lent.execute("begin")
+        await lent.execute("set local plan_cache_mode = force_generic_plan")
+        yield lent
+        await lent.execute("rollback")
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for inner in plan.get("Plans", ()):
+        yield from _nodes(inner)
+
+
+async def _explained(connection: Connection, statement: str, *arguments: object) -> tuple[set[str], set[str]]:
+    """(relations that are read from one end to the other, indexes that are used)."""
+    text = await connection.fetchval(f"explain (format json) {statement}", *arguments)
+    nodes = list(_nodes(json.loads(text)[0]["Plan"]))
+    scanned = {node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"}
+    return scanned, {node["Index Name"] for node in nodes if "Index Name" in node}
+
+
+def _statements(tabular: Tabular) -> dict[str, tuple[str, tuple[object, ...], set[str]]]:
+    """Name: (statement, arguments, indexes that it must use)."""
+    here, incarnation, namespace_id = tabular.warehouse_id, tabular.incarnation, tabular.namespace_id
+    path_key, name_key = tabular.ident.key
+    location = Location.parse(tabular.location)
+    page = (here, namespace_id, "table", *place_of(None), 100)
+    ids: list[UUID] = [incarnation]
+    row = BodyRow.of(a_body())
+    commit = (
+        here,
+        incarnation,
+        tabular.metadata_id,
+        tabular.metadata_id,
+        "m",
+        None,
+        None,
+        None,
+        *row.forms,
+        [],
+        [],
+        [],
+    )
+    children = (here, *place_of(None), 100)
+    return {
+        "locate": (tabulars.LOCATE, ([here], [path_key], [name_key]), {"namespace_path", "tabular_name"}),
+        "namespaces by id": (containers.NAMESPACES, ([here], [namespace_id]), {"namespace_pkey"}),
+        "by id": (tabulars.BY_ID, (here, tabular.tabular_id), {"tabular_public_id"}),
+        "by location": (tabulars.BY_LOCATION, (here, *at_or_above(location)), {"tabular_location"}),
+        "page": (tabulars.PAGE, page, {"tabular_by_age"}),
+        "visible page": (tabulars.VISIBLE_PAGE, (*page, [namespace_id], ids), {"tabular_by_age", "tabular_pkey"}),
+        "namespace": (namespaces.FIND, (here, path_key), {"namespace_path"}),
+        "top namespaces": (namespaces.TOP_PAGE, children, {"namespace_top_by_age"}),
+        "namespaces inside": (namespaces.CHILDREN_PAGE, (*children, namespace_id), {"namespace_children_by_age"}),
+        "visible top namespaces": (namespaces.VISIBLE_TOP_PAGE, (*children, [namespace_id]), {"namespace_pkey"}),
+        "visible namespaces inside": (
+            namespaces.VISIBLE_CHILDREN_PAGE,
+            (*children, namespace_id, [namespace_id], [namespace_id]),
+            {"namespace_children_by_age", "namespace_pkey"},
+        ),
+        "body": (bodies.EVERYTHING, (here, tabular.metadata_id), {"tabular_body_pkey"}),
+        "body of references": (bodies.REFERENCES, (here, tabular.metadata_id), {"tabular_body_pkey"}),
+        "commit": (tabular_changes.COMMIT, commit, {"tabular_pkey", "tabular_body_pkey", "body_chunk_pkey"}),
+        "commit of several": (tabular_changes.LOCK_FOR_COMMIT, ([here], [incarnation]), {"tabular_pkey"}),
+        "lock": (
+            tabular_changes.LOCK,
+            (here, path_key, name_key, ["table"], ["live"]),
+            {"namespace_path", "tabular_name"},
+        ),
+        "overlapping": (
+            tabular_changes.OVERLAPPING,
+            (here, *at_or_above(location), None),
+            {"tabular_location"},
+        ),
+        "enclosed": (tabular_changes.ENCLOSED, (here, *at_or_inside(location), None), {"tabular_location"}),
+        "purge pending": (
+            tabular_changes.PURGE_PENDING,
+            (here, *at_or_above(location), *at_or_inside(location)),
+            {"task_purged_location"},
+        ),
+        "namespace lock": (namespace_changes.LOCK_SHARED, (here, path_key), {"namespace_path"}),
+        "subtree lock": (namespace_changes.LOCK_SUBTREE, (here, namespace_id), {"namespace_path"}),
+        "key": (idempotency.FIND, (str(here), "p", incarnation, NOON), {"idempotency_pkey"}),
+        "queued": (ledger.QUEUED, (here, "tabular_purge", incarnation), {"task_one_active"}),
+        "claim": (tasks.CLAIM, ("tabular_purge", NOON), {"task_due"}),
+        "replay": (event_log.READ, ("s1", 0, 100), {"event_log_00_pkey"}),
+        "move": (event_log.MOVE, (100,), {"outbox_pkey"}),
+        "expired staged": (sweeps.EXPIRED_STAGED, (NOON, 100), {"tabular_expiry", "tabular_pkey"}),
+        "expired keys": (sweeps.FORGOTTEN_KEYS, (NOON, 100), {"idempotency_expiry"}),
+        "old attempts": (sweeps.OLD_TASK_LOG, (NOON, 100), {"task_log_age"}),
+    }
+
+
+_NAMES = list(_statements(a_tabular(a_namespace(a_warehouse(a_project())))))
+
+
+@pytest.mark.parametrize("name", _NAMES)
+async def test_a_hot_statement_uses_its_indexes_and_reads_no_large_table_through(
+    filled: Tabular, connection: Connection, name: str
+) -> None:
+    statement, arguments, wanted = _statements(filled)[name]
+    scanned, used = await _explained(connection, statement, *arguments)
+    assert scanned <= {"warehouse"}, f"{name} reads {scanned} through"
+    assert wanted <= used
