@@ -1,0 +1,21 @@
+"""Sessions for point reads."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from pydantic import SecretStr
+
+_SETTING: Final = ("plan_cache_mode", "force_generic_plan")
+
+
+def with_generic_plans(url: SecretStr) -> SecretStr:
+    """A URL whose sessions plan a prepared statement once.
+
+    For the pool of `PostgresTabulars.locate` alone: its arrays look cheap to plan anew for each number of keys, and planning
+    three joins costs more than running them. Other statements are better off with plans for what they are given.
+    """
+    parts = urlsplit(url.get_secret_value())
+    query = [*parse_qsl(parts.query, keep_blank_values=True), _SETTING]
+    return SecretStr(urlunsplit(parts._replace(query=urlencode(query))))
