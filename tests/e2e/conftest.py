@@ -10,17 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import boto3
+import botocore.session
 import pytest
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.table import Table
+
+from lakeward.pipelines.session import session
 from tests.e2e.spark_sql import SparkSql
 from tests.support import control as control_catalog
 from tests.support.control import ControlCatalog
 from tests.support.engines import Reach, pyiceberg_properties, spark_settings
 from tests.support.lakeward import Lakeward
-
-from lakeward.pipelines.session import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -127,7 +127,7 @@ def _spark_on(session: SparkSession, reach: Reach, *, name: str) -> SparkSql:
 def keys_below(lakeward: Lakeward) -> Iterator[Callable[[str], list[str]]]:
     """The store's own word on which objects lie below a location."""
     store = lakeward.store
-    client: Any = boto3.client(
+    client: Any = botocore.session.get_session().create_client(
         "s3",
         endpoint_url=store.endpoint,
         region_name=store.region,

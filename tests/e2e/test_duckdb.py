@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from pyiceberg.catalog import Catalog
+
 from tests.support.engines import NAME, Reach, duckdb_connection, duckdb_statements
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from pyiceberg.catalog import load_catalog
+
 from tests.support import control as control_catalog
 from tests.support.control import ControlCatalog
 from tests.support.engines import Reach, duckdb_connection, pyiceberg_properties, spark_settings

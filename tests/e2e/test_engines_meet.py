@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 from pyiceberg.catalog import Catalog
+
 from tests.e2e.spark_sql import SparkSql
 from tests.support.engines import NAME, Reach, duckdb_connection, duckdb_statements
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import boto3
+import botocore.session
 import pyarrow as pa
 import pytest
 import requests
@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.io.fsspec import FsspecFileIO
 from pyiceberg.table import Table
+
 from tests.support.engines import Reach, pyiceberg_properties
 from tests.support.lakeward import Lakeward
 
@@ -32,7 +33,7 @@ def values_of(table: Table) -> list[int]:
 def store_of(table: Table) -> Iterator[Any]:
     """A client of the store with nothing but what came with the table."""
     given = table.io.properties
-    client = boto3.client(
+    client: Any = botocore.session.get_session().create_client(
         "s3",
         endpoint_url=given["s3.endpoint"],
         region_name=given["s3.region"],

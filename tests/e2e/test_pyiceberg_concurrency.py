@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 from pyiceberg.catalog import Catalog, load_catalog
+
 from tests.support.engines import Reach, pyiceberg_properties
 
 WRITERS = 4

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import CommitFailedException, ValidationException
-from pyiceberg.expressions import EqualTo, GreaterThanOrEqual, In
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.types import (
@@ -122,7 +121,7 @@ def test_three_appends_are_three_snapshots_and_all_their_rows(new_table: NewTabl
 def test_an_overwrite_replaces_the_rows_of_its_filter_and_no_others(new_table: NewTable) -> None:
     table = new_table(ITEMS)
     table.append(items((1, "a", 1.0), (2, "b", 2.0), (3, "a", 3.0)))
-    table.overwrite(items((9, "a", 9.0)), overwrite_filter=EqualTo("name", "a"))
+    table.overwrite(items((9, "a", 9.0)), overwrite_filter="name = 'a'")
     assert rows_of(table) == [(2, "b", 2.0), (9, "a", 9.0)]
     table.overwrite(items((5, "z", None)))
     assert rows_of(table) == [(5, "z", None)]
@@ -140,9 +139,9 @@ def test_a_delete_removes_the_rows_of_its_filter_and_no_others(new_table: NewTab
     table = new_table(ITEMS)
     table.append(items((1, "a", 1.0), (2, "b", 2.0)))
     table.append(items((3, "c", 3.0), (4, "d", 4.0)))
-    table.delete(In("id", [2, 3]))
+    table.delete("id in (2, 3)")
     assert rows_of(table) == [(1, "a", 1.0), (4, "d", 4.0)]
-    table.delete(GreaterThanOrEqual("price", 0))
+    table.delete("price >= 0")
     assert rows_of(table) == []
 
 
@@ -153,7 +152,7 @@ def test_operations_of_one_transaction_become_visible_together_in_one_commit(
     table.append(items((1, "a", 1.0), (2, "b", 2.0)))
     before = len(table.metadata.metadata_log)
     with table.transaction() as transaction:
-        transaction.delete(EqualTo("id", 1))
+        transaction.delete("id = 1")
         transaction.append(items((3, "c", 3.0)))
         with transaction.update_schema() as schema:
             schema.add_column("note", StringType())
@@ -173,9 +172,9 @@ def test_a_transaction_whose_rows_were_deleted_meanwhile_is_refused_and_changes_
     table = new_table(ITEMS)
     table.append(items((1, "a", 1.0), (2, "b", 2.0)))
     transaction = catalog.load_table(table.name()).transaction()
-    transaction.delete(EqualTo("id", 1))
+    transaction.delete("id = 1")
     transaction.append(items((3, "c", 3.0)))
-    table.delete(EqualTo("id", 2))
+    table.delete("id = 2")
     with pytest.raises((CommitFailedException, ValidationException)):
         transaction.commit_transaction()
     found = catalog.load_table(table.name())

@@ -20,6 +20,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.types import LongType, NestedField
 from pyiceberg.view.metadata import SQLViewRepresentation, ViewVersion
+
 from tests.support.engines import Reach, pyiceberg_properties
 
 NewTable = Callable[..., Table]

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 from pyspark.errors import AnalysisException
+
 from tests.e2e.spark_sql import SparkSql
 
 

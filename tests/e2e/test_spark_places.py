@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
+
 from tests.e2e.spark_sql import SparkSql
 from tests.support.lakeward import Lakeward
 

@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import date
 
 import pytest
+
 from tests.e2e.spark_sql import SparkSql
 
 

@@ -36,7 +36,7 @@ def session(
 
     os.environ["JAVA_HOME"] = str(java.home(environment))
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"  # else Spark looks its own name up, and warns
-    builder = SparkSession.builder.appName(name).master("local[2]")
+    builder = SparkSession.Builder().appName(name).master("local[2]")
     for key, value in {**_OURS, **_jars(environment), **(settings or {})}.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
