@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from lakeward.gateway import server
 from lakeward.gateway.bootstrap import gateway
 from lakeward.gateway.health import Probe
 from lakeward.gateway.peers import Peers
@@ -175,6 +176,35 @@ async def test_what_is_under_way_is_finished_when_the_server_stops(catalog: Serv
         assert (await request).headers["etag"] == '"late"'
         with pytest.raises(httpx.ConnectError):
             await client.get(f"http://127.0.0.1:{port}{TABLE}")
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nhost", f"GET {TABLE} HTTP/1.1\r\nhost: a\r\n\r\n".encode()])
+async def test_a_connection_that_stays_silent_is_closed(
+    catalog: Service, sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seconds in ("_HEAD_SECONDS", "_KEEP_ALIVE_SECONDS", "_WATCH_SECONDS"):
+        monkeypatch.setattr(server, seconds, 0.05)
+    async with served(catalog) as port:
+        reply = await exchange(port, sent)
+    assert reply.startswith(b"HTTP/1.1 304 ") if sent.endswith(b"\r\n\r\n") else reply == b""
+
+
+async def test_a_connection_that_waits_for_its_answer_is_left_open(
+    catalog: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seconds in ("_HEAD_SECONDS", "_KEEP_ALIVE_SECONDS", "_WATCH_SECONDS"):
+        monkeypatch.setattr(server, seconds, 0.02)
+    release = asyncio.Event()
+
+    async def slow(request: object) -> tables_pb2.LoadTableResponse:
+        del request
+        asyncio.get_running_loop().call_later(0.3, release.set)
+        await release.wait()
+        return tables_pb2.LoadTableResponse(not_modified='"late"')
+
+    catalog.answers["LoadTable"] = slow
+    async with served(catalog) as port:
+        assert b"late" in await exchange(port, f"GET {TABLE} HTTP/1.1\r\nhost: a\r\n\r\n".encode(), until=b"\r\n\r\n")
 
 
 async def test_ipv6_listeners_take_ipv4_too() -> None:
