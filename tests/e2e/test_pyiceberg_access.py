@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import botocore.session
@@ -71,9 +72,9 @@ def test_vended_credentials_reach_nothing_beside_the_tables_location(
     outside = where.format(own=own, other=place_of(other)[1], prefix=lakeward.key_prefix)
     with store_of(table) as store:
         for attempt in (
-            lambda: store.put_object(Bucket=bucket, Key=outside, Body=b"x"),
-            lambda: store.get_object(Bucket=bucket, Key=outside),
-            lambda: store.list_objects_v2(Bucket=bucket, Prefix=outside),
+            partial(store.put_object, Bucket=bucket, Key=outside, Body=b"x"),
+            partial(store.get_object, Bucket=bucket, Key=outside),
+            partial(store.list_objects_v2, Bucket=bucket, Prefix=outside),
         ):
             with pytest.raises(ClientError) as refused:
                 attempt()

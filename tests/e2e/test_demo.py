@@ -1,0 +1,29 @@
+"""The job of `make demo`, with fewer rides."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lakeward.pipelines import demo
+from lakeward.pipelines.report import Report
+from tests.support.engines import Reach, spark_settings
+from tests.support.lakeward import Composition
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.mark.parametrize("lakeward", [Composition.ONE_PROCESS], indirect=True, ids=str, scope="session")
+def test_the_demo_finds_what_it_wrote_twice_in_a_row(spark_session: SparkSession, vended: Reach) -> None:
+    for key, value in spark_settings(vended, name=demo.CATALOG).items():
+        spark_session.conf.set(key, value)
+    for _ in range(2):
+        told = io.StringIO()
+        demo.Demo(spark_session, Report(told), rows=3000).run()  # raises where a table does not hold what it should
+        lines = told.getvalue().splitlines()
+        assert "[##############################] 100 %  3,000 of 3,000" in told.getvalue()
+        assert [line for line in lines if line.startswith("metadata  s3://")]
+        assert [line for line in lines if line.startswith("data      s3://")]
