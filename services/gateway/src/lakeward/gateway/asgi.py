@@ -34,7 +34,7 @@ _LATE: Final[Renderings] = {Reason.REASON_DEADLINE_EXCEEDED: Rendering(408, "Req
 
 
 class Application:
-    """Serves operations.
+    """Serves operations. Made in the loop that it runs in.
 
     Args:
         operations: what is served.

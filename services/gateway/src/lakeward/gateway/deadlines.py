@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Deadlines:
-    """Gives every call the same time.
+    """Gives every call the same time. Made in the loop that it serves.
 
     Args:
         seconds: that a call may take; one may be found late by a tenth of a second.
@@ -23,6 +23,8 @@ class Deadlines:
     def __init__(self, seconds: float) -> None:
         """See the class."""
         self._seconds: Final = seconds
+        # asked for once: asyncio asks the system for the process's id whenever it looks for the running loop
+        self._loop: Final = asyncio.get_running_loop()
         # by task, in the order in which they began: when each must end, on the loop's clock
         self._ends: Final[dict[asyncio.Task[Any], float]] = {}
         self._late: Final[set[asyncio.Task[Any]]] = set()
@@ -34,12 +36,11 @@ class Deadlines:
         Raises:
             TimeoutError: it took too long.
         """
-        task = asyncio.current_task()
-        assert task is not None, "a request runs in a task"
-        loop = task.get_loop()
-        self._ends[task] = loop.time() + self._seconds
+        task = asyncio.current_task(self._loop)
+        assert task is not None, "a request runs in a task of the loop that the gateway was made in"
+        self._ends[task] = self._loop.time() + self._seconds
         if self._timer is None:
-            self._timer = loop.call_later(self._seconds, self._expire, loop)
+            self._timer = self._loop.call_later(self._seconds, self._expire)
         try:
             return await work
         except asyncio.CancelledError:
@@ -52,13 +53,13 @@ class Deadlines:
                 task.uncancel()
             del self._ends[task]
 
-    def _expire(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _expire(self) -> None:
         self._timer = None
-        now = loop.time()
+        now = self._loop.time()
         for task, end in self._ends.items():
             if end > now:
                 # a little later than the next one's end, so that those which began together end together
-                self._timer = loop.call_later(end - now + 0.1, self._expire, loop)
+                self._timer = self._loop.call_later(end - now + 0.1, self._expire)
                 return
             if task not in self._late:
                 self._late.add(task)

@@ -8,7 +8,7 @@ import re
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -23,11 +23,54 @@ _BACKLOG: Final = 2048
 _MAX_HEAD_BYTES: Final = 64 * 1024
 _HEAD_SECONDS: Final = 30.0
 _WATCH_SECONDS: Final = 10.0
+_HEAD_BEGINS: Final = b"HTTP/1.1 "
+_CONTINUE_BEGINS: Final = b"HTTP/1.1 1"
+# Beyond this, copying costs more than a second write.
+_JOINED_MAX: Final = 64 * 1024
 _UPGRADE: Final = re.compile(rb"(\r?\n)upgrade:", re.IGNORECASE)
 
 
 class _HeadTooLargeError(Exception):
     """A request's line and headers are larger than any client's are."""
+
+
+class _JoiningTransport:
+    """A transport that keeps the head of a reply until its body comes, and sends both at once.
+
+    uvicorn writes them one after the other, and each write is a system call and a packet.
+    """
+
+    __slots__ = ("_head", "_transport")
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport: Final = transport
+        self._head: bytes | None = None
+
+    def write(self, data: bytes) -> None:
+        head = self._head
+        if head is not None:
+            self._head = None
+            if len(data) <= _JOINED_MAX:
+                self._transport.write(head + data)
+                return
+            self._transport.write(head)
+        elif data.startswith(_HEAD_BEGINS) and not data.startswith(_CONTINUE_BEGINS):
+            self._head = data
+            return
+        self._transport.write(data)
+
+    def flush(self) -> None:
+        """Send what is kept: the reply has no body."""
+        if self._head is not None:
+            head, self._head = self._head, None
+            self._transport.write(head)
+
+    def close(self) -> None:
+        self.flush()
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
 
 
 class _Protocol(HttpToolsProtocol):
@@ -40,9 +83,12 @@ class _Protocol(HttpToolsProtocol):
     _awaits_head = True
     _since = 0.0
     _watch: asyncio.TimerHandle | None = None
+    _joining: _JoiningTransport
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it
         super().connection_made(transport)
+        self._joining = _JoiningTransport(transport)
+        self.transport = cast("asyncio.Transport", self._joining)
         self._since = self.loop.time()
         self._watch = self.loop.call_later(_WATCH_SECONDS, self._look)
 
@@ -82,6 +128,7 @@ class _Protocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
+        self._joining.flush()
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
