@@ -43,12 +43,15 @@ def main() -> int:
     """Measure what the command line asks for; 1 where a floor is missed."""
     arguments = _parser().parse_args()
     plan = QUICK if arguments.quick else FULL
-    if arguments.snapshots:
-        plan = dataclasses.replace(plan, snapshots=arguments.snapshots)
+    chosen = {name: getattr(arguments, name) for name in ("rounds", "seconds", "snapshots", "tables")}
+    plan = dataclasses.replace(plan, **{name: value for name, value in chosen.items() if value is not None})
     benches = arguments.benches or list(BENCHES)
     with _home(arguments.keep) as home:
         try:
-            figures = list(_measured(home, plan, benches, _COMPOSITIONS[arguments.composition]))
+            figures = []
+            for figure in _measured(home, plan, benches, _COMPOSITIONS[arguments.composition]):
+                print(f"  {figure}", flush=True)
+                figures.append(figure)
         except MissingToolError as error:
             print(f"bench: {error}", file=sys.stderr)
             return 2
@@ -131,7 +134,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--composition", choices=_COMPOSITIONS, default="both")
     parser.add_argument("--quick", action="store_true", help="see that it works; the figures are worth nothing")
-    parser.add_argument("--snapshots", type=int, help="of big_metadata's table; 9000 unless --quick")
+    parser.add_argument("--rounds", type=int, help=f"of which medians are told; {FULL.rounds}")
+    parser.add_argument("--seconds", type=float, help=f"of each leg under load; {FULL.seconds}")
+    parser.add_argument("--snapshots", type=int, help=f"of big_metadata's table; {FULL.snapshots}")
+    parser.add_argument("--tables", type=int, help=f"of the large namespace; {FULL.tables}")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep data and logs here")
     return parser
 

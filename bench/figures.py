@@ -61,6 +61,10 @@ class Figure:
             return Verdict.GOAL
         return Verdict.GOAL_MISSED if self.floor is None else Verdict.FLOOR
 
+    def __str__(self) -> str:
+        judged = f" ({self.verdict.value})" if self.verdict.value else ""
+        return f"{self.name}: {shown(self.value)} {self.unit}{judged}; {self.detail}"
+
     def _holds(self, bound: float) -> bool:
         return self.value >= bound if self.better is Better.HIGHER else self.value <= bound
 

@@ -107,7 +107,8 @@ async def _see_a_fault(served: Lakeward, warehouse: Warehouse, leg: Leg, told: C
 def _figure(composition: Composition, leg: Leg, seen: Seen, *, size: int, cores: int, writes: str) -> Figure:
     goal, floor = _BOUNDS[composition] if leg.judged else (None, None)
     middle = min(seen.loads, key=lambda each: abs(each.per_second - median([one.per_second for one in seen.loads])))
-    shares = seen.usages[seen.loads.index(middle)].shares(cores=cores)
+    usage = seen.usages[seen.loads.index(middle)]
+    shares = usage.shares(cores=cores)
     told = ", ".join(f"{name} {share:.0%}" for name, share in shares.items() if share >= 0.005)
     return Figure(
         BENCH,
@@ -117,7 +118,8 @@ def _figure(composition: Composition, leg: Leg, seen: Seen, *, size: int, cores:
         goal=goal,
         floor=floor,
         detail=(
-            f"{middle.per_second:,.0f}/s at p50 {middle.p50 / 1000:.1f} ms, p99 {middle.p99 / 1000:.1f} ms; "
+            f"{middle.per_second:,.0f}/s at p50 {middle.p50 / 1000:.1f} ms, p99 {middle.p99 / 1000:.1f} ms, "
+            f"{usage.cpu['Lakeward'] / middle.requests * 1e6:.0f} µs of our CPU each; "
             f"pgbench {median(seen.selects):,.0f}/s; {size} bytes; {writes}; "
             f"{sum(one.checked for one in seen.loads):,} replies checked; CPU: {told}"
         ),
