@@ -32,7 +32,7 @@ def parent_of(home: Path) -> Iterator[subprocess.Popen[str]]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LAKEWARD_")}
     environment["LAKEWARD_UP_COMPONENT_SOURCES"] = "binary"
     parent = subprocess.Popen(
-        [sys.executable, component_parent.__file__, str(home)],
+        [sys.executable, "-P", component_parent.__file__, str(home)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
