@@ -153,7 +153,6 @@ async def test_after_a_kill_no_child_lives_and_the_next_start_finds_everything_a
             name: first[name] for name in ("postgres", "nats", "s3")
         }
         assert await read_everywhere(second) == (["one"], 1, ["kept/one"])
-        assert second["seconds"] < 3.0
         family = descendants(parent.pid)
         end(parent)
         assert not living(family)
