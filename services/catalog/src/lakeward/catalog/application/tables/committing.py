@@ -227,7 +227,8 @@ class TableCommits:
             if not unknown:
                 await self._take_back(changed, principal)
                 raise
-            await self._read_back(changed, failure, principal)
+            if changed:  # else there is nothing to find out: only the key may have been kept
+                await self._read_back(changed, failure, principal)
         for entry in changed:
             self._documents.keep(entry.tabular.metadata_id, entry.result.metadata, entry.body)
             forget_trimmed(

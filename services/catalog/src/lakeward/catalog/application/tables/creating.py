@@ -12,8 +12,9 @@ from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.metadata_files import take_back, to_the_end, write_metadata
 from lakeward.catalog.application.outcomes import has_arrived
-from lakeward.catalog.application.placing import Place, choose_place, not_empty, reserve
+from lakeward.catalog.application.placing import Place, choose_place, location_taken, not_empty, reserve
 from lakeward.catalog.application.ports import (
+    Change,
     ChangeGate,
     Changes,
     Clock,
@@ -23,8 +24,8 @@ from lakeward.catalog.application.ports import (
     Rules,
     TabularStore,
 )
-from lakeward.catalog.application.ports_access import ClientAccess
-from lakeward.catalog.application.tables.loaded import Loaded
+from lakeward.catalog.application.ports_access import ClientAccess, Level
+from lakeward.catalog.application.tables.loaded import Loaded, give_access
 from lakeward.catalog.application.tables.replies import Created, created_reply, current_reply
 from lakeward.catalog.domain.bodies import Body
 from lakeward.catalog.domain.iceberg.creating import create_table as new_metadata
@@ -99,7 +100,7 @@ async def create_table(
     Raises:
         Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; INVALID_TABULAR_NAME, TABULAR_EXISTS; INVALID_METADATA and the
             other reasons of the engine; MALFORMED_LOCATION, LOCATION_NOT_ALLOWED, LOCATION_TAKEN, LOCATION_NOT_EMPTY;
-            CHANGE_REFUSED; STORE_UNAVAILABLE, STORE_DENIED; COMMIT_STATE_UNKNOWN.
+            CHANGE_REFUSED; STORE_UNAVAILABLE, STORE_DENIED, what `ClientAccess.vend` raises; COMMIT_STATE_UNKNOWN.
     """
 
     async def do(keeper: Keeper) -> Loaded:
@@ -113,15 +114,14 @@ async def create_table(
             changes=changes,
             files=files,
             documents=documents,
+            access=access,
             gate=gate,
             announcer=announcer,
             clock=clock,
             ids=ids,
             rules=rules,
         )
-        return await created_reply(
-            created, caller=caller, documents=documents, access=access, clock=clock, deflated=command.deflated
-        )
+        return await created_reply(created, caller=caller, documents=documents, clock=clock, deflated=command.deflated)
 
     async def again(done: Mapping[str, str]) -> Loaded:
         return await current_reply(
@@ -154,6 +154,7 @@ async def _create(
     changes: Changes,
     files: Files,
     documents: Documents,
+    access: ClientAccess,
     gate: ChangeGate,
     announcer: Announcer,
     clock: Clock,
@@ -187,6 +188,11 @@ async def _create(
     there = (await tabulars.locate(command.warehouse_id, ident)).tabular
     if there is not None and there.state in LIVE:
         raise name_taken(ident)
+    staged = None if there is None else there.incarnation
+    if place.custom:  # else nothing can lie there but a custom one around it, which the transaction finds
+        owner = await tabulars.by_location(command.warehouse_id, place.location)
+        if owner is not None and owner.incarnation != staged:
+            raise location_taken(place.location)
     if not await files.is_empty(warehouse, place.location, principal=caller.principal.key):
         raise not_empty(place.location)
     metadata_location = first_file(
@@ -209,13 +215,17 @@ async def _create(
         expires_at=now + rules.staged_for if wanted.stage_create else None,
     )
     await gate.check(tabular=ident, old=None, proposed=metadata.encode)
+    # before anything is written: a table whose maker can't be given access is not made
+    given = await give_access(warehouse, tabular, Level.READ_WRITE_DELETE, caller=caller, access=access)
     body = body_of(metadata)
-    insertion = Insertion(warehouse, namespace, tabular, place, body, TabularChange.CREATED, command.request)
+    insertion = Insertion(
+        warehouse, namespace, tabular, place, body, TabularChange.CREATED, command.request, instead_of=staged
+    )
     await to_the_end(
         insert(insertion, caller=caller, keeper=keeper, changes=changes, files=files, announcer=announcer, clock=clock)
     )
     keep_document(documents, tabular, metadata, body)
-    return Created(warehouse, tabular)
+    return Created(warehouse, tabular, given)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -225,6 +235,7 @@ class Insertion:
     Attributes:
         request: JSON of what was asked for, for the event.
         data: what the event has to say beside ids and locations.
+        instead_of: what had the name when the caller's request was looked at, and gives way with its place if it is staged.
     """
 
     warehouse: Warehouse
@@ -235,6 +246,7 @@ class Insertion:
     change: TabularChange
     request: bytes | None
     data: Mapping[str, object] | None = None
+    instead_of: Incarnation | None = None
 
 
 async def insert(
@@ -261,7 +273,8 @@ async def insert(
     try:
         async with changes.change() as change:
             await change.lock_namespace(warehouse.warehouse_id, insertion.namespace.ident, exclusively=False)
-            await reserve(change, warehouse.warehouse_id, insertion.place)
+            given_way = await _gives_way(change, insertion)
+            await reserve(change, warehouse.warehouse_id, insertion.place, instead_of=given_way)
             await change.insert_tabular(tabular, insertion.body)
             await change.emit(
                 announcer.tabular(
@@ -279,6 +292,14 @@ async def insert(
             raise
         if not await has_arrived(changes, tabular):
             raise
+
+
+async def _gives_way(change: Change, insertion: Insertion) -> Incarnation | None:
+    """The staged row that the insert replaces; None where it is gone or its commit came first."""
+    if insertion.instead_of is None:
+        return None
+    locked = await change.lock_incarnation(insertion.warehouse.warehouse_id, insertion.instead_of)
+    return insertion.instead_of if locked is not None and locked.state is State.STAGED else None
 
 
 def keep_document(documents: Documents, tabular: Tabular, metadata: TableMetadata, body: Body) -> None:

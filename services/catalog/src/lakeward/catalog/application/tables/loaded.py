@@ -65,20 +65,39 @@ def is_client_managed(delegation: frozenset[Delegation]) -> bool:
 _CLIENT_MANAGED: Final = frozenset({Delegation.CLIENT_MANAGED})
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Given:
+    """Access to a table's files, as a reply shows it.
+
+    Attributes:
+        config: client properties, with links.
+        credentials: none where none was vended.
+    """
+
+    level: Level
+    vended: Vended
+    config: Mapping[str, str]
+    credentials: tuple[Credential, ...]
+
+
 async def give_access(
     warehouse: Warehouse, tabular: Tabular, level: Level, *, caller: Caller, access: ClientAccess
-) -> tuple[Vended, dict[str, str], tuple[Credential, ...]]:
-    """Access to a table's files: (what was vended, client properties with links, credentials)."""
+) -> Given:
+    """Access to a table's files.
+
+    Raises:
+        Refusal: what `ClientAccess.vend` raises.
+    """
     vended = await access.vend(warehouse, tabular, level, delegation=caller.delegation, principal=caller.principal.key)
     config = dict(vended.config)
     if vended.sign_remotely and caller.base_uri:
         config |= signer_links(warehouse, tabular, caller.base_uri)
     if not vended.credential:
-        return vended, config, ()
+        return Given(level, vended, config, ())
     credential = dict(vended.credential)
     if vended.refresh_property and caller.base_uri:
         credential[vended.refresh_property] = refresh_link(warehouse, tabular, caller.base_uri)
-    return vended, config, (Credential(tabular.location, credential),)
+    return Given(level, vended, config, (Credential(tabular.location, credential),))
 
 
 def signer_links(warehouse: Warehouse, tabular: Tabular, base_uri: str) -> dict[str, str]:

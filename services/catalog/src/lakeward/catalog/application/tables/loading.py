@@ -93,11 +93,9 @@ async def load_table(
             return Loaded(
                 etags.tag(shape, expires_at=None, now=clock.now()), opened.tabular.metadata_location, metadata
             )
-        vended, config, credentials = await give_access(
-            opened.warehouse, opened.tabular, level, caller=caller, access=access
-        )
-        etag = etags.tag(shape, expires_at=vended.expires_at, now=clock.now())
-        return Loaded(etag, opened.tabular.metadata_location, metadata, config, credentials)
+        given = await give_access(opened.warehouse, opened.tabular, level, caller=caller, access=access)
+        etag = etags.tag(shape, expires_at=given.vended.expires_at, now=clock.now())
+        return Loaded(etag, opened.tabular.metadata_location, metadata, given.config, given.credentials)
     raise Refusal(
         Reason.REASON_CONCURRENT_CHANGE,
         f"table {command.ident} was committed to each time it was read; retry after a pause",
@@ -119,20 +117,21 @@ async def load_credentials(
     Raises:
         Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE, FORBIDDEN; what `ClientAccess.vend` raises.
     """
+    if is_client_managed(caller.delegation):
+        caller = dataclasses.replace(caller, delegation=frozenset())  # who asks for credentials wants some
     opened = await open_tabular(
         warehouse_id,
         ident,
         Kind.TABLE,
         Action.TABLE_READ_DATA,
-        caller=dataclasses.replace(caller, delegation=frozenset()) if is_client_managed(caller.delegation) else caller,
+        caller=caller,
         authorizer=authorizer,
         tabulars=tabulars,
         asked=(Action.TABLE_WRITE_DATA,),
         states=LIVE_OR_STAGED,
     )
     level = Level.READ_WRITE_DELETE if opened.allowed else Level.READ
-    _, _, credentials = await give_access(opened.warehouse, opened.tabular, level, caller=caller, access=access)
-    return credentials
+    return (await give_access(opened.warehouse, opened.tabular, level, caller=caller, access=access)).credentials
 
 
 def shape_of(opened: OpenedTabular, caller: Caller, level: Level | None, *, references: bool) -> str:

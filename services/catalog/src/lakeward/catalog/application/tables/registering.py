@@ -31,9 +31,9 @@ from lakeward.catalog.application.ports import (
     NamespaceStore,
     TabularStore,
 )
-from lakeward.catalog.application.ports_access import ClientAccess
+from lakeward.catalog.application.ports_access import ClientAccess, Level
 from lakeward.catalog.application.tables.creating import Insertion, keep_document, name_taken
-from lakeward.catalog.application.tables.loaded import Loaded
+from lakeward.catalog.application.tables.loaded import Loaded, give_access
 from lakeward.catalog.application.tables.replies import Created, created_reply, current_reply
 from lakeward.catalog.domain.iceberg.reading import register_table as read_metadata
 from lakeward.catalog.domain.iceberg.table import TableMetadata
@@ -94,7 +94,7 @@ async def register_table(
     Raises:
         Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; INVALID_TABULAR_NAME, TABULAR_EXISTS, TABULAR_PROTECTED;
             LOCATION_NOT_ALLOWED, LOCATION_TAKEN, LOCATION_BEING_PURGED; INVALID_METADATA_FILE; CHANGE_REFUSED;
-            STORE_UNAVAILABLE, STORE_DENIED; COMMIT_STATE_UNKNOWN.
+            STORE_UNAVAILABLE, STORE_DENIED, what `ClientAccess.vend` raises; COMMIT_STATE_UNKNOWN.
     """
 
     async def do(keeper: Keeper) -> Loaded:
@@ -108,14 +108,13 @@ async def register_table(
             changes=changes,
             files=files,
             documents=documents,
+            access=access,
             gate=gate,
             announcer=announcer,
             clock=clock,
             ids=ids,
         )
-        return await created_reply(
-            created, caller=caller, documents=documents, access=access, clock=clock, deflated=command.deflated
-        )
+        return await created_reply(created, caller=caller, documents=documents, clock=clock, deflated=command.deflated)
 
     async def again(done: Mapping[str, str]) -> Loaded:
         return await current_reply(
@@ -152,6 +151,7 @@ async def _register(
     changes: Changes,
     files: Files,
     documents: Documents,
+    access: ClientAccess,
     gate: ChangeGate,
     announcer: Announcer,
     clock: Clock,
@@ -194,6 +194,8 @@ async def _register(
         created_at=clock.now(),
         expires_at=None,
     )
+    # before anything is written: a table whose maker can't be given access is not made
+    given = await give_access(warehouse, tabular, Level.READ_WRITE_DELETE, caller=caller, access=access)
     body = body_of(metadata)
     insertion = Insertion(
         warehouse, namespace, tabular, Place(location, custom=True), body, TabularChange.REGISTERED, request=None
@@ -202,7 +204,7 @@ async def _register(
         _insert(insertion, replaced, caller=caller, keeper=keeper, changes=changes, announcer=announcer, clock=clock)
     )
     keep_document(documents, tabular, metadata, body)
-    return Created(warehouse, tabular)
+    return Created(warehouse, tabular, given)
 
 
 async def _replaced(
@@ -310,12 +312,16 @@ async def _insert(
 
 
 async def _take_out(change: Change, tabular: Tabular, replaced: Tabular | None) -> Tabular | None:
-    """Delete the row that is overwritten, as it is now that it is locked."""
+    """Delete the row that is overwritten, as it is now that it is locked.
+
+    None where what was decided on has left the name meanwhile; whatever took the name since is not the caller's to remove, and
+    the insert finds it there.
+    """
     if replaced is None:
         return None
-    locked = await change.lock_tabular(
-        tabular.warehouse_id, replaced.ident, (Kind.TABLE,), states=(State.LIVE, State.STAGED)
-    )
+    locked = await change.lock_incarnation(tabular.warehouse_id, replaced.incarnation)
+    if locked is None or locked.state not in LIVE_OR_STAGED or locked.ident.key != replaced.ident.key:
+        return None
     _check_unprotected(locked)
     await change.delete_tabular(locked)
     return locked if locked.state is State.LIVE else None

@@ -8,9 +8,9 @@ from lakeward.catalog.application.access import LIVE_OR_STAGED, no_such_tabular,
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.ports import Clock, TabularStore
-from lakeward.catalog.application.ports_access import ClientAccess, Level
+from lakeward.catalog.application.ports_access import ClientAccess
 from lakeward.catalog.application.tables import etags
-from lakeward.catalog.application.tables.loaded import Loaded, give_access, level_of
+from lakeward.catalog.application.tables.loaded import Given, Loaded, give_access, level_of
 from lakeward.catalog.application.tables.loading import metadata_of
 from lakeward.catalog.domain.model import Kind, State, Tabular, Warehouse, WarehouseId
 from lakeward.catalog.domain.names import TabularIdent
@@ -20,33 +20,36 @@ from lakeward.servicekit.authorization.authorizer import Authorizer
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Created:
-    """A tabular that was made, and the warehouse that it is in."""
+    """A tabular that was made, the warehouse that it is in, and the access to its files that its maker is given."""
 
     warehouse: Warehouse
     tabular: Tabular
+    given: Given
 
 
 async def created_reply(
     created: Created,
-    level: Level = Level.READ_WRITE_DELETE,
     *,
     caller: Caller,
     documents: Documents,
-    access: ClientAccess,
     clock: Clock,
     deflated: bool,
 ) -> Loaded:
-    """A table that was made, with access to write it; a staged one has neither file nor tag yet."""
-    tabular = created.tabular
+    """A table that was made, with access to its files; a staged one has neither file nor tag yet."""
+    tabular, given = created.tabular, created.given
     metadata = await metadata_of(tabular, documents, references=False, deflated=deflated)
-    vended, config, credentials = await give_access(created.warehouse, tabular, level, caller=caller, access=access)
     if tabular.state is State.STAGED:
-        return Loaded("", None, metadata, config, credentials)
+        return Loaded("", None, metadata, given.config, given.credentials)
     shape = etags.with_access(
-        tabular, created.warehouse, level, delegation=caller.delegation, base_uri=caller.base_uri, references=False
+        tabular,
+        created.warehouse,
+        given.level,
+        delegation=caller.delegation,
+        base_uri=caller.base_uri,
+        references=False,
     )
-    etag = etags.tag(shape, expires_at=vended.expires_at, now=clock.now())
-    return Loaded(etag, tabular.metadata_location, metadata, config, credentials)
+    etag = etags.tag(shape, expires_at=given.vended.expires_at, now=clock.now())
+    return Loaded(etag, tabular.metadata_location, metadata, given.config, given.credentials)
 
 
 async def current_reply(
@@ -84,12 +87,11 @@ async def current_reply(
     level = level_of(opened.allowed)
     if level is None:
         return await committed_reply(opened.tabular, documents=documents, clock=clock, deflated=deflated)
+    given = await give_access(opened.warehouse, opened.tabular, level, caller=caller, access=access)
     return await created_reply(
-        Created(opened.warehouse, opened.tabular),
-        level,
+        Created(opened.warehouse, opened.tabular, given),
         caller=caller,
         documents=documents,
-        access=access,
         clock=clock,
         deflated=deflated,
     )

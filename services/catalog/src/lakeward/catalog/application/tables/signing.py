@@ -43,7 +43,8 @@ async def sign_storage_request(
     """A signature for what the caller may do to one table's files.
 
     A request outside of the named table is looked up by its place, because some clients keep signing through the endpoint of a
-    table that they loaded earlier, and Spark asks after files of a table that it has just dropped.
+    table that they loaded earlier, and Spark asks after files of a table that it has just dropped. What lies there and is hidden
+    is answered like nothing.
 
     Raises:
         Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE, FORBIDDEN; SIGNING_INVALID, SIGNING_METHOD, SIGNING_DISABLED, SIGNING_OUTSIDE.
@@ -58,7 +59,8 @@ async def sign_storage_request(
     if command.tabular_id is not None:
         tabular = await tabulars.by_id(command.warehouse_id, command.tabular_id)
         if tabular is not None:
-            await _require(warehouse, tabular, action, str(command.tabular_id), caller=caller, authorizer=authorizer)
+            absent = no_such_tabular(Kind.TABLE, str(command.tabular_id))
+            await _require(warehouse, tabular, action, absent, caller=caller, authorizer=authorizer)
     try:
         return await access.sign(warehouse, tabular, level, command.request, principal=principal)
     except Refusal as refusal:
@@ -66,20 +68,19 @@ async def sign_storage_request(
             raise
         place = refusal.metadata["location"]
         # by what the caller named, so that an unknown id reads like a hidden one
-        shown = place if command.tabular_id is None or tabular is not None else str(command.tabular_id)
+        shown = place if command.tabular_id is None else str(command.tabular_id)
+        absent = no_such_tabular(Kind.TABLE, shown) if tabular is None else refusal
         owner = await tabulars.by_location(command.warehouse_id, parse_location(place))
         if owner is None or (tabular is not None and owner.incarnation == tabular.incarnation):
-            if tabular is None:
-                raise no_such_tabular(Kind.TABLE, shown) from None
-            raise
-    await _require(warehouse, owner, action, shown, caller=caller, authorizer=authorizer)
+            raise absent from None
+    await _require(warehouse, owner, action, absent, caller=caller, authorizer=authorizer)
     return await access.sign(warehouse, owner, level, command.request, principal=principal)
 
 
 async def _require(
-    warehouse: Warehouse, tabular: Tabular, action: Action, shown: str, *, caller: Caller, authorizer: Authorizer
+    warehouse: Warehouse, tabular: Tabular, action: Action, absent: Refusal, *, caller: Caller, authorizer: Authorizer
 ) -> None:
     if tabular.kind is not Kind.TABLE:
-        raise no_such_tabular(Kind.TABLE, shown)
+        raise absent
     demand = Demand(tabular_ref(warehouse, tabular), action)
-    await require(authorizer, caller.principal, Need(demand, lambda: no_such_tabular(Kind.TABLE, shown)))
+    await require(authorizer, caller.principal, Need(demand, lambda: absent))

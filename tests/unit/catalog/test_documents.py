@@ -1,0 +1,146 @@
+"""Metadata documents through their caches: read once, never mixed up, and never more than fits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakeward.catalog.application.documents import Documents, SizedCache
+from lakeward.catalog.domain.bodies import Body, BodyPart, inflate
+from lakeward.catalog.domain.iceberg.table import Selection
+from lakeward.catalog.domain.model import MetadataId, WarehouseId
+from lakeward.catalog.domain.table_bodies import body_of
+from tests.support.catalog.values import a_body
+from tests.unit.catalog.iceberg.given import a_table
+
+WAREHOUSE, ID = WarehouseId(uuid4()), MetadataId(uuid4())
+TABLE = a_table(snapshots=3)
+
+
+class CountedBodies:
+    """Bodies by id; counts reads, and holds them up while `open` is not set."""
+
+    def __init__(self, bodies: dict[MetadataId, Body]) -> None:
+        self.bodies, self.reads = bodies, Counter[tuple[MetadataId, bool]]()
+        self.open = asyncio.Event()
+        self.open.set()
+
+    async def body(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Sequence[BodyPart]:
+        self.reads[metadata_id, references] += 1
+        await self.open.wait()
+        body = self.bodies[metadata_id]
+        return body.references if references else body.everything
+
+
+@pytest.fixture
+def store() -> CountedBodies:
+    return CountedBodies({ID: body_of(TABLE)})
+
+
+async def test_every_form_of_a_document_is_made_of_one_read(store: CountedBodies) -> None:
+    documents = Documents(store)
+    for _ in range(2):
+        assert inflate(await documents.deflated(WAREHOUSE, ID, references=False)) == TABLE.encode()
+        assert await documents.plain(WAREHOUSE, ID, references=False) == TABLE.encode()
+        assert await documents.table(WAREHOUSE, ID) == TABLE
+    assert store.reads == {(ID, False): 1}
+
+
+async def test_the_snapshots_of_references_are_another_document(store: CountedBodies) -> None:
+    documents = Documents(store)
+    everything = await documents.plain(WAREHOUSE, ID, references=False)
+    references = await documents.plain(WAREHOUSE, ID, references=True)
+    assert (everything, references) == (TABLE.encode(), TABLE.encode(Selection.REFS))
+    assert everything != references
+    assert store.reads == {(ID, False): 1, (ID, True): 1}
+
+
+async def test_what_a_commit_wrote_is_not_read_again(store: CountedBodies) -> None:
+    documents, body = Documents(store), body_of(TABLE)
+    store.bodies.clear()
+    documents.keep(ID, TABLE, body)
+    assert await documents.table(WAREHOUSE, ID) is TABLE
+    assert await documents.plain(WAREHOUSE, ID, references=False) == TABLE.encode()
+    assert not store.reads
+
+
+async def test_readers_of_one_document_at_once_share_the_read(store: CountedBodies) -> None:
+    documents = Documents(store)
+    texts = await asyncio.gather(*(documents.deflated(WAREHOUSE, ID, references=False) for _ in range(9)))
+    assert len(set(texts)) == 1
+    assert store.reads == {(ID, False): 1}
+
+
+async def test_a_reader_who_leaves_takes_the_document_from_nobody(store: CountedBodies) -> None:
+    documents = Documents(store)
+    store.open.clear()
+    leaves, stays = (asyncio.ensure_future(documents.plain(WAREHOUSE, ID, references=False)) for _ in range(2))
+    while not store.reads:
+        await asyncio.sleep(0)
+    leaves.cancel()
+    await asyncio.wait([leaves])
+    store.open.set()
+    assert await stays == TABLE.encode()
+    assert store.reads == {(ID, False): 1}
+
+
+async def test_that_a_document_was_replaced_is_told_and_not_remembered(store: CountedBodies) -> None:
+    documents, replaced = Documents(store), MetadataId(uuid4())
+    for _ in range(2):
+        with pytest.raises(LookupError):
+            await documents.table(WAREHOUSE, replaced)
+    store.bodies[replaced] = body_of(TABLE)
+    assert await documents.table(WAREHOUSE, replaced) == TABLE
+
+
+async def test_a_document_that_fits_no_cache_is_served_all_the_same(store: CountedBodies) -> None:
+    documents = Documents(store, text_bytes=8, parsed_bytes=8)
+    for _ in range(2):
+        assert await documents.plain(WAREHOUSE, ID, references=False) == TABLE.encode()
+    assert store.reads == {(ID, False): 2}
+
+
+async def test_what_was_pushed_out_is_read_again() -> None:
+    ids = [MetadataId(uuid4()) for _ in range(5)]
+    store = CountedBodies({each: a_body("x" * 50 + str(each)) for each in ids})
+    size = len((await Documents(store).deflated(WAREHOUSE, ids[0], references=False)).raw)
+    store.reads.clear()
+    documents = Documents(store, text_bytes=4 * size + size // 2)
+    for each in (*ids, ids[-1], ids[0]):
+        await documents.deflated(WAREHOUSE, each, references=False)
+    assert (store.reads[ids[-1], False], store.reads[ids[0], False]) == (1, 2)
+
+
+@given(st.integers(1, 40), st.lists(st.tuples(st.integers(0, 9), st.integers(0, 12)), max_size=40))
+def test_what_is_cached_fits_and_is_what_was_put(budget: int, puts: list[tuple[int, int]]) -> None:
+    cache, sizes = SizedCache[int, int](budget), dict[int, int]()
+    for key, size in puts:
+        held = cache.get(key)
+        cache.put(key, size, size)
+        if held is None:
+            sizes[key] = size
+        kept = {each: cache.get(each) for each in sizes if cache.get(each) is not None}
+        assert all(kept[each] == sizes[each] for each in kept)
+        assert sum(size for size in kept.values() if size is not None) <= budget
+
+
+def test_what_was_used_last_goes_last() -> None:
+    cache = SizedCache[str, int](8)
+    for key in "abcd":
+        cache.put(key, 0, 2)
+    assert cache.get("a") == 0
+    cache.put("e", 0, 2)
+    assert [key for key in "abcde" if cache.get(key) is None] == ["b"]
+
+
+def test_one_value_does_not_push_out_all_the_others() -> None:
+    cache = SizedCache[str, int](8)
+    cache.put("small", 0, 2)
+    cache.put("large", 0, 3)
+    assert (cache.get("small"), cache.get("large")) == (0, None)
