@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from lakeward.cli.settings import Joints
 from lakeward.gateway.health import Probe
+from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.rpc import Channel, ChannelSecurity, ServerSecurity, connect, is_serving
 from lakeward.servicekit.settings.problems import Problem, SettingsError
 from lakeward.servicekit.settings.services import TlsSettings
@@ -110,3 +111,13 @@ async def probe_peer(service: str, channel: Channel) -> Probe:
 async def probe_peers(channels: Sequence[tuple[str, Channel]]) -> Sequence[Probe]:
     """How peers say that they are."""
     return [await probe_peer(service, channel) for service, channel in channels]
+
+
+async def ask(service: str, channel: Channel) -> None:
+    """Ask a peer that a host can't serve without; for `Host.add_probe`.
+
+    Raises:
+        Refusal: SERVICE_UNAVAILABLE.
+    """
+    if not await is_serving(channel, seconds=_PATIENCE):
+        raise Refusal(Reason.REASON_SERVICE_UNAVAILABLE, f"{service} does not serve at the moment", service=service)

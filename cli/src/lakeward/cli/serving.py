@@ -6,6 +6,7 @@ import logging
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from lakeward.cli.signals import told_to_stop
@@ -87,7 +88,7 @@ async def _vending(environ: Mapping[str, str]) -> None:
 
 async def _catalog(environ: Mapping[str, str]) -> None:
     from lakeward.catalog.bootstrap import catalog  # noqa: PLC0415
-    from lakeward.cli.joining import Joined  # noqa: PLC0415
+    from lakeward.cli.joining import Joined, ask  # noqa: PLC0415
     from lakeward.cli.settings import CatalogAlone  # noqa: PLC0415
     from lakeward.servicekit.permits import PermitSigner  # noqa: PLC0415
 
@@ -99,6 +100,7 @@ async def _catalog(environ: Mapping[str, str]) -> None:
         joined.channel("vending") as vending,
         catalog(settings.service, authz=authz, vending=vending, signer=signer, remote=True) as host,
     ):
+        host.add_probe("authz", partial(ask, "authz", authz))  # vending is the gateway's own to ask
         await _serve_grpc(host, settings.endpoint.listen, joined)
 
 
