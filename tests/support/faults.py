@@ -87,6 +87,7 @@ class House:
         settings: the environment that its processes share.
         database: URL of its Postgres, past the line.
         store: by the direct way.
+        nats: URL, by the direct way.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class House:
         settings: Mapping[str, str],
         database: str,
         store: S3Store,
+        nats: str,
     ) -> None:
         self.installation: Final = installation
         self.lines: Final = lines
@@ -105,6 +107,7 @@ class House:
         self.settings: Final = settings
         self.database: Final = database
         self.store: Final = store
+        self.nats: Final = nats
 
     async def warehouse(self, http: httpx.AsyncClient) -> Warehouse:
         """A new one, whose store is behind its line; its own name for the bucket's server."""

@@ -19,6 +19,8 @@ from tests.support.installations import Composition, environment, migrate, plann
 from tests.support.proxy import Line, proxy
 from tests.support.warehouses import bootstrap
 
+REQUEST_SECONDS = 15
+
 
 class Houses:
     """One installation a composition, started when it is first asked for."""
@@ -60,12 +62,21 @@ async def houses(
             nats_server,
             nats_address=f"nats://{lines.nats.host}:{lines.nats.port}",
             LAKEKEEPER__PG_ACQUIRE_TIMEOUT="3",
+            LAKEKEEPER__MAX_REQUEST_TIME=f"{REQUEST_SECONDS}s",
         )
         await migrate(home, settings)
         installation = await stack.enter_async_context(started(planned(composition, home, settings)))
         async with httpx.AsyncClient(base_url=installation.url) as http:
             await bootstrap(http)
-        return House(installation, lines, home=home, settings=settings, database=database, store=s3_server)
+        return House(
+            installation,
+            lines,
+            home=home,
+            settings=settings,
+            database=database,
+            store=s3_server,
+            nats=nats_server.url,
+        )
 
     async with AsyncExitStack() as stack:
         yield Houses(stack, make)
