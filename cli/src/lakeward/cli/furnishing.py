@@ -34,7 +34,7 @@ def _context() -> context_pb2.RequestContext:
 
 
 async def furnish(peers: Peers, store: S3Store) -> str | None:
-    """Make what is missing.
+    """Make what is missing; nothing in read-only maintenance.
 
     Returns:
         The name of the warehouse; None where callers must say who they are, and so nobody could make it.
@@ -46,10 +46,14 @@ async def furnish(peers: Peers, store: S3Store) -> str | None:
         if refusal.reason == Reason.REASON_TOKEN_MISSING:
             return None
         raise
-    if not info.bootstrapped:
-        await server.Bootstrap(server_pb2.BootstrapRequest(context=_context(), accept_terms_of_use=True))
-    warehouse_id = await _warehouse(peers, store)
-    await _namespace(peers, warehouse_id)
+    try:
+        if not info.bootstrapped:
+            await server.Bootstrap(server_pb2.BootstrapRequest(context=_context(), accept_terms_of_use=True))
+        warehouse_id = await _warehouse(peers, store)
+        await _namespace(peers, warehouse_id)
+    except Refusal as refusal:
+        if refusal.reason != Reason.REASON_MAINTENANCE:
+            raise
     return WAREHOUSE
 
 
