@@ -23,6 +23,8 @@ from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.rpc import failure_of
 
 MAX_BATCH: Final = 256
+# A full batch of replies stays well within a frame only if none of them is large.
+MAX_BATCHED_BYTES: Final = 128 * 1024
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +82,9 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
 
     async def _item(self, item: tables_pb2.LoadTableRequest, context: Any) -> tables_pb2.BatchLoadTablesItem:
         try:
-            return tables_pb2.BatchLoadTablesItem(response=await self.LoadTable(item, context))
+            response = await self.LoadTable(item, context)
+            _check_size(response)
+            return tables_pb2.BatchLoadTablesItem(response=response)
         except Refusal as refusal:
             return tables_pb2.BatchLoadTablesItem(failure=failure_of(refusal))
 
@@ -143,6 +147,21 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         changes = changes_of(requests, _documents(request.body))
         await self._do.commit_transaction(warehouse_id, changes, request.body, caller=caller)
         return tables_pb2.CommitTransactionResponse()
+
+
+def _check_size(response: tables_pb2.LoadTableResponse) -> None:
+    """Whether a reply may travel in a batch.
+
+    Raises:
+        Refusal: TOO_LARGE; asked for alone, it comes.
+    """
+    if response.ByteSize() > MAX_BATCHED_BYTES:
+        raise Refusal(
+            Reason.REASON_TOO_LARGE,
+            f"the table's metadata is over {MAX_BATCHED_BYTES} bytes; ask for it alone",
+            what="batch item",
+            limit=str(MAX_BATCHED_BYTES),
+        )
 
 
 class _Transaction(msgspec.Struct, rename="kebab"):
