@@ -37,7 +37,6 @@ _OPENID: Final = (
         kinds.TEXT,
         None,
         "A user's display name from `{claim.path}` placeholders.",
-        support=_PLANNED,
     ),
     _authz("OPENID_PROVIDERS__<ID>__URI", kinds.HTTP_URL, None, "Issuer of a further provider."),
     _authz("OPENID_PROVIDERS__<ID>__AUDIENCE", kinds.LIST, None, "Its audiences."),
@@ -45,7 +44,7 @@ _OPENID: Final = (
     _authz("OPENID_PROVIDERS__<ID>__SCOPE", kinds.TEXT, None, "Its required scope."),
     _authz("OPENID_PROVIDERS__<ID>__SUBJECT_CLAIMS", kinds.LIST, "oid,sub", "Its claims that name the user."),
     _authz("OPENID_PROVIDERS__<ID>__ROLES_CLAIM", kinds.TEXT, None, "Its claim that holds roles.", support=_PLANNED),
-    _authz("OPENID_PROVIDERS__<ID>__DISPLAY_NAME_TEMPLATE", kinds.TEXT, None, "Its display names.", support=_PLANNED),
+    _authz("OPENID_PROVIDERS__<ID>__DISPLAY_NAME_TEMPLATE", kinds.TEXT, None, "Its display names."),
     _authz(
         "OPENID_PROVIDERS__<ID>__REQUIRE_CONNECTED_ON_STARTUP",
         kinds.BOOLEAN,
@@ -95,7 +94,7 @@ _AUTHORIZATION: Final = (
         "allowall",
         "Who decides what a user may do.",
     ),
-    _authz("INSTANCE_ADMINS", kinds.ARRAY, "[]", "User ids that may do everything.", support=_PLANNED),
+    _authz("INSTANCE_ADMINS", kinds.ARRAY, "[]", "User ids that may do everything."),
     _authz(
         "OPENFGA__ENDPOINT",
         kinds.url("http", "https", "grpc", "grpcs"),

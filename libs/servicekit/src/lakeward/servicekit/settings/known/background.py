@@ -20,7 +20,6 @@ _TASKS: Final = (
         kinds.INTEGER,
         "2",
         "Workers that end the retention of dropped tabulars.",
-        support=_PLANNED,
         services=_CATALOG,
     ),
     Setting("TASK_TABULAR_PURGE_WORKERS", kinds.INTEGER, "2", "Workers that delete files.", services=_CATALOG),
@@ -84,7 +83,6 @@ _EVENTS: Final = (
         kinds.BOOLEAN,
         "false",
         "Whether each event is logged.",
-        support=_PLANNED,
         services=_PUBLISHERS,
     ),
 )
