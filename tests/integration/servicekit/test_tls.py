@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -21,7 +21,6 @@ import httpx
 import pytest
 import uvloop
 from botocore.config import Config
-from obstore.store import S3Store
 from pydantic import SecretStr
 
 from lakeward.servicekit import tls
@@ -110,20 +109,7 @@ def _by_boto3(url: str) -> str:
     return "hello"
 
 
-def _by_obstore(url: str) -> str:
-    store = S3Store(
-        "lake",
-        endpoint=url,
-        region="local",
-        access_key_id="a",
-        secret_access_key="b",
-        client_options=cast("Any", tls.object_store_options()),
-        retry_config={"max_retries": 0},
-    )
-    return bytes(store.get("key").bytes()).decode()
-
-
-_CLIENTS: list[Client] = [_by_httpx, _by_httpx_on_asyncio, _by_httpx_on_uvloop, _by_boto3, _by_obstore]
+_CLIENTS: list[Client] = [_by_httpx, _by_httpx_on_asyncio, _by_httpx_on_uvloop, _by_boto3]
 
 
 @pytest.fixture
@@ -173,7 +159,7 @@ def test_an_authority_nobody_named_is_not_trusted_and_the_cure_is_said(client: C
     assert "not trusted" in explained
 
 
-@pytest.mark.parametrize("client", [_by_httpx, _by_httpx_on_asyncio, _by_httpx_on_uvloop, _by_obstore])
+@pytest.mark.parametrize("client", [_by_httpx, _by_httpx_on_asyncio, _by_httpx_on_uvloop])
 def test_an_authoritys_own_certificate_as_a_servers_is_refused_and_the_cure_is_said(
     client: Client, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:

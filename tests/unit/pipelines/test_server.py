@@ -44,7 +44,7 @@ def test_an_embedded_one_that_ends_while_it_starts_is_an_error_with_the_end_of_i
     monkeypatch.setattr(server, "serves", lambda url: False)
     monkeypatch.setattr(sys, "executable", str(program))
     with (
-        pytest.raises(ServerUnavailable, match="(?s)status 3.*the folder is taken"),
+        pytest.raises(ServerUnavailable, match=r"(?s)status 3.*the folder is taken"),
         server.server(None, log=tmp_path / "log", environment={"PATH": "/bin:/usr/bin"}),
     ):
         pass

@@ -5,7 +5,6 @@ neither is set. Each client takes that in its own form:
 
     client_context        httpx, asyncpg, nats: an SSLContext
     bundle_path           boto3 and botocore: `verify=`, a file
-    object_store_options  obstore: `client_options=`
     root_certificates     grpc.ssl_channel_credentials: PEM
 
 A certificate authority's own certificate used as a server's is refused everywhere, since the Rust clients refuse it too,
@@ -22,7 +21,7 @@ import ssl
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import Final
 
 import certifi
 
@@ -156,24 +155,6 @@ def root_certificates() -> bytes:
         system: str | None = ssl.get_default_verify_paths().cafile
         added = "" if system is None else _certificates_in(Path(system))
     return f"{_public()}\n{added}\n".encode()
-
-
-class ObjectStoreOptions(TypedDict, total=False):
-    """The part of obstore's `client_options` that is about trust."""
-
-    root_certificate: str
-
-
-def object_store_options() -> ObjectStoreOptions:
-    """`client_options` for obstore's stores, to be merged with others.
-
-    obstore trusts the system's store by itself; what the environment adds is given to it.
-
-    Raises:
-        TlsSetupError: as `client_context`.
-    """
-    added = added_certificates()
-    return {} if added is None else {"root_certificate": added}
 
 
 def added_certificates() -> str | None:
