@@ -18,7 +18,7 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -244,6 +244,7 @@ def planned(
     settings: Mapping[str, str],
     *,
     own: Mapping[str, Mapping[str, str]] | None = None,
+    unset: Mapping[str, Collection[str]] | None = None,
 ) -> Installation:
     """An installation of which nothing runs yet.
 
@@ -252,6 +253,7 @@ def planned(
         home: where logs go.
         settings: the whole environment of every process.
         own: further variables of single services, by service.
+        unset: variables that single services go without.
     """
     port = take(given=None, last=None)
     taken, joints = [port], {}
@@ -276,6 +278,8 @@ def planned(
     for service, key in keys.items():
         proof = {"LAKEWARD__WORKLOAD__PRIVATE_KEY": _text(key.private_bytes_raw())}
         variables = {**shared, **joints, **proof, **(own or {}).get(service, {})}
+        for name in (unset or {}).get(service, ()):
+            del variables[name]
         processes[service] = Process(service, home, Program("lakeward.cli", ("serve", service), variables))
     return Installation(
         composition, url=f"http://{LOOPBACK}:{port}", addresses=addresses, keys=keys, processes=processes
@@ -300,10 +304,11 @@ async def installed(
     settings: Mapping[str, str],
     *,
     own: Mapping[str, Mapping[str, str]] | None = None,
+    unset: Mapping[str, Collection[str]] | None = None,
 ) -> AsyncIterator[Installation]:
     """Migrate, start, and end it with the block; see `planned`."""
     await migrate(home, settings)
-    async with started(planned(composition, home, settings, own=own)) as installation:
+    async with started(planned(composition, home, settings, own=own, unset=unset)) as installation:
         yield installation
 
 

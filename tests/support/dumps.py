@@ -1,0 +1,38 @@
+"""What a database holds, so that a test can say that nothing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import asyncpg
+
+# Where background work stands; it moves while nobody asks for anything.
+_RESTLESS = frozenset({"lease", "sink_cursor", "event_stream", "schema_version", "alembic_version", "idempotency"})
+_EVENTS = frozenset({"outbox", "event_log"})
+
+
+async def dump(url: str, *schemas: str) -> Mapping[str, list[str]]:
+    """Every row of every table, as text, by the table's name; events as one set of ids, wherever they are by now."""
+    connection = await asyncpg.connect(url)
+    try:
+        async with connection.transaction(isolation="repeatable_read", readonly=True):
+            return await _dump(connection, schemas or ("lakeward_catalog", "lakeward_vending"))
+    finally:
+        await connection.close()
+
+
+async def _dump(connection: asyncpg.Connection[asyncpg.Record], schemas: tuple[str, ...]) -> Mapping[str, list[str]]:
+    tables = await connection.fetch(
+        "select table_schema, table_name from information_schema.tables"
+        " where table_schema = any($1::text[]) and table_type = 'BASE TABLE'",
+        schemas,
+    )
+    found: dict[str, list[str]] = {}
+    for schema, name in tables:
+        if name in _RESTLESS or name.startswith("event_log_"):
+            continue
+        column = "t.event_id::text" if name in _EVENTS else "t::text"
+        rows = await connection.fetch(f"select {column} from {schema}.{name} t")
+        key = f"{schema}.events" if name in _EVENTS else f"{schema}.{name}"
+        found[key] = sorted([*found.get(key, []), *(row[0] for row in rows)])
+    return found

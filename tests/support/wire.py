@@ -1,0 +1,68 @@
+"""gRPC as a stranger speaks it: any method, any metadata, and nothing of ours in between."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from typing import Any
+
+import grpc
+import grpc.aio
+from google.protobuf import descriptor_pool, message_factory
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message import Message
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+import lakeward.protocol
+from lakeward.protocol.common.v1 import options_pb2
+from lakeward.servicekit.errors import Refusal
+from lakeward.servicekit.rpc.status import refusal_from
+
+# Descriptors are known once their modules are loaded.
+for _found in pkgutil.walk_packages(lakeward.protocol.__path__, "lakeward.protocol."):
+    if ".v1." in _found.name and _found.name.endswith("_pb2"):
+        importlib.import_module(_found.name)
+
+WORKLOAD = "x-lakeward-workload"
+_OURS = "lakeward."
+
+
+def method_of(path: str) -> MethodDescriptor:
+    """The contract of a method, by its path."""
+    _, service, name = path.split("/")
+    return descriptor_pool.Default().FindServiceByName(service).methods_by_name[name]
+
+
+def rule_of(path: str) -> options_pb2.MethodRule:
+    return method_of(path).GetOptions().Extensions[options_pb2.rule]
+
+
+def empty_request(path: str) -> Message:
+    return message_factory.GetMessageClass(method_of(path).input_type)()
+
+
+async def call(
+    channel: grpc.aio.Channel, path: str, request: Message, *, metadata: Mapping[str, str], seconds: float = 30
+) -> Message | Refusal:
+    """The response, or the refusal that came in its place."""
+    response = message_factory.GetMessageClass(method_of(path).output_type)
+    method: Any = channel.unary_unary(
+        path, request_serializer=type(request).SerializeToString, response_deserializer=response.FromString
+    )
+    try:
+        return await method(request, metadata=tuple(metadata.items()), timeout=seconds)  # type: ignore[no-any-return]
+    except grpc.aio.AioRpcError as error:
+        return refusal_from(error, service="peer")
+
+
+async def reflected(channel: grpc.aio.Channel) -> frozenset[str]:
+    """Paths of our methods that a server says it has."""
+    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
+    question = reflection_pb2.ServerReflectionRequest(list_services="")
+    (answer,) = [reply async for reply in stub.ServerReflectionInfo(iter([question]))]
+    services = [entry.name for entry in answer.list_services_response.service if entry.name.startswith(_OURS)]
+    pool = descriptor_pool.Default()
+    return frozenset(
+        f"/{service}/{method.name}" for service in services for method in pool.FindServiceByName(service).methods
+    )
