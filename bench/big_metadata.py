@@ -22,6 +22,7 @@ from bench.warehouse import (
     OK,
     Table,
     Warehouse,
+    advanced,
     append,
     check_log,
     make_namespace,
@@ -176,6 +177,6 @@ def _ratio(
 
 async def _append(connection: Connection, path: str, table: Table, made: list[int]) -> Table:
     snapshot_id, body = append(table)
-    table = table_of(await connection.post(path, body))
+    (await connection.post(path, body)).expect(OK)
     made.append(snapshot_id)
-    return table
+    return advanced(table, snapshot_id)

@@ -204,6 +204,19 @@ def append(table: Table) -> tuple[int, Mapping[str, Any]]:
     }
 
 
+def advanced(table: Table, snapshot_id: int) -> Table:
+    """The table after its append was acknowledged, as far as the next append has to know it.
+
+    Reading it from a reply of thousands of snapshots would cost the writer more than the commit costs the server.
+    """
+    metadata = Metadata(
+        table.metadata.table_uuid,
+        last_sequence_number=table.metadata.last_sequence_number + 1,
+        current_snapshot_id=snapshot_id,
+    )
+    return Table(table.metadata_location, metadata)
+
+
 def _summary(number: int) -> Mapping[str, str]:
     # what an append of one file by an engine says
     return {
