@@ -6,6 +6,7 @@ document(await load(house, "sales", "orders"))          # its metadata
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
@@ -179,3 +180,10 @@ def once_after(write: Callable[..., Awaitable[Any]], happens: Callable[[], Await
         return result
 
     return written
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Let others run until a fact holds; it is expected to, soon."""
+    async with asyncio.timeout(10):
+        while not holds():
+            await asyncio.sleep(0)
