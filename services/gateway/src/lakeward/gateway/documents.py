@@ -18,6 +18,8 @@ def parsed(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
         Refusal: MALFORMED_DOCUMENT, with the path of the member that is wrong.
     """
     try:
+        if not body.isascii():
+            body.decode()  # the decoder does not look into members that the class has not
         return decoder.decode(body)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at `$")

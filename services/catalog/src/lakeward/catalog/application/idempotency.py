@@ -221,7 +221,7 @@ _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 def _canonical(body: bytes) -> bytes:
     try:
         return _ENCODER.encode(msgspec.json.decode(body)) if body else b""
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return body  # not JSON: it will be refused, and is its own form until then
 
 

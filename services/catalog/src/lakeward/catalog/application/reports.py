@@ -63,7 +63,7 @@ async def report_metrics(
     )
     try:
         document = msgspec.json.decode(report)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _malformed("", str(error)) from None
     if not isinstance(document, dict):
         raise _malformed("", "it is not an object")

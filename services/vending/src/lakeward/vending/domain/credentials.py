@@ -127,7 +127,8 @@ def parse(text: bytes) -> Credential:
     members = documents.load(text, path="storage-credential")
     name = f"{members.required_text('type')}:{members.required_text('credential-type')}"
     if name not in _KINDS:
-        raise documents.invalid("credential-type", name, f"one of {', '.join(_KINDS)}")
+        # In a credential anything may stand in the wrong place.
+        raise documents.invalid("credential-type", "(not shown)", f"one of {', '.join(_KINDS)}")
     kind = CredentialKind(name)
     shape = _SHAPES[kind]
     texts, secrets = {}, {}
