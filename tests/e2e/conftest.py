@@ -54,7 +54,12 @@ def _engines_leave_nothing_behind() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def spark_session() -> Iterator[SparkSession]:
     """One JVM for all suites: each composition's warehouses are catalogs of it. A missing Java is an error, not a skip."""
-    with session("lakeward-e2e", settings={"spark.sql.shuffle.partitions": "1"}) as spark:
+    settings = {
+        "spark.sql.shuffle.partitions": "1",
+        # The session is short: what a second compiler would gain costs more than it brings.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }
+    with session("lakeward-e2e", settings=settings) as spark:
         yield spark
 
 

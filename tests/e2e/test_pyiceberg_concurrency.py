@@ -11,7 +11,7 @@ from pyiceberg.catalog import Catalog, load_catalog
 from tests.support.engines import Reach, pyiceberg_properties
 
 WRITERS = 4
-APPENDS = 5
+APPENDS = 4
 RETRIES: Mapping[str, str] = {
     "commit.retry.num-retries": "60",
     "commit.retry.min-wait-ms": "5",
