@@ -25,7 +25,8 @@ USER: Final = "lakeward"
 _READY_SECONDS: Final = 30.0
 _STOP_SECONDS: Final = 10.0
 _GREETING_SECONDS: Final = 2.0
-_FILE_STORE_BYTES: Final = 4 << 30  # a bound, nothing is reserved
+# A bound, not a reservation; but what streams are promised at most counts against it in full, written or not.
+_FILE_STORE_BYTES: Final = 256 << 30
 _MEMORY_STORE_BYTES: Final = 64 << 20
 
 

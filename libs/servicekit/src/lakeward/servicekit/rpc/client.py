@@ -13,11 +13,15 @@ from grpc_health.v1 import health_pb2
 
 from lakeward.servicekit.errors import Refusal
 from lakeward.servicekit.rpc.call import KEPT_BACK, remaining
-from lakeward.servicekit.rpc.methods import DEFAULT_SECONDS, MAX_FRAME_BYTES, SECONDS
-from lakeward.servicekit.rpc.status import refusal_from
+from lakeward.servicekit.rpc.methods import DEFAULT_SECONDS, MAX_FRAME_BYTES, SECONDS, is_repeatable
+from lakeward.servicekit.rpc.status import is_unreached, refusal_from
 from lakeward.servicekit.telemetry import outgoing_headers
 
 WORKLOAD_KEY: Final = "x-lakeward-workload"
+
+# How long a call that may be repeated waits for a peer that went away, as it does while it is started again. Longer than the
+# longest pause between two attempts to connect, else a peer that is back would be missed.
+_RECONNECT_SECONDS: Final = 1.5
 
 _OPTIONS: Final = (
     ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
@@ -25,7 +29,7 @@ _OPTIONS: Final = (
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.initial_reconnect_backoff_ms", 200),
-    ("grpc.max_reconnect_backoff_ms", 2_000),
+    ("grpc.max_reconnect_backoff_ms", 1_000),
     ("grpc.lb_policy_name", "round_robin"),
 )
 
@@ -81,25 +85,39 @@ class RemoteChannel:
 
 
 class _RemoteCall:
-    __slots__ = ("_call", "_seconds", "_service", "_token")
+    __slots__ = ("_call", "_repeatable", "_seconds", "_service", "_token")
 
     def __init__(self, call: Any, method: str, service: str, token: Callable[[str], str] | None) -> None:  # noqa: ANN401
         self._call = call
+        self._repeatable = is_repeatable(method)
         self._seconds = SECONDS.get(method, DEFAULT_SECONDS)
         self._service = service
         self._token = token
 
     async def __call__(self, request: Any, timeout: float | None = None) -> Any:  # noqa: ANN401, ASYNC109 - a stub's own signature
-        seconds = self._seconds if timeout is None else timeout
-        if (left := remaining()) is not None:
-            seconds = min(seconds, left - KEPT_BACK)
+        asked = self._seconds if timeout is None else timeout
         metadata = outgoing_headers()
         if self._token is not None:
             metadata.append((WORKLOAD_KEY, self._token(self._service)))
         try:
-            return await self._call(request, timeout=max(seconds, 0.001), metadata=metadata, wait_for_ready=False)
+            return await self._call(request, timeout=_within(asked), metadata=metadata, wait_for_ready=False)
         except grpc.aio.AioRpcError as error:
-            raise refusal_from(error, service=self._service) from error
+            if not (self._repeatable and is_unreached(error)):
+                raise refusal_from(error, service=self._service) from error
+            lost = error
+        patience = _within(min(asked, _RECONNECT_SECONDS))
+        try:
+            return await self._call(request, timeout=patience, metadata=metadata, wait_for_ready=True)
+        except grpc.aio.AioRpcError as error:
+            # a peer that is still away is told as that, not as one that took too long
+            late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+            raise refusal_from(lost if late else error, service=self._service) from error
+
+
+def _within(seconds: float) -> float:
+    """So many seconds, or what is left of the deadline of the call at hand."""
+    left = remaining()
+    return max(seconds if left is None else min(seconds, left - KEPT_BACK), 0.001)
 
 
 async def is_serving(channel: Channel, *, seconds: float) -> bool:

@@ -10,22 +10,21 @@ from typing import Any, Protocol
 
 import grpc
 import grpc.aio
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.rpc.call import Caller, CallerValue, bind_deadline, unbind_deadline
 from lakeward.servicekit.rpc.client import Channel
+from lakeward.servicekit.rpc.health import Checks
 from lakeward.servicekit.rpc.inprocess import InProcessChannel
 from lakeward.servicekit.rpc.methods import MAX_FRAME_BYTES, rules_of_service
 from lakeward.servicekit.rpc.pipeline import Method, fill_context
 from lakeward.servicekit.rpc.status import DETAILS_KEY, code_of, details_of
 from lakeward.servicekit.telemetry import incoming
 
-_health: Any = health  # its aio half is there at run time only
-
 DRAIN_SECONDS = 20.0
-PROBE_SECONDS = 2.0
+_PROBE_SECONDS = 2.0
 
 
 class Workloads(Protocol):
@@ -141,7 +140,7 @@ class Host:
         wire = _Wire(self._methods, workloads or NoWorkloads())
         for registration in self._registrations:
             registration(wire.registrar(server))
-        checks = _health.aio.HealthServicer()
+        checks = Checks(self.probe, self._services)
         health_pb2_grpc.add_HealthServicer_to_server(checks, server)
         reflection.enable_server_reflection(
             [*self._services, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name, reflection.SERVICE_NAME],
@@ -149,25 +148,14 @@ class Host:
         )
         port = _bind(server, listen, security)
         await server.start()
-        await self._say_how_it_is(checks)
-        watching = asyncio.create_task(self._watch(checks))
+        await checks.look()
+        watching = asyncio.create_task(checks.watch())
         try:
             yield port
         finally:
             watching.cancel()
             await checks.enter_graceful_shutdown()
             await server.stop(DRAIN_SECONDS)
-
-    async def _watch(self, checks: Any) -> None:  # noqa: ANN401 - as `_health`
-        while True:
-            await asyncio.sleep(PROBE_SECONDS)
-            await self._say_how_it_is(checks)
-
-    async def _say_how_it_is(self, checks: Any) -> None:  # noqa: ANN401 - as `_health`
-        serving = all((await self.probe()).values())
-        states = health_pb2.HealthCheckResponse
-        for service in ("", *self._services):
-            await checks.set(service, states.SERVING if serving else states.NOT_SERVING)
 
     def collect(self, service: str, handlers: Mapping[str, Any], registration: Callable[[Any], None]) -> None:
         """Take a generated registration in; called by the collector."""
@@ -181,7 +169,7 @@ class Host:
 
 async def _answers(ping: Callable[[], Awaitable[None]]) -> bool:
     try:
-        async with asyncio.timeout(PROBE_SECONDS):
+        async with asyncio.timeout(_PROBE_SECONDS):
             await ping()
     except (Refusal, TimeoutError):
         return False

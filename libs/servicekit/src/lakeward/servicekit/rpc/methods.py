@@ -81,3 +81,12 @@ def rules_of_service(name: str) -> dict[str, MethodRule]:
     service: ServiceDescriptor = descriptor_pool.Default().FindServiceByName(name)
     rules = (rule_of_method(method) for method in service.methods)
     return {rule.path: rule for rule in rules}
+
+
+def is_repeatable(path: str) -> bool:
+    """Whether a call that may have been lost may be sent again as it is; False for what our contracts do not have."""
+    try:
+        method = descriptor_pool.Default().FindMethodByName(path.removeprefix("/").replace("/", "."))
+    except KeyError:
+        return False
+    return method.GetOptions().HasExtension(options_pb2.rule) and rule_of_method(method).repeatable

@@ -55,6 +55,14 @@ def refusal_from(error: grpc.aio.AioRpcError, *, service: str) -> Refusal:
     )
 
 
+def is_unreached(error: grpc.aio.AioRpcError) -> bool:
+    """Whether a call failed on its way to the peer or back, rather than by what the peer answered."""
+    if error.code() is not grpc.StatusCode.UNAVAILABLE:
+        return False
+    trailing: Iterable[tuple[str, str | bytes]] = error.trailing_metadata() or ()
+    return all(key != DETAILS_KEY for key, _ in trailing)
+
+
 def _parse(value: bytes) -> Refusal | None:
     status = status_pb2.Status.FromString(value)
     for detail in status.details:
