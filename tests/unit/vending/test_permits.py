@@ -108,3 +108,18 @@ def test_a_permit_that_was_verified_once_still_expires() -> None:
     checking.verify(permit)
     now[0] += LIFETIME_SECONDS
     assert cause(permit, checking) == "expired"
+
+
+def test_a_scope_s_signature_is_no_permit_s_and_a_permit_s_no_scope_s() -> None:
+    permit = SIGNER.sign(claims())
+    as_scope = SIGNER.sign_scope(permit.claims)
+    assert cause(pb.Permit(claims=permit.claims, signature=as_scope, key_id=permit.key_id)) == "forged"
+    assert not SIGNER.signed_scope(permit.claims, permit.signature)
+    assert SIGNER.signed_scope(permit.claims, as_scope)
+    assert not SIGNER.signed_scope(permit.claims + b"x", as_scope)
+    assert not PermitSigner(Ed25519PrivateKey.generate()).signed_scope(permit.claims, as_scope)
+
+
+@pytest.mark.parametrize("signature", [b"", b"short", b"x" * 64, b"x" * 65])
+def test_bytes_that_are_no_signature_sign_nothing(signature: bytes) -> None:
+    assert not SIGNER.signed_scope(b"message", signature)

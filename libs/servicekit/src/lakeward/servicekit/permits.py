@@ -3,8 +3,10 @@
     PermitSigner    the catalog's side
     PermitVerifier  vending's side
 
-A permit says where, what, for whom and with which storage; it lives for a minute, or for an hour as a signer's scope. The
-key is the catalog's workload key. Import this where permits are made or checked: it loads the cryptography library.
+A permit says where, what, for whom and with which storage; it lives for a minute, and one to sign for an hour at most. The
+key is the catalog's workload key. With it the catalog also signs the signer's scopes that it hands to clients and takes back
+itself, in a domain of their own: the signature of one is never good for the other. Import this where permits are made or
+checked: it loads the cryptography library.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ from lakeward.servicekit.errors import Reason, Refusal
 LIFETIME_SECONDS: Final = 60.0
 SCOPE_LIFETIME_SECONDS: Final = 3600.0
 
+# Neither is the beginning of the other, so what is signed in one is never what is signed in the other.
 _DOMAIN: Final = b"lakeward.permit.v1\x00"
+_SCOPE_DOMAIN: Final = b"lakeward.signer-scope.v1\x00"
 _LEEWAY: Final = 10.0
 _MAX_CLAIMS_BYTES: Final = 16 * 1024
 _CACHED: Final = 4096
@@ -44,12 +48,13 @@ class PermitSigner:
         private_key: what vending knows the public half of.
     """
 
-    __slots__ = ("_key_id", "_private_key", "public_key")
+    __slots__ = ("_key_id", "_private_key", "_verifying_key", "public_key")
 
     def __init__(self, private_key: Ed25519PrivateKey) -> None:
         """Sign with `private_key`."""
         self._private_key = private_key
-        self.public_key: Final = private_key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        self._verifying_key = private_key.public_key()
+        self.public_key: Final = self._verifying_key.public_bytes(Encoding.Raw, PublicFormat.Raw)
         self._key_id = key_id_of(self.public_key)
 
     def sign(self, claims: pb.PermitClaims) -> pb.Permit:
@@ -57,6 +62,18 @@ class PermitSigner:
         serialised = claims.SerializeToString()
         signature = self._private_key.sign(_DOMAIN + serialised)
         return pb.Permit(claims=serialised, signature=signature, key_id=self._key_id)
+
+    def sign_scope(self, message: bytes) -> bytes:
+        """A signature of a signer's scope, 64 bytes; no permit's, whatever the message."""
+        return self._private_key.sign(_SCOPE_DOMAIN + message)
+
+    def signed_scope(self, message: bytes, signature: bytes) -> bool:
+        """Whether a signature is what `sign_scope` makes of this message with this key."""
+        try:
+            self._verifying_key.verify(signature, _SCOPE_DOMAIN + message)
+        except InvalidSignature:
+            return False
+        return True
 
 
 class PermitVerifier:
