@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from lakeward.catalog.application.ports import After, Visibility
-from lakeward.catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, WarehouseId
+from lakeward.catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, Warehouse, WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent
 from lakeward.catalog.domain.tasks import Queue
 from lakeward.servicekit.errors import Reason, Refusal
@@ -52,6 +52,21 @@ async def test_a_warehouse_is_found_as_it_was_inserted_by_id_and_by_name_without
     warehouse = await stores.with_warehouse(name="Lake", restorable_for=None)
     assert await stores.warehouses.find(warehouse.warehouse_id) == warehouse
     assert await stores.warehouses.find_by_name(warehouse.project_id, "lAKE") == warehouse
+
+
+async def test_a_warehouse_that_was_read_is_remembered_in_its_version_alone(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    warehouse = await stores.warehouses.find(tabular.warehouse_id)
+
+    def remembered() -> list[Warehouse | None]:
+        return [stores.warehouses.remembered(warehouse.warehouse_id, version) for version in (0, 1, 2, 3)]
+
+    assert remembered() == [None, warehouse, None, None]
+    async with stores.changes.change() as change:
+        changed = await change.update_warehouse(warehouse, active=False)
+    await stores.tabulars.locate(tabular.warehouse_id, tabular.ident)  # a load sees the change on its way
+    assert remembered() == [None, None, changed, None]
+    assert stores.warehouses.remembered(WarehouseId(uuid4()), 1) is None
 
 
 @pytest.mark.parametrize("name", ["absent", "a\0b"])

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from lakeward.catalog.application.caller import Delegation
-from lakeward.catalog.application.ports_access import Level, SignedRequest, StorageRequest, Vended
+from lakeward.catalog.application.ports_access import Folder, Level, SignedRequest, StorageRequest, Vended
 from lakeward.catalog.domain.iceberg.files import is_gzip_name
 from lakeward.catalog.domain.model import Incarnation, Storage, Tabular, Warehouse, WarehouseId
 from lakeward.locations import Location
@@ -111,9 +111,9 @@ class CountingAccess:
         return Vended(credential, credential, None, sign_remotely=False, refresh_property="")
 
     async def sign(
-        self, warehouse: Warehouse, tabular: Tabular | None, level: Level, request: StorageRequest, *, principal: str
+        self, warehouse: Warehouse, folder: Folder | None, level: Level, request: StorageRequest, *, principal: str
     ) -> SignedRequest:
-        if tabular is None:
+        if folder is None:
             place = request.uri.replace("https://s3/", "s3://")
             raise Refusal(Reason.REASON_SIGNING_OUTSIDE, "nothing lies there", location=place)
         return SignedRequest(request.uri, {"authorization": ("signed",)}, cacheable=False)

@@ -16,7 +16,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from lakeward.authz.adapters.table import Rule, TableAuthorizer
+from lakeward.catalog.adapters.signer_scopes import SignedScopes
 from lakeward.catalog.application.announcements import Announcer
 from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.idempotency import Once
@@ -46,6 +49,7 @@ from lakeward.protocol.catalog.v1 import (
 )
 from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.errors import Refusal
+from lakeward.servicekit.permits import PermitSigner
 from lakeward.servicekit.rpc import Caller, Host
 from tests.support.catalog.fakes import CountedIds, CountingAccess, MemoryFiles, OpenGate, PlainJudge, TokenIdentity
 from tests.support.catalog.memory import MemoryCatalog
@@ -75,18 +79,19 @@ RULES: Final = Rules(
 
 class House:
     def __init__(self, *, rules: Rules = RULES, shares: House | None = None, stores: Stores | None = None) -> None:
-        """`shares`: another process over that one's database, store and vending. `stores`: the rows are there, not in memory."""
+        """`shares`: another process over that one's database, store, vending, key. `stores`: the rows are there, not in memory."""
         self.clock, self.rules = HeldClock(), rules
         self.ids: Ids = CountedIds()
         self.catalog = MemoryCatalog(clock=self.clock, ids=self.ids)
         self.identity = TokenIdentity()
         self.authorizer = TableAuthorizer(ANYTHING)
         self.files, self.access, self.judge = MemoryFiles(), CountingAccess(), PlainJudge()
+        self.signer = PermitSigner(Ed25519PrivateKey.generate())
         self.warehouse_id = ""
         if shares is not None:
             self.clock, self.ids, self.catalog = shares.clock, shares.ids, shares.catalog
             self.files, self.access, self.judge = shares.files, shares.access, shares.judge
-            self.warehouse_id = shares.warehouse_id
+            self.signer, self.warehouse_id = shares.signer, shares.warehouse_id
         if stores is not None:
             self.clock, self.ids = stores.clock, FreshIds()  # the rows of other houses stay
         rows: MemoryCatalog | Stores = stores or self.catalog
@@ -102,6 +107,7 @@ class House:
             documents=Documents(rows.bodies),
             files=self.files,
             access=self.access,
+            scopes=SignedScopes(self.signer, self.clock),
             storage=self.judge,
             gate=OpenGate(),
             once=Once(store=rows.idempotency, clock=self.clock, rules=rules, twin_wait=timedelta(milliseconds=50)),

@@ -161,6 +161,10 @@ class MemoryWarehouses:
             key=lambda each: name_key(each.name),
         )
 
+    def remembered(self, warehouse_id: WarehouseId, row_version: int) -> Warehouse | None:
+        found = self._catalog.rows.warehouses.get(warehouse_id)
+        return found if found is not None and found.row_version == row_version else None
+
 
 class MemoryNamespaces:
     def __init__(self, catalog: MemoryCatalog) -> None:

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from lakeward.catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward.catalog.adapters.postgres.changes import PostgresChanges
 from lakeward.catalog.adapters.postgres.coalescing import CoalescingTabulars
+from lakeward.catalog.adapters.postgres.containers import Containers
 from lakeward.catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward.catalog.adapters.postgres.namespaces import PostgresNamespaces
 from lakeward.catalog.adapters.postgres.tabulars import PostgresTabulars
@@ -142,7 +143,7 @@ class MemoryStores(Stores):
 
 class PostgresStores(Stores):
     def __init__(self, pool: Pool) -> None:
-        clock = HeldClock()
+        clock, containers = HeldClock(), Containers(pool)
         object.__setattr__(self, "pool", pool)
 
         async def told() -> list[object]:
@@ -160,9 +161,9 @@ class PostgresStores(Stores):
 
         super().__init__(
             PostgresServer(pool),
-            PostgresWarehouses(pool),
+            PostgresWarehouses(pool, containers),
             PostgresNamespaces(pool),
-            CoalescingTabulars(PostgresTabulars(pool)),
+            CoalescingTabulars(PostgresTabulars(pool, containers)),
             PostgresBodies(pool),
             PostgresIdempotency(pool),
             PostgresChanges(pool, clock=clock, ids=FreshIds()),

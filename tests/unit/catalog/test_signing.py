@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -9,66 +10,35 @@ from uuid import uuid4
 import pytest
 
 from lakeward.authz.adapters.table import Rule
-from lakeward.catalog.application.ports_access import Level, SignedRequest, StorageRequest
-from lakeward.catalog.domain.model import State, Tabular
-from lakeward.locations import Location
-from lakeward.protocol.catalog.v1 import signing_pb2
+from lakeward.catalog.application.ports_access import Level
+from lakeward.catalog.domain.model import State
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
+from tests.support.catalog.signing import READING, WRITING, Looks, file_of, said, sign, signs
 from tests.support.catalog.tables import STAGED, create, drop
-
-READING, WRITING = ("GET", "HEAD"), ("PUT", "POST", "DELETE")
 
 
 @pytest.fixture
 async def house(monkeypatch: pytest.MonkeyPatch) -> House:
     """Signs what stays inside the tabular that it is given, as vending does; `signed` remembers."""
     house = await a_house()
-    signed: list[tuple[str, Level]] = []
-
-    async def sign(
-        warehouse: Any, tabular: Tabular | None, level: Level, request: StorageRequest, *, principal: str
-    ) -> SignedRequest:
-        place = Location.parse(request.uri.replace("https://s3/", "s3://"))
-        if tabular is None or not Location.parse(tabular.location).contains(place):
-            raise Refusal(Reason.REASON_SIGNING_OUTSIDE, "it lies elsewhere", location=str(place))
-        signed.append((tabular.ident.name, level))
-        return SignedRequest(request.uri, {"authorization": ("signed",)}, cacheable=request.method == "GET")
-
-    monkeypatch.setattr(house.access, "sign", sign)
-    house.signed = signed  # type: ignore[attr-defined]  # what the fixture says
+    house.signed = signs(house, monkeypatch)  # type: ignore[attr-defined]  # what the fixture says
     return house
 
 
 def signed(house: House) -> list[tuple[str, Level]]:
+    """Names of tables, and how far the access went."""
+    names = {tabular.location: tabular.ident.name for tabular in house.catalog.rows.tabulars.values()}
     remembered: list[tuple[str, Level]] = house.signed  # type: ignore[attr-defined]  # as above
-    return remembered
-
-
-def file_of(house: House, name: str) -> str:
-    return house.tabular(name).location.replace("s3://", "https://s3/") + "/data/1.parquet"
-
-
-def sign(house: House, uri: str, *, of: object = "", method: str = "GET") -> Any:
-    """`of` is a tabular's name or id; "" leaves it to the place."""
-    named = of if isinstance(of, str) and of == "" else str(house.tabular(of).tabular_id if isinstance(of, str) else of)
-    return house.signing.SignS3Request(
-        signing_pb2.SignS3RequestRequest(
-            warehouse_id=house.warehouse_id, tabular_id=named, method=method, uri=uri, region="eu"
-        )
-    )
-
-
-def said(refusal: Refusal) -> tuple[Any, ...]:
-    return refusal.reason, refusal.message, dict(refusal.metadata)
+    return [(names[location], level) for location, level in remembered]
 
 
 @pytest.mark.parametrize("of", ["orders", ""], ids=["by id", "by place"])
 @pytest.mark.parametrize("method", [*READING, *WRITING])
 async def test_a_request_is_signed_as_far_as_its_method_needs(house: House, method: str, of: str) -> None:
     reply = await sign(house, file_of(house, "orders"), of=of, method=method)
-    assert dict(reply.headers)["authorization"].values == ["signed"]
+    assert dict(reply.headers)["authorization"].values[0].startswith("signed")
     assert signed(house) == [("orders", Level.READ if method in READING else Level.READ_WRITE_DELETE)]
 
 
@@ -168,3 +138,43 @@ async def test_who_may_not_use_the_warehouse_has_nothing_signed(house: House) ->
     house.authorizer.replace(Rule(allows=False, action=Action.WAREHOUSE_USE), ANYTHING)
     refusal = await refusal_of(sign(house, file_of(house, "orders"), of="orders"))
     assert refusal.reason == Reason.REASON_NO_SUCH_WAREHOUSE
+
+
+@pytest.mark.parametrize("of", ["orders", ""], ids=["by id", "by place"])
+async def test_warehouse_and_table_are_decided_in_one_question_as_soon_as_both_are_known(
+    house: House, of: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = Looks(house, monkeypatch)
+    await sign(house, file_of(house, "orders"), of=of)
+    assert looks.authz == ([2] if of else [1, 1])
+    assert sorted(looks.stores) == (["by_id", "find"] if of else ["by_location", "find"])
+
+
+async def test_warehouse_and_table_are_read_at_the_same_time(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = asyncio.Barrier(2)
+
+    def meeting(asked: Any) -> Any:
+        async def meet(*args: Any) -> Any:
+            async with asyncio.timeout(5):
+                await both.wait()
+            return await asked(*args)
+
+        return meet
+
+    for store, name in ((house.catalog.warehouses, "find"), (house.catalog.tabulars, "by_id")):
+        monkeypatch.setattr(store, name, meeting(getattr(store, name)))
+    await sign(house, file_of(house, "orders"), of="orders")
+    assert signed(house) == [("orders", Level.READ)]
+
+
+@pytest.mark.parametrize("why", ["absent", "inactive", "hidden"])
+async def test_a_warehouse_that_is_not_there_is_refused_alike_whatever_table_is_named(house: House, why: str) -> None:
+    uri, orders, nothing = file_of(house, "orders"), house.tabular("orders").tabular_id, uuid4()
+    at = str(uuid4()) if why == "absent" else house.warehouse_id
+    if why == "inactive":
+        house.change_warehouse(active=False)
+    if why == "hidden":
+        house.authorizer.replace(Rule(allows=False))
+    refusals = [await refusal_of(sign(house, uri, of=of, at=at)) for of in (orders, nothing, "")]
+    assert {refusal.reason for refusal in refusals} == {Reason.REASON_NO_SUCH_WAREHOUSE}
+    assert len({refusal.message for refusal in refusals}) == 1

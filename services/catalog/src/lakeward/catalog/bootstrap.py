@@ -13,10 +13,12 @@ from lakeward.catalog.adapters.postgres.bell import PostgresBell
 from lakeward.catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward.catalog.adapters.postgres.changes import PostgresChanges
 from lakeward.catalog.adapters.postgres.coalescing import CoalescingTabulars
+from lakeward.catalog.adapters.postgres.containers import Containers
 from lakeward.catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward.catalog.adapters.postgres.namespaces import PostgresNamespaces
 from lakeward.catalog.adapters.postgres.tabulars import PostgresTabulars
 from lakeward.catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
+from lakeward.catalog.adapters.signer_scopes import SignedScopes
 from lakeward.catalog.adapters.system import SystemClock, SystemIds
 from lakeward.catalog.adapters.vending.client_access import VendingAccess
 from lakeward.catalog.adapters.vending.files import VendingFiles
@@ -74,7 +76,8 @@ async def catalog(
         settings: what it is told.
         authz: a channel to authz, to a pod or into this process.
         vending: a channel to vending.
-        signer: signs permits with a key whose public half vending knows.
+        signer: signs permits with a key whose public half vending knows, and signer scopes; processes with one key read each
+            other's scopes.
         remote: whether the channels leave this process; then questions to authz that arrive together are sent as one.
         gate: asked before each change; None: nobody is.
         clock: the time; None: the machine's.
@@ -143,19 +146,20 @@ async def _roles(
     rules = _rules(settings)
     servers, bodies = PostgresServer(pool), PostgresBodies(pool)
     server = await servers.server()
-    permits = Permits(signer, clock)
+    permits, containers = Permits(signer, clock), Containers(pool)
     return Roles(
         identity=RemoteIdentity(authz),
         authorizer=RemoteAuthorizer(authz, coalesce=remote),
         servers=servers,
-        warehouses=PostgresWarehouses(pool),
+        warehouses=PostgresWarehouses(pool, containers),
         namespaces=PostgresNamespaces(pool),
-        tabulars=CoalescingTabulars(PostgresTabulars(pool)),
+        tabulars=CoalescingTabulars(PostgresTabulars(pool, containers)),
         bodies=bodies,
         changes=PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring),
         documents=Documents(bodies),
         files=VendingFiles(vending, permits),
         access=RememberedAccess(VendingAccess(vending, permits, ids), clock),
+        scopes=SignedScopes(signer, clock),
         storage=VendingStorage(vending, permits),
         gate=gate,
         once=Once(store=PostgresIdempotency(pool), clock=clock, rules=rules),

@@ -22,6 +22,7 @@ from lakeward.catalog.application.ports import (
 )
 from lakeward.catalog.application.ports_access import ClientAccess
 from lakeward.catalog.application.ports_storage import StorageJudge
+from lakeward.catalog.application.tables.signer_scopes import SignerScopes
 from lakeward.servicekit.authorization.authorizer import Authorizer
 from lakeward.servicekit.authorization.identity import Identity
 
@@ -41,6 +42,7 @@ class Roles:
     documents: Documents
     files: Files
     access: ClientAccess
+    scopes: SignerScopes
     storage: StorageJudge
     gate: ChangeGate
     once: Once

@@ -174,6 +174,19 @@ async def open_warehouse(
     Raises:
         Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN.
     """
+    warehouse = await find_warehouse(warehouse_id, warehouses=warehouses, inactive_too=inactive_too)
+    await decide(caller, authorizer, warehouse_needs(warehouse, action, absent=_absent_warehouse(warehouse_id)))
+    return warehouse
+
+
+async def find_warehouse(
+    warehouse_id: WarehouseId, *, warehouses: WarehouseStore, inactive_too: bool = False
+) -> Warehouse:
+    """A warehouse that nothing is decided of yet: `warehouse_needs` are to be asked for before anything is said of it.
+
+    Raises:
+        Refusal: NO_SUCH_WAREHOUSE.
+    """
     absent = _absent_warehouse(warehouse_id)
     try:
         warehouse = await warehouses.find(warehouse_id)
@@ -181,7 +194,6 @@ async def open_warehouse(
         raise _alike(refusal, Reason.REASON_NO_SUCH_WAREHOUSE, absent()) from None
     if not (warehouse.active or inactive_too):
         raise absent()
-    await decide(caller, authorizer, warehouse_needs(warehouse, action, absent=absent))
     return warehouse
 
 

@@ -102,6 +102,14 @@ class WarehouseStore(Protocol):
         """By name key; `active` None: all."""
         ...
 
+    def remembered(self, warehouse_id: WarehouseId, row_version: int) -> Warehouse | None:
+        """The row in this version, from memory alone; None always may be the answer.
+
+        It is given only while the primary showed it, in this version and no later one, less than half a minute ago: so long a
+        change that another process made may go unnoticed.
+        """
+        ...
+
 
 class NamespaceStore(Protocol):
     """The rows of namespaces."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Protocol
 
 from lakeward.catalog.application.caller import Delegation
-from lakeward.catalog.domain.model import Tabular, Warehouse
+from lakeward.catalog.domain.model import Incarnation, Tabular, Warehouse
 from lakeward.protocol.vending.v1 import permits_pb2
 
 
@@ -69,6 +69,20 @@ class SignedRequest:
     cacheable: bool
 
 
+class Folder(Protocol):
+    """Where one tabular's files lie: the tabular itself, or what was signed of it."""
+
+    @property
+    def incarnation(self) -> Incarnation:
+        """Whose files."""
+        ...
+
+    @property
+    def location(self) -> str:
+        """Without a trailing slash; they lie below it."""
+        ...
+
+
 class ClientAccess(Protocol):
     """Access to files for clients. What is decided comes in; nothing here decides."""
 
@@ -79,10 +93,11 @@ class ClientAccess(Protocol):
         ...
 
     async def sign(
-        self, warehouse: Warehouse, tabular: Tabular | None, level: Level, request: StorageRequest, *, principal: str
+        self, warehouse: Warehouse, folder: Folder | None, level: Level, request: StorageRequest, *, principal: str
     ) -> SignedRequest:
-        """Sign a request that stays inside the tabular; without one, only say where the request lies.
+        """Sign a request that stays inside the folder; without one, only say where the request lies.
 
-        Raises SIGNING_INVALID, SIGNING_METHOD, SIGNING_DISABLED; SIGNING_OUTSIDE with the place, where it lies elsewhere.
+        Raises SIGNING_INVALID, SIGNING_METHOD, SIGNING_DISABLED, NO_SUCH_SECRET; SIGNING_OUTSIDE with the place, where it lies
+        elsewhere.
         """
         ...

@@ -36,6 +36,7 @@ class SigningServicer(signing_pb2_grpc.SigningServiceServicer):
                 {name: tuple(values.values) for name, values in request.headers.items()},
                 request.body if request.HasField("body") else None,
             ),
+            request.scope,
         )
         signed = await self._sign(command, caller=caller)
         headers = {name: signing_pb2.HeaderValues(values=values) for name, values in signed.headers.items()}

@@ -73,5 +73,6 @@ def _signing(roles: Roles) -> SigningServicer:
             warehouses=roles.warehouses,
             tabulars=roles.tabulars,
             access=roles.access,
+            scopes=roles.scopes,
         ),
     )

@@ -33,6 +33,7 @@ def table_use_cases(roles: Roles) -> TableUseCases:
             tabulars=roles.tabulars,
             documents=roles.documents,
             access=roles.access,
+            scopes=roles.scopes,
             clock=roles.clock,
         ),
         load_credentials=partial(
@@ -48,6 +49,7 @@ def table_use_cases(roles: Roles) -> TableUseCases:
             files=roles.files,
             documents=roles.documents,
             access=roles.access,
+            scopes=roles.scopes,
             gate=roles.gate,
             announcer=roles.announcer,
             clock=roles.clock,
@@ -64,6 +66,7 @@ def table_use_cases(roles: Roles) -> TableUseCases:
             files=roles.files,
             documents=roles.documents,
             access=roles.access,
+            scopes=roles.scopes,
             gate=roles.gate,
             announcer=roles.announcer,
             clock=roles.clock,

@@ -85,7 +85,9 @@ class SignS3RequestRequest(_message.Message):
     tabular_id: _builtins.str
     """The tabular's UUID. Unset, or the request lies outside of it: it is found by its location."""
     scope: _builtins.str
-    """What a load handed out as the signer's scope; verified instead of looking the table up. Unset: looked up."""
+    """What a load handed out as the signer's scope; verified instead of looking the table up. Unset, or not good for this table,
+    caller and method: looked up. It opens nothing by itself.
+    """
     method: _builtins.str
     """Required. GET, HEAD, PUT, POST or DELETE."""
     uri: _builtins.str

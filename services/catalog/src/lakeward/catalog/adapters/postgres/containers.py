@@ -2,11 +2,16 @@
 
 Every load passes a warehouse and a namespace that hardly ever change. The statement on the way reads their row versions,
 and only a version that is new is read whole.
+
+A signature within a scope reads nothing. It takes a warehouse from here for as long as a statement has shown it a moment ago, so
+that one that another process deactivates or changes is not served from memory for long.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+import dataclasses
+import time
+from collections.abc import Callable, Collection, Hashable
 from typing import Final, Generic, Protocol, TypeVar
 from uuid import UUID
 
@@ -32,6 +37,8 @@ class Versioned(Protocol):
 
 Key = TypeVar("Key", bound=Hashable)
 Row = TypeVar("Row", bound=Versioned)
+# Half a minute, as long as what was vended is given again.
+_TRUSTED_SECONDS: Final = 30.0
 
 
 class _Newest(Generic[Key, Row]):
@@ -56,18 +63,55 @@ class _Newest(Generic[Key, Row]):
         self._rows[key] = row
 
 
+@dataclasses.dataclass(slots=True)
+class _Shown:
+    """A warehouse, and when a statement last showed that this is its current version."""
+
+    warehouse: Warehouse
+    row_version: int
+    at: float
+
+
 class Containers:
     """Whole rows of warehouses and namespaces for row versions that a statement has just read."""
 
-    def __init__(self, pool: Pool, *, most_warehouses: int = 1_000, most_namespaces: int = 20_000) -> None:
-        """Read what is missing through `pool`; the bounds are rows kept in memory, about 1 KB each."""
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        most_warehouses: int = 1_000,
+        most_namespaces: int = 20_000,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Read what is missing through `pool`.
+
+        Args:
+            pool: leads to the primary.
+            most_warehouses: rows kept in memory, about 1 KB each.
+            most_namespaces: the same.
+            now: seconds of a clock that is never set.
+        """
         self._pool: Final = pool
-        self._warehouses: Final = _Newest[UUID, Warehouse](most_warehouses)
+        self._now: Final = now
+        self._warehouses: Final = _Newest[UUID, _Shown](most_warehouses)
         self._namespaces: Final = _Newest[tuple[UUID, UUID], Namespace](most_namespaces)
 
     def warehouse(self, warehouse_id: UUID, row_version: int) -> Warehouse | None:
-        """The row, where this version of it is kept."""
-        return self._warehouses.at(warehouse_id, row_version)
+        """The row, where this version of it is kept: a statement has just shown that it is the current one."""
+        shown = self._warehouses.at(warehouse_id, row_version)
+        if shown is None:
+            return None
+        shown.at = self._now()
+        return shown.warehouse
+
+    def remembered(self, warehouse_id: UUID, row_version: int) -> Warehouse | None:
+        """The row, where this version of it is kept and was shown to be the current one less than half a minute ago."""
+        shown = self._warehouses.at(warehouse_id, row_version)
+        return None if shown is None or self._now() - shown.at >= _TRUSTED_SECONDS else shown.warehouse
+
+    def keep(self, warehouse: Warehouse) -> None:
+        """Keep a row that a statement has just read, unless a newer one is kept."""
+        self._warehouses.keep(warehouse.warehouse_id, _Shown(warehouse, warehouse.row_version, self._now()))
 
     def namespace(self, warehouse_id: UUID, namespace_id: UUID, row_version: int) -> Namespace | None:
         """The row, where this version of it is kept."""
@@ -91,7 +135,7 @@ class Containers:
             for row in await self._pool.fetch(WAREHOUSES, list(warehouse_ids)):
                 warehouse = warehouse_of(row)
                 warehouses[warehouse.warehouse_id] = warehouse
-                self._warehouses.keep(warehouse.warehouse_id, warehouse)
+                self.keep(warehouse)
         if namespace_ids:
             above, ids = zip(*namespace_ids, strict=True)
             for row in await self._pool.fetch(NAMESPACES, above, ids):

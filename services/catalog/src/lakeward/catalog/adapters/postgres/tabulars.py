@@ -95,16 +95,17 @@ class PostgresTabulars:
     together in front of it.
     """
 
-    def __init__(self, pool: Pool, *, most_kept: int = 50_000) -> None:
+    def __init__(self, pool: Pool, containers: Containers, *, most_kept: int = 50_000) -> None:
         """Read through `pool`, which leads to the primary.
 
         Args:
             pool: for `locate` best one whose sessions have `plan_cache_mode = force_generic_plan`.
+            containers: what is on the way to a tabular; read through the same pool.
             most_kept: values kept in memory, about 1 KB each, so that rows that are read again need not be made into values
                 again; what they are is read each time.
         """
         self._pool: Final = pool
-        self._containers: Final = Containers(pool)
+        self._containers: Final = containers
         self._most_kept: Final = most_kept
         self._kept: Final[dict[UUID, Tabular]] = {}
 

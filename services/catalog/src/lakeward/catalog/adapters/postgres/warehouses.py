@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from lakeward.catalog.adapters.postgres.containers import Containers
 from lakeward.catalog.adapters.postgres.rows import WAREHOUSE, searchable, warehouse_of
 from lakeward.catalog.application.ports import Visibility
 from lakeward.catalog.domain.model import Project, ProjectId, Server, Warehouse, WarehouseId
@@ -52,16 +53,23 @@ class PostgresServer:
 class PostgresWarehouses:
     """`WarehouseStore` on Postgres."""
 
-    def __init__(self, pool: Pool) -> None:
-        """Read through `pool`, which leads to the primary."""
+    def __init__(self, pool: Pool, containers: Containers) -> None:
+        """Read through `pool`, which leads to the primary, and keep single ones that were read in `containers`."""
         self._pool = pool
+        self._containers = containers
 
     async def find(self, warehouse_id: WarehouseId) -> Warehouse:
         """See `WarehouseStore`."""
         row = await self._pool.fetchrow(FIND, warehouse_id)
         if row is None:
             raise no_such_warehouse(str(warehouse_id))
-        return warehouse_of(row)
+        warehouse = warehouse_of(row)
+        self._containers.keep(warehouse)
+        return warehouse
+
+    def remembered(self, warehouse_id: WarehouseId, row_version: int) -> Warehouse | None:
+        """See `WarehouseStore`."""
+        return self._containers.remembered(warehouse_id, row_version)
 
     async def find_by_name(self, project_id: ProjectId, name: str) -> Warehouse:
         """See `WarehouseStore`."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from lakeward.catalog.adapters.vending.permits import Permits
 from lakeward.catalog.application.caller import Delegation
 from lakeward.catalog.application.ports import Ids
-from lakeward.catalog.application.ports_access import Level, SignedRequest, StorageRequest, Vended
+from lakeward.catalog.application.ports_access import Folder, Level, SignedRequest, StorageRequest, Vended
 from lakeward.catalog.domain.model import Tabular, Warehouse
 from lakeward.protocol.common.v1 import context_pb2
 from lakeward.protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
@@ -62,15 +62,15 @@ class VendingAccess:
         )
 
     async def sign(
-        self, warehouse: Warehouse, tabular: Tabular | None, level: Level, request: StorageRequest, *, principal: str
+        self, warehouse: Warehouse, folder: Folder | None, level: Level, request: StorageRequest, *, principal: str
     ) -> SignedRequest:
         """See `ClientAccess`."""
         incarnation: UUID | None = None
-        if tabular is None:
+        if folder is None:
             # a place that nothing can lie at: vending answers where the request lies instead
             location = f"{warehouse.storage.base_location}/{self._ids.uuid4()}"
         else:
-            location, incarnation = tabular.location, tabular.incarnation
+            location, incarnation = folder.location, folder.incarnation
         storage = self._permits.storage(
             warehouse.warehouse_id,
             warehouse.storage,

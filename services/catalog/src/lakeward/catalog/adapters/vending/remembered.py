@@ -14,7 +14,14 @@ from typing import Final
 
 from lakeward.catalog.application.caller import Delegation
 from lakeward.catalog.application.ports import Clock
-from lakeward.catalog.application.ports_access import ClientAccess, Level, SignedRequest, StorageRequest, Vended
+from lakeward.catalog.application.ports_access import (
+    ClientAccess,
+    Folder,
+    Level,
+    SignedRequest,
+    StorageRequest,
+    Vended,
+)
 from lakeward.catalog.domain.model import Tabular, Warehouse
 
 _LONGEST: Final = timedelta(seconds=30)
@@ -65,7 +72,7 @@ class RememberedAccess:
         return vended
 
     async def sign(
-        self, warehouse: Warehouse, tabular: Tabular | None, level: Level, request: StorageRequest, *, principal: str
+        self, warehouse: Warehouse, folder: Folder | None, level: Level, request: StorageRequest, *, principal: str
     ) -> SignedRequest:
         """See `ClientAccess`; never remembered."""
-        return await self._access.sign(warehouse, tabular, level, request, principal=principal)
+        return await self._access.sign(warehouse, folder, level, request, principal=principal)

@@ -27,6 +27,7 @@ from lakeward.catalog.application.ports import (
 from lakeward.catalog.application.ports_access import ClientAccess, Level
 from lakeward.catalog.application.tables.loaded import Loaded, give_access
 from lakeward.catalog.application.tables.replies import Created, created_reply, current_reply
+from lakeward.catalog.application.tables.signer_scopes import SignerScopes
 from lakeward.catalog.domain.bodies import Body
 from lakeward.catalog.domain.iceberg.creating import create_table as new_metadata
 from lakeward.catalog.domain.iceberg.files import first_file, is_compressed
@@ -89,6 +90,7 @@ async def create_table(
     files: Files,
     documents: Documents,
     access: ClientAccess,
+    scopes: SignerScopes,
     gate: ChangeGate,
     announcer: Announcer,
     clock: Clock,
@@ -115,6 +117,7 @@ async def create_table(
             files=files,
             documents=documents,
             access=access,
+            scopes=scopes,
             gate=gate,
             announcer=announcer,
             clock=clock,
@@ -132,6 +135,7 @@ async def create_table(
             tabulars=tabulars,
             documents=documents,
             access=access,
+            scopes=scopes,
             clock=clock,
             deflated=command.deflated,
             made=done["incarnation"],
@@ -155,6 +159,7 @@ async def _create(
     files: Files,
     documents: Documents,
     access: ClientAccess,
+    scopes: SignerScopes,
     gate: ChangeGate,
     announcer: Announcer,
     clock: Clock,
@@ -216,7 +221,7 @@ async def _create(
     )
     await gate.check(tabular=ident, old=None, proposed=metadata.encode)
     # before anything is written: a table whose maker can't be given access is not made
-    given = await give_access(warehouse, tabular, Level.READ_WRITE_DELETE, caller=caller, access=access)
+    given = await give_access(warehouse, tabular, Level.READ_WRITE_DELETE, caller=caller, access=access, scopes=scopes)
     body = body_of(metadata)
     insertion = Insertion(
         warehouse, namespace, tabular, place, body, TabularChange.CREATED, command.request, instead_of=staged

@@ -1,7 +1,7 @@
 """Entity tags of loaded tables: over the whole reply's shape, so that callers with other rights never share one.
 
-Form: `W/"lw1.<16 hex>[.<hex>]"`: a hash, and where the reply held a credential, the time (milliseconds since the epoch) from
-which the caller is to fetch a fresh one.
+Form: `W/"lw1.<16 hex>[.<hex>]"`: a hash, and where the reply held a credential or a signer's scope, the time (milliseconds since
+the epoch) from which the caller is to fetch a fresh one.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _digest(*shape: str) -> str:
 
 
 def tag(shape: str, *, expires_at: datetime | None, now: datetime) -> str:
-    """The tag of a reply; a credential in it is to be renewed at half of its remaining life, or in an hour."""
+    """The tag of a reply; a credential or scope in it is to be renewed at half of its remaining life, or in an hour."""
     if expires_at is None:
         return f'W/"lw1.{shape}"'
     renew = now + min((expires_at - now) / 2, _LONGEST)
@@ -62,8 +62,8 @@ def tag(shape: str, *, expires_at: datetime | None, now: datetime) -> str:
 def matching(presented: Iterable[str], shape: str, *, now: datetime) -> str | None:
     """The presented tag that still holds, or None.
 
-    A tag without a time belongs to a reply without a credential. `*` holds like one, for a shape that can't have any: that is
-    the caller's to say, by leaving it out of `presented`.
+    A tag without a time belongs to a reply without credential and scope. `*` holds like one, for a shape that can't have any:
+    that is the caller's to say, by leaving it out of `presented`.
     """
     for candidate in presented:
         if candidate == ANY:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
 from lakeward.catalog.application.caller import Caller, Delegation
 from lakeward.catalog.application.ports_access import ClientAccess, Level, Vended
+from lakeward.catalog.application.tables.signer_scopes import SignerScope, SignerScopes
 from lakeward.catalog.domain.bodies import Deflated
 from lakeward.catalog.domain.model import Tabular, Warehouse
 from lakeward.catalog.domain.names import SEPARATOR
@@ -72,38 +74,57 @@ class Given:
     Attributes:
         config: client properties, with links.
         credentials: none where none was vended.
+        expires_at: when the first of credential and signer's scope ends; None where there is neither.
     """
 
     level: Level
-    vended: Vended
     config: Mapping[str, str]
     credentials: tuple[Credential, ...]
+    expires_at: datetime | None
 
 
 async def give_access(
-    warehouse: Warehouse, tabular: Tabular, level: Level, *, caller: Caller, access: ClientAccess
+    warehouse: Warehouse,
+    tabular: Tabular,
+    level: Level,
+    *,
+    caller: Caller,
+    access: ClientAccess,
+    scopes: SignerScopes,
 ) -> Given:
     """Access to a table's files.
 
     Raises:
         Refusal: what `ClientAccess.vend` raises.
     """
-    vended = await access.vend(warehouse, tabular, level, delegation=caller.delegation, principal=caller.principal.key)
-    config = dict(vended.config)
-    if vended.sign_remotely and caller.base_uri:
-        config |= signer_links(warehouse, tabular, caller.base_uri)
+    principal = caller.principal.key
+    vended = await access.vend(warehouse, tabular, level, delegation=caller.delegation, principal=principal)
+    credentials = credentials_of(vended, warehouse, tabular, base_uri=caller.base_uri)
+    if not (vended.sign_remotely and caller.base_uri):
+        return Given(level, vended.config, credentials, vended.expires_at)
+    minted = scopes.mint(SignerScope.of(warehouse, tabular, level, principal=principal))
+    config = {**vended.config, **signer_links(warehouse, tabular, caller.base_uri, scope=minted.text)}
+    expires_at = minted.expires_at if vended.expires_at is None else min(minted.expires_at, vended.expires_at)
+    return Given(level, config, credentials, expires_at)
+
+
+def credentials_of(vended: Vended, warehouse: Warehouse, tabular: Tabular, *, base_uri: str) -> tuple[Credential, ...]:
+    """The credential that was vended, where one was, with the link to the next one where there is such a place."""
     if not vended.credential:
-        return Given(level, vended, config, ())
+        return ()
     credential = dict(vended.credential)
-    if vended.refresh_property and caller.base_uri:
-        credential[vended.refresh_property] = refresh_link(warehouse, tabular, caller.base_uri)
-    return Given(level, vended, config, (Credential(tabular.location, credential),))
+    if vended.refresh_property and base_uri:
+        credential[vended.refresh_property] = refresh_link(warehouse, tabular, base_uri)
+    return (Credential(tabular.location, credential),)
 
 
-def signer_links(warehouse: Warehouse, tabular: Tabular, base_uri: str) -> dict[str, str]:
-    """Where a client has its storage requests signed; the older names stand beside the newer ones."""
+def signer_links(warehouse: Warehouse, tabular: Tabular, base_uri: str, *, scope: str) -> dict[str, str]:
+    """Where a client has its storage requests signed; the older names stand beside the newer ones.
+
+    The scope is part of the endpoint, which clients join to the URI as it is: none has to know of it.
+    """
     uri = f"{base_uri}/catalog/"
-    endpoint = f"v1/signer/{warehouse.warehouse_id}/tabular-id/{tabular.tabular_id}/v1/aws/s3/sign"
+    endpoint = f"v1/signer/{warehouse.warehouse_id}/tabular-id/{tabular.tabular_id}/v1/aws/s3/sign?scope={scope}"
     return {
         "signer.uri": uri,
         "s3.signer.uri": uri,

@@ -16,10 +16,12 @@ from lakeward.catalog.application.tables.loaded import (
     Credential,
     Loaded,
     NotModified,
+    credentials_of,
     give_access,
     is_client_managed,
     level_of,
 )
+from lakeward.catalog.application.tables.signer_scopes import SignerScopes
 from lakeward.catalog.domain.bodies import Deflated
 from lakeward.catalog.domain.model import Kind, Tabular, WarehouseId
 from lakeward.catalog.domain.names import TabularIdent
@@ -56,6 +58,7 @@ async def load_table(
     tabulars: TabularStore,
     documents: Documents,
     access: ClientAccess,
+    scopes: SignerScopes,
     clock: Clock,
 ) -> Loaded | NotModified:
     """The table as the last acknowledged commit left it.
@@ -93,8 +96,8 @@ async def load_table(
             return Loaded(
                 etags.tag(shape, expires_at=None, now=clock.now()), opened.tabular.metadata_location, metadata
             )
-        given = await give_access(opened.warehouse, opened.tabular, level, caller=caller, access=access)
-        etag = etags.tag(shape, expires_at=given.vended.expires_at, now=clock.now())
+        given = await give_access(opened.warehouse, opened.tabular, level, caller=caller, access=access, scopes=scopes)
+        etag = etags.tag(shape, expires_at=given.expires_at, now=clock.now())
         return Loaded(etag, opened.tabular.metadata_location, metadata, given.config, given.credentials)
     raise Refusal(
         Reason.REASON_CONCURRENT_CHANGE,
@@ -130,12 +133,14 @@ async def load_credentials(
         asked=(Action.TABLE_WRITE_DATA,),
         states=LIVE_OR_STAGED,
     )
+    warehouse, tabular = opened.warehouse, opened.tabular
     level = Level.READ_WRITE_DELETE if opened.allowed else Level.READ
-    return (await give_access(opened.warehouse, opened.tabular, level, caller=caller, access=access)).credentials
+    vended = await access.vend(warehouse, tabular, level, delegation=caller.delegation, principal=caller.principal.key)
+    return credentials_of(vended, warehouse, tabular, base_uri=caller.base_uri)
 
 
 def shape_of(opened: OpenedTabular, caller: Caller, level: Level | None, *, references: bool) -> str:
-    """What a reply depends on beside the life of credentials."""
+    """What a reply depends on beside the life of credentials and scopes."""
     if level is None:
         return etags.without_access(opened.tabular, references=references)
     return etags.with_access(
@@ -159,5 +164,5 @@ async def metadata_of(tabular: Tabular, documents: Documents, *, references: boo
 
 
 def _that_count(presented: Sequence[str], *, expiring: bool) -> Sequence[str]:
-    """Without `*` where the reply may hold a credential: it says nothing of how old the caller's is."""
+    """Without `*` where the reply may hold a credential or scope: it says nothing of how old the caller's is."""
     return [candidate for candidate in presented if candidate != etags.ANY] if expiring else presented

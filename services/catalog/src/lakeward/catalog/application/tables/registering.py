@@ -35,6 +35,7 @@ from lakeward.catalog.application.ports_access import ClientAccess, Level
 from lakeward.catalog.application.tables.creating import Insertion, keep_document, name_taken
 from lakeward.catalog.application.tables.loaded import Loaded, give_access
 from lakeward.catalog.application.tables.replies import Created, created_reply, current_reply
+from lakeward.catalog.application.tables.signer_scopes import SignerScopes
 from lakeward.catalog.domain.iceberg.reading import register_table as read_metadata
 from lakeward.catalog.domain.iceberg.table import TableMetadata
 from lakeward.catalog.domain.model import (
@@ -84,6 +85,7 @@ async def register_table(
     files: Files,
     documents: Documents,
     access: ClientAccess,
+    scopes: SignerScopes,
     gate: ChangeGate,
     announcer: Announcer,
     clock: Clock,
@@ -109,6 +111,7 @@ async def register_table(
             files=files,
             documents=documents,
             access=access,
+            scopes=scopes,
             gate=gate,
             announcer=announcer,
             clock=clock,
@@ -125,6 +128,7 @@ async def register_table(
             tabulars=tabulars,
             documents=documents,
             access=access,
+            scopes=scopes,
             clock=clock,
             deflated=command.deflated,
             made=done["incarnation"],
@@ -152,6 +156,7 @@ async def _register(
     files: Files,
     documents: Documents,
     access: ClientAccess,
+    scopes: SignerScopes,
     gate: ChangeGate,
     announcer: Announcer,
     clock: Clock,
@@ -195,7 +200,7 @@ async def _register(
         expires_at=None,
     )
     # before anything is written: a table whose maker can't be given access is not made
-    given = await give_access(warehouse, tabular, Level.READ_WRITE_DELETE, caller=caller, access=access)
+    given = await give_access(warehouse, tabular, Level.READ_WRITE_DELETE, caller=caller, access=access, scopes=scopes)
     body = body_of(metadata)
     insertion = Insertion(
         warehouse, namespace, tabular, Place(location, custom=True), body, TabularChange.REGISTERED, request=None

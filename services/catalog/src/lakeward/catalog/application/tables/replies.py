@@ -12,6 +12,7 @@ from lakeward.catalog.application.ports_access import ClientAccess
 from lakeward.catalog.application.tables import etags
 from lakeward.catalog.application.tables.loaded import Given, Loaded, give_access, level_of
 from lakeward.catalog.application.tables.loading import metadata_of
+from lakeward.catalog.application.tables.signer_scopes import SignerScopes
 from lakeward.catalog.domain.model import Kind, State, Tabular, Warehouse, WarehouseId
 from lakeward.catalog.domain.names import TabularIdent
 from lakeward.servicekit.authorization.actions import Action
@@ -48,7 +49,7 @@ async def created_reply(
         base_uri=caller.base_uri,
         references=False,
     )
-    etag = etags.tag(shape, expires_at=given.vended.expires_at, now=clock.now())
+    etag = etags.tag(shape, expires_at=given.expires_at, now=clock.now())
     return Loaded(etag, tabular.metadata_location, metadata, given.config, given.credentials)
 
 
@@ -61,6 +62,7 @@ async def current_reply(
     tabulars: TabularStore,
     documents: Documents,
     access: ClientAccess,
+    scopes: SignerScopes,
     clock: Clock,
     deflated: bool,
     made: str,
@@ -87,7 +89,7 @@ async def current_reply(
     level = level_of(opened.allowed)
     if level is None:
         return await committed_reply(opened.tabular, documents=documents, clock=clock, deflated=deflated)
-    given = await give_access(opened.warehouse, opened.tabular, level, caller=caller, access=access)
+    given = await give_access(opened.warehouse, opened.tabular, level, caller=caller, access=access, scopes=scopes)
     return await created_reply(
         Created(opened.warehouse, opened.tabular, given),
         caller=caller,
