@@ -62,9 +62,19 @@ async def test_a_warehouse_that_was_read_is_remembered_in_its_version_alone(stor
         return [stores.warehouses.remembered(warehouse.warehouse_id, version) for version in (0, 1, 2, 3)]
 
     assert remembered() == [None, warehouse, None, None]
+
+    async def give_up() -> None:
+        async with stores.changes.change() as change:
+            await change.update_warehouse(warehouse, name="never")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await give_up()
+    assert remembered() == [None, warehouse, None, None]
     async with stores.changes.change() as change:
         changed = await change.update_warehouse(warehouse, active=False)
-    await stores.tabulars.locate(tabular.warehouse_id, tabular.ident)  # a load sees the change on its way
+    assert remembered() == [None, None, changed, None]
+    await stores.tabulars.locate(tabular.warehouse_id, tabular.ident)
     assert remembered() == [None, None, changed, None]
     assert stores.warehouses.remembered(WarehouseId(uuid4()), 1) is None
 

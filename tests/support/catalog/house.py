@@ -79,7 +79,7 @@ RULES: Final = Rules(
 
 class House:
     def __init__(self, *, rules: Rules = RULES, shares: House | None = None, stores: Stores | None = None) -> None:
-        """`shares`: another process over that one's database, store, vending, key. `stores`: the rows are there, not in memory."""
+        """`shares`: another process over that one's database, store, vending, key; `stores`: rows are there, not in memory."""
         self.clock, self.rules = HeldClock(), rules
         self.ids: Ids = CountedIds()
         self.catalog = MemoryCatalog(clock=self.clock, ids=self.ids)

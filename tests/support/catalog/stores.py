@@ -166,7 +166,7 @@ class PostgresStores(Stores):
             CoalescingTabulars(PostgresTabulars(pool, containers)),
             PostgresBodies(pool),
             PostgresIdempotency(pool),
-            PostgresChanges(pool, clock=clock, ids=FreshIds()),
+            PostgresChanges(pool, clock=clock, ids=FreshIds(), changed=containers.keep),
             clock,
             told,
             chunks,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
+import logging
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, Final
@@ -18,10 +20,11 @@ from lakeward.authz.adapters.table import Rule
 from lakeward.catalog.adapters.signer_scopes import SignedScopes
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.ports_access import Level, StorageRequest, Vended
-from lakeward.catalog.application.tables.signer_scopes import SignerScope
+from lakeward.catalog.application.tables.signer_scopes import Minted, SignerScope
 from lakeward.catalog.application.tables.signing import SignStorageRequest, sign_storage_request
 from lakeward.catalog.domain.events import Actor
-from lakeward.catalog.domain.model import Incarnation, Kind, TabularId, Warehouse
+from lakeward.catalog.domain.model import Incarnation, Kind, TabularId, Warehouse, WarehouseId
+from lakeward.locations import LocationError
 from lakeward.protocol.catalog.v1 import tables_pb2
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.principals import user
@@ -30,7 +33,7 @@ from lakeward.servicekit.permits import PermitSigner
 from tests.support.catalog.house import ANYTHING, House, a_house, context, refusal_of, table_body, tabular
 from tests.support.catalog.signing import BASE, READING, WRITING, Looks, file_of, said, scope_of, sign, signs
 from tests.support.catalog.tables import STAGED, create, drop, load
-from tests.support.catalog.values import HeldClock
+from tests.support.catalog.values import NOON, HeldClock
 
 ANNA, BERT = "oidc~anna", "oidc~bert"
 READS_ONLY: Final = Rule(allows=False, action=Action.TABLE_WRITE_DATA)
@@ -256,6 +259,24 @@ async def test_a_dropped_tables_scope_opens_what_authz_still_allows_and_no_longe
     house.clock.advance(timedelta(hours=1))
     assert (await refusal_of(sign(house, uri, of=orders.tabular_id, scope=scope))).reason == Reason.REASON_NO_SUCH_TABLE
     assert len(signed) == 1
+
+
+async def test_a_scope_is_in_no_log_line_and_no_event(
+    house: House, signed: Signed, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        scope = await scope_of(house, "orders")
+        await create(house)
+        for uri in (file_of(house, "orders"), "https://s3/lake/demo/nowhere/x", "no uri"):
+            with contextlib.suppress(Refusal, LocationError):
+                await sign(house, uri, of="orders", scope=scope)
+    assert signed
+    assert not [record for record in caplog.records if scope in str(vars(record))]
+    assert not [event for event in house.catalog.rows.events if scope.encode() in event.body]
+    assert scope not in repr(
+        SignStorageRequest(WarehouseId(uuid4()), None, StorageRequest("GET", "u", "eu", {}, None), scope)
+    )
+    assert scope not in repr(Minted(scope, NOON))
 
 
 # -- what loads hand out

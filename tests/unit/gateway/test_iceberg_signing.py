@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import pytest
@@ -70,6 +71,29 @@ async def test_the_scope_of_a_load_comes_back_in_any_of_three_ways(
     served.catalog.answers["SignS3Request"] = answer(cacheable=True)
     await served.client.post(path, json={**REQUEST, "properties": properties}, headers=headers)
     assert served.asked.scope == "s"
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [answer(cacheable=True), Refusal(Reason.REASON_NO_SUCH_TABLE, "unknown", table="t"), RuntimeError("a bug")],
+    ids=["signed", "refused", "failed"],
+)
+@pytest.mark.parametrize("place", ["header", "query", "properties"])
+async def test_a_scope_is_in_no_log_line(
+    served: World, caplog: pytest.LogCaptureFixture, outcome: Any, place: str
+) -> None:
+    served.catalog.answers["SignS3Request"] = outcome
+    scope = "c2NvcGUtdGhhdC1pcy1hLXNlY3JldA"
+    with caplog.at_level(logging.DEBUG):
+        await served.client.post(
+            f"{SIGNER}?scope={scope}" if place == "query" else SIGNER,
+            json={**REQUEST, "properties": {"x-lakeward-signer-scope": scope} if place == "properties" else None},
+            headers={"x-lakeward-signer-scope": scope} if place == "header" else {},
+        )
+    assert served.asked.scope == scope
+    ours = [record for record in caplog.records if record.name.startswith("lakeward")]
+    assert bool(ours) != isinstance(outcome, signing_pb2.SignS3RequestResponse)
+    assert not [record for record in ours if scope in str(vars(record)) + logging.Formatter().format(record)]
 
 
 async def test_a_body_that_the_signature_needs_goes_along(served: World) -> None:

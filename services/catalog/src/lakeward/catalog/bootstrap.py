@@ -155,7 +155,7 @@ async def _roles(
         namespaces=PostgresNamespaces(pool),
         tabulars=CoalescingTabulars(PostgresTabulars(pool, containers)),
         bodies=bodies,
-        changes=PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring),
+        changes=PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep),
         documents=Documents(bodies),
         files=VendingFiles(vending, permits),
         access=RememberedAccess(VendingAccess(vending, permits, ids), clock),

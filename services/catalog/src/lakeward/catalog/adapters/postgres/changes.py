@@ -49,7 +49,15 @@ Result = TypeVar("Result")
 class PostgresChanges:
     """`Changes` on Postgres."""
 
-    def __init__(self, pool: Pool, *, clock: Clock, ids: Ids, told: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        clock: Clock,
+        ids: Ids,
+        told: Callable[[], None] = lambda: None,
+        changed: Callable[[Warehouse], None] = lambda _: None,
+    ) -> None:
         """Change through `pool`, which leads to the primary.
 
         Args:
@@ -57,15 +65,17 @@ class PostgresChanges:
             clock: says when a remembered key has expired, and when a row was changed.
             ids: of tasks.
             told: called after a commit that wrote events; wakes the relay. It must not wait.
+            changed: called after a commit with each warehouse that it updated, as it now is; for what keeps warehouses in memory.
         """
         self._pool: Final = pool
         self._clock: Final = clock
         self._ids: Final = ids
         self._told: Final = told
+        self._changed: Final = changed
 
     def change(self) -> AbstractAsyncContextManager[Change]:
         """See `Changes`."""
-        return _Transaction(self._pool, clock=self._clock, ids=self._ids, told=self._told)
+        return _Transaction(self._pool, clock=self._clock, ids=self._ids, told=self._told, changed=self._changed)
 
     async def current_metadata(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> MetadataId | None:
         """See `Changes`."""
@@ -76,11 +86,14 @@ class PostgresChanges:
 class _Transaction:
     """One transaction on one connection. A class, since it is entered for every change."""
 
-    def __init__(self, pool: Pool, *, clock: Clock, ids: Ids, told: Callable[[], None]) -> None:
+    def __init__(
+        self, pool: Pool, *, clock: Clock, ids: Ids, told: Callable[[], None], changed: Callable[[Warehouse], None]
+    ) -> None:
         self._lease: Final = pool.reading()
         self._clock: Final = clock
         self._ids: Final = ids
         self._told: Final = told
+        self._changed: Final = changed
         self._change: PostgresChange | None = None
 
     async def __aenter__(self) -> Change:
@@ -117,10 +130,16 @@ class _Transaction:
         await _uninterrupted(_commit(change.connection))
         if change.told_something:
             self._told()
+        for warehouse in change.warehouses:
+            self._changed(warehouse)
 
 
 class PostgresChange:
-    """`Change` on one connection in a transaction."""
+    """`Change` on one connection in a transaction.
+
+    Attributes:
+        warehouses: those that were updated, as they will be.
+    """
 
     def __init__(self, connection: Connection, *, clock: Clock, ids: Ids) -> None:
         """Change through `connection`, whose transaction someone else ends."""
@@ -128,6 +147,7 @@ class PostgresChange:
         self._clock: Final = clock
         self._ids: Final = ids
         self._events: Final[list[Event]] = []
+        self.warehouses: Final[list[Warehouse]] = []
         self._record: ledger.KeyRecord | None = None
 
     @property
@@ -185,9 +205,11 @@ class PostgresChange:
         storage: Storage | None = None,
     ) -> Warehouse:
         """See `Change`."""
-        return await warehouse_changes.update(
+        updated = await warehouse_changes.update(
             self.connection, warehouse, name=name, active=active, storage=storage, at=self._clock.now()
         )
+        self.warehouses.append(updated)
+        return updated
 
     async def delete_warehouse(self, warehouse_id: WarehouseId) -> None:
         """See `Change`."""

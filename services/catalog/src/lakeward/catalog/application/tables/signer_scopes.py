@@ -75,7 +75,7 @@ class Minted:
         expires_at: when it stops being read.
     """
 
-    text: str
+    text: str = dataclasses.field(repr=False)
     expires_at: datetime
 
 

@@ -41,7 +41,7 @@ class SignStorageRequest:
     warehouse_id: WarehouseId
     tabular_id: TabularId | None
     request: StorageRequest
-    scope: str = ""
+    scope: str = dataclasses.field(default="", repr=False)
 
     @property
     def level(self) -> Level:
