@@ -212,8 +212,8 @@ def _remove_sockets(ports: Mapping[str, int]) -> None:
                 Path(f"/tmp/seaweedfs-{name}.sock").unlink()  # noqa: S108 - its choice, not ours
 
 
-# The Go runtime collects more often instead of growing. The limit is well above the 230 MiB of buffers that it sets aside and hardly
-# touches: a limit near them would keep it collecting all the time.
+# The Go runtime collects more often instead of growing. The limit is well above the 230 MiB of buffers that it sets aside and
+# hardly touches: a limit near them would keep it collecting all the time.
 _SMALL: Final = {"GOMEMLIMIT": "1GiB", "GOGC": "50"}
 
 
