@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import logging
@@ -42,7 +43,7 @@ async def up(home: Path, environ: Mapping[str, str]) -> None:
 
     Raises:
         FolderInUse: another process works in `home`.
-        ComponentError: a component can't be had.
+        ComponentError: a component can't be had, or ended by itself.
         SettingsError: with everything that is wrong.
     """
     async with AsyncExitStack() as stack:
@@ -58,8 +59,23 @@ async def up(home: Path, environ: Mapping[str, str]) -> None:
         port = await stack.enter_async_context(serve_http(composition.application, listener=listener))
         url = f"http://{_EVERYWHERE.get(server.bind_ip, server.bind_ip)}:{port}"
         click.echo(shown(url=url, warehouse=warehouse, home=home))
-        await told_to_stop()
+        await _told_to_stop_while(parts)
         click.echo("stopping")
+
+
+async def _told_to_stop_while(parts: Components) -> None:
+    """Wait to be told to stop.
+
+    Raises:
+        ComponentFailed: a component ended before.
+    """
+    waiting = {asyncio.create_task(told_to_stop()), asyncio.create_task(parts.watch())}
+    try:
+        ended, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        await next(iter(ended))
+    finally:
+        for task in waiting:
+            task.cancel()
 
 
 def chosen(parts: Components, home: Path) -> dict[str, str]:

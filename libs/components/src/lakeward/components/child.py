@@ -25,6 +25,7 @@ from lakeward.components.errors import ComponentFailed
 from lakeward.components.folder import HeldFolder
 
 _POLL_SECONDS: Final = 0.01
+_WATCH_SECONDS: Final = 0.5
 _LOG_TAIL_LINES: Final = 15
 _LOG_KEPT_BYTES: Final = 1 << 20
 SELF: Final = "self"
@@ -36,6 +37,14 @@ class Running(Protocol):
     @property
     def pid(self) -> int | None:
         """None when it isn't our child."""
+        ...
+
+    async def watch(self) -> None:
+        """Return never while it lives.
+
+        Raises:
+            ComponentFailed: it ended without being told to; the message carries the end of its log.
+        """
         ...
 
     async def stop(self, *signals: signal.Signals, seconds: float) -> None:
@@ -89,6 +98,12 @@ class Child:
         if self.exit_status != 0:
             raise ComponentFailed(f"{self.name} ended with status {self.exit_status}{self._log_tail()}")
 
+    async def watch(self) -> None:
+        """See `Running`."""
+        while not await self._ended(_WATCH_SECONDS, poll=_WATCH_SECONDS):
+            pass
+        raise ComponentFailed(f"{self.name} ended with status {self.exit_status}{self._log_tail()}")
+
     async def stop(self, *signals: signal.Signals, seconds: float) -> None:
         """Send each signal in turn until one has worked, at last SIGKILL; then let go of the folder.
 
@@ -105,12 +120,12 @@ class Child:
             self._process.wait()
         self.folder.release()
 
-    async def _ended(self, seconds: float) -> bool:
+    async def _ended(self, seconds: float, *, poll: float = _POLL_SECONDS) -> bool:
         deadline = time.monotonic() + seconds
         while self.exit_status is None:
             if time.monotonic() > deadline:
                 return False
-            await asyncio.sleep(_POLL_SECONDS)
+            await asyncio.sleep(poll)
         return True
 
     def _send(self, number: signal.Signals) -> None:

@@ -167,6 +167,10 @@ class _Container:
                 raise ComponentFailed(f"{self.image} was not ready within {_READY_SECONDS:g} s:\n{log[-2000:]}")
             await asyncio.sleep(_POLL_SECONDS)
 
+    async def watch(self) -> None:
+        status = await asyncio.to_thread(self.container.get_wrapped_container().wait)
+        raise ComponentFailed(f"the container of {self.image} ended with status {status.get('StatusCode')}")
+
     async def stop(self, *signals: signal.Signals, seconds: float) -> None:
         wrapped = self.container.get_wrapped_container()
         for number in signals:

@@ -25,6 +25,20 @@ class Components:
     nats: NatsServer
     s3: S3Store
 
+    async def watch(self) -> None:
+        """Return never while all of ours live.
+
+        Raises:
+            ComponentFailed: one ended without being told to; the message carries the end of its log.
+        """
+        watching = {asyncio.create_task(server.watch()) for server in (self.postgres, self.nats, self.s3)}
+        try:
+            ended, _ = await asyncio.wait(watching, return_when=asyncio.FIRST_COMPLETED)
+            await next(iter(ended))
+        finally:
+            for task in watching:
+                task.cancel()
+
 
 class _Stoppable(Protocol):
     async def stop(self, *, gracefully: bool = True) -> None: ...

@@ -58,6 +58,14 @@ class NatsServer:
         """Of the server; None when it isn't our child."""
         return None if self._server is None else self._server.pid
 
+    async def watch(self) -> None:
+        """Return never while our child lives, nor when it isn't ours.
+
+        Raises:
+            ComponentFailed: it ended without being told to.
+        """
+        await (asyncio.Event().wait() if self._server is None else self._server.watch())
+
     async def stop(self, *, gracefully: bool = True) -> None:
         """End our child, with SIGKILL unless gracefully; nothing when it isn't ours."""
         if self._server is not None:

@@ -6,6 +6,7 @@ configuration in the data folder stays as initdb made it.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import shutil
@@ -91,6 +92,14 @@ class PostgresServer:
             return None
         where = quote(str(self.socket_folder), safe="/")
         return f"postgresql://{self._userinfo}@/{quote(database, safe='')}?host={where}&port={self.port}"
+
+    async def watch(self) -> None:
+        """Return never while our child lives, nor when it isn't ours.
+
+        Raises:
+            ComponentFailed: it ended without being told to.
+        """
+        await (asyncio.Event().wait() if self._server is None else self._server.watch())
 
     async def stop(self, *, gracefully: bool = True) -> None:
         """End our child; nothing when it isn't ours.

@@ -6,6 +6,7 @@ covers the bucket and not the outside one: what credentials are vended from, and
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -88,6 +89,14 @@ class S3Store:
         reply = await request("PUT", url, headers=headers, seconds=10.0)
         if reply.status != _HTTP_OK and b"BucketAlreadyOwnedByYou" not in reply.body:
             raise ComponentUnavailable(f"{self.endpoint} answered {reply.status} to the creation of bucket {name}")
+
+    async def watch(self) -> None:
+        """Return never while our child lives, nor when it isn't ours.
+
+        Raises:
+            ComponentFailed: it ended without being told to.
+        """
+        await (asyncio.Event().wait() if self._server is None else self._server.watch())
 
     async def stop(self, *, gracefully: bool = True) -> None:
         """End our child; nothing when it isn't ours.
@@ -198,6 +207,9 @@ class _Weed:
     @property
     def pid(self) -> int:
         return self.process.pid
+
+    async def watch(self) -> None:
+        await self.process.watch()
 
     async def stop(self, *signals: signal.Signals, seconds: float) -> None:
         await self.process.stop(*signals, seconds=seconds)
