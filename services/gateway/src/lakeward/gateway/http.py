@@ -31,6 +31,7 @@ class Request:
     Attributes:
         method: upper case.
         raw_path: the path as it came, percent-encoded.
+        query_string: what stood behind the "?", as it came.
         arguments: what stood at the path template's parameters, percent-decoded, in the order of the template.
         headers: by lower-case name; lines of one name are joined by commas.
         context: what goes along with every call.
@@ -40,12 +41,12 @@ class Request:
 
     __slots__ = (
         "__dict__",
-        "_query_string",
         "arguments",
         "body",
         "context",
         "headers",
         "method",
+        "query_string",
         "raw_path",
         "takes_gzip",
     )
@@ -70,7 +71,7 @@ class Request:
         self.context: Final = context
         self.takes_gzip: Final = takes_gzip
         self.body: Final = body
-        self._query_string: Final = query_string
+        self.query_string: Final = query_string
 
     @property
     def query(self) -> Query:
@@ -79,7 +80,7 @@ class Request:
         Raises:
             Refusal: INVALID_FIELD, for an escape that does not hold or text that is not UTF-8.
         """
-        return parse_query(self._query_string) if self._query_string else _NO_QUERY
+        return parse_query(self.query_string) if self.query_string else _NO_QUERY
 
 
 class Response:

@@ -16,7 +16,7 @@ _WATCH_SECONDS: Final = 2.0
 _health: Any = health  # its aio half is there at run time only
 
 
-class Checks(_health.aio.HealthServicer):  # type: ignore[misc] - it has no types
+class Checks(_health.aio.HealthServicer):  # type: ignore[misc]  # it has no types
     """The health service of one host.
 
     Args:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextvars
 import dataclasses
-import os
+import random
 import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -15,6 +15,8 @@ from typing import Final
 
 _TRACEPARENT: Final = re.compile(r"^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$")
 MAX_REQUEST_ID: Final = 128
+# Not for secrets: an id names a line in a log. Seeded by the system, once a process.
+_random: Final = random.Random()  # noqa: S311
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def correlate(request_id: str | None, traceparent: str | None) -> Correlation:
     """A request's correlation from what its caller sent; what is missing or malformed is made."""
     match = _TRACEPARENT.match(traceparent) if traceparent else None
     if match is None:
-        trace_id, span_id, flags = os.urandom(16).hex(), os.urandom(8).hex(), "00"
+        trace_id, span_id, flags = f"{_random.getrandbits(128) | 1:032x}", f"{_random.getrandbits(64) | 1:016x}", "00"
     else:
         trace_id, span_id, flags = match.groups()
     return Correlation((request_id or "")[:MAX_REQUEST_ID] or trace_id, trace_id, span_id, flags)

@@ -13,6 +13,7 @@ import logging
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Final
+from uuid import uuid4
 
 import asyncpg
 from pydantic import SecretStr
@@ -21,7 +22,7 @@ from lakeward.servicekit.errors import Refusal
 from lakeward.servicekit.postgres.pools import Pool, open_connection
 
 _LOG: Final = logging.getLogger("lakeward.catalog.relay")
-_NOTIFY: Final = "select pg_notify($1, '')"
+_NOTIFY: Final = "select pg_notify($1, $2)"
 _PAUSE: Final = timedelta(milliseconds=20)
 _RETRY: Final = timedelta(seconds=5)
 
@@ -53,6 +54,8 @@ class PostgresBell(LocalBell):
         super().__init__()
         self._pool: Final = pool
         self._channel: Final = channel
+        # What it rang itself it has heard already.
+        self._own: Final = uuid4().hex
         self._wanted = False
         self._ringer: asyncio.Task[None] | None = None
 
@@ -67,7 +70,7 @@ class PostgresBell(LocalBell):
         while self._wanted:
             self._wanted = False
             try:
-                await self._pool.fetchval(_NOTIFY, self._channel)
+                await self._pool.fetchval(_NOTIFY, self._channel, self._own)
             except Refusal as refused:
                 _LOG.info("the sequencer was not notified; it polls", extra={"refusal": str(refused)})
             await asyncio.sleep(_PAUSE.total_seconds())
@@ -101,6 +104,10 @@ class PostgresBell(LocalBell):
         """Listen until the connection is gone."""
         gone = asyncio.Event()
         connection.add_termination_listener(lambda _: gone.set())
-        await connection.add_listener(self._channel, lambda *_: LocalBell.ring(self))
+        await connection.add_listener(self._channel, self._heard)
         LocalBell.ring(self)  # for what was missed
         await gone.wait()
+
+    def _heard(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
+        if payload != self._own:
+            LocalBell.ring(self)

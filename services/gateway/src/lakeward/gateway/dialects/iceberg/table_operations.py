@@ -13,6 +13,7 @@ from lakeward.gateway.dialects.iceberg.listing import PARAMETERS
 from lakeward.gateway.operation import IDEMPOTENCY_KEY, Answer, Body, HeaderParameter, Operation
 from lakeward.gateway.peers import LoadTable
 from lakeward.gateway.query import Text
+from lakeward.gateway.sharing import Shared
 from lakeward.protocol.catalog.v1 import tables_pb2_grpc
 
 _DELEGATION: Final = HeaderParameter(
@@ -86,7 +87,7 @@ def _existing(stub: tables_pb2_grpc.TableServiceAsyncStub, *, load: LoadTable) -
             method="GET",
             path=paths.TABLE,
             summary="A table's metadata, and access to its files where that is asked for and allowed.",
-            handler=partial(tables.load_table, load=load),
+            handler=Shared(partial(tables.load_table, load=load)),
             query=(tables.SNAPSHOTS, tables.REFERENCED_BY),
             headers=(_DELEGATION, _IF_NONE_MATCH),
             answers={200: _LOADED, 304: Answer("What the client has still holds.", headers=_ETAG)},
