@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 
+from lakeward.catalog.application.caller import Caller
+from lakeward.catalog.application.tables.loaded import NotModified
+from lakeward.catalog.application.tables.loading import LoadTable
 from lakeward.catalog.transport import tables
-from lakeward.catalog.transport.tables import MAX_BATCHED_BYTES, _check_size
+from lakeward.catalog.transport.tables import MAX_BATCHED_BYTES, TableUseCases, _check_size
+from lakeward.catalog.wiring import TableServicer
 from lakeward.protocol.catalog.v1 import tables_pb2, types_pb2
+from lakeward.servicekit.authorization.identity import Identified
+from lakeward.servicekit.authorization.principals import ANONYMOUS
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.support.catalog.values import uuid7
 
 
 def a_response(size: int) -> tables_pb2.LoadTableResponse:
@@ -28,3 +38,48 @@ def test_a_full_batch_of_the_largest_replies_fits_a_frame() -> None:
 
 def test_an_ordinary_reply_travels_in_a_batch() -> None:
     _check_size(a_response(3 * 1024))
+
+
+async def test_a_load_that_takes_long_is_left_to_be_asked_for_alone_and_its_neighbours_are_answered() -> None:
+    ended = asyncio.Event()
+
+    async def load(command: LoadTable, *, caller: Caller) -> NotModified:
+        del caller
+        if command.ident.name == "slow":
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+        return NotModified(command.ident.name)
+
+    methods: Any = _methods(load)
+    items = [_question(name) for name in ("one", "slow", "two")]
+    answer = await methods.BatchLoadTables(tables_pb2.BatchLoadTablesRequest(items=items), None)
+    assert [item.response.not_modified for item in answer.items] == ["one", "", "two"]
+    assert answer.items[1].failure.reason == Reason.REASON_TOO_LARGE
+    await asyncio.wait_for(ended.wait(), 5)
+
+
+def _methods(load: Any) -> Any:
+    class Known:
+        async def authenticate(self, _context: object) -> Identified:
+            return Identified(ANONYMOUS)
+
+    nothing: Any = None
+    metadata = TableUseCases(
+        load=load,
+        load_credentials=nothing,
+        create=nothing,
+        register=nothing,
+        commit=nothing,
+        commit_transaction=nothing,
+    )
+    known: Any = Known()
+    return TableServicer(known, metadata, nothing)
+
+
+def _question(name: str) -> tables_pb2.LoadTableRequest:
+    question = tables_pb2.LoadTableRequest(warehouse_id=str(uuid7()))
+    question.table.name = name
+    question.table.namespace.parts.append("n")
+    return question

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -16,31 +17,34 @@ Answer = TypeVar("Answer")
 
 
 class Coalescer(Generic[Item, Answer]):
-    """Gathers concurrent questions into batches, at most `in_flight` of them under way at once.
+    """Gathers concurrent questions into batches, one under way at a time.
 
-    The first question of a quiet moment is sent at once, alone; what arrives while batches are under way waits for the next.
+    The first question of a quiet moment is sent at once, alone; what arrives while a batch is under way waits for the next, so
+    that batches grow with the load. A batch that takes long holds up nobody: the next one is sent beside it.
 
     Args:
         ask: answers a batch: one answer for each item, in order; an answer that is an exception is raised for its item
             alone, and what `ask` itself raises is raised for all.
         max_items: items of a batch.
-        in_flight: batches under way at once.
+        patience: seconds that a batch may keep the next one waiting.
     """
 
-    __slots__ = ("_ask", "_free", "_max_items", "_tasks", "_waiting")
+    __slots__ = ("_ask", "_holder", "_max_items", "_patience", "_tasks", "_waiting")
 
     def __init__(
         self,
         ask: Callable[[Sequence[Item]], Awaitable[Sequence[Answer | Exception]]],
         *,
         max_items: int = 256,
-        in_flight: int = 2,
+        patience: float = 0.01,
     ) -> None:
         """Start empty; see the class."""
         self._ask = ask
         self._max_items = max_items
-        self._free = in_flight
+        self._patience = patience
         self._waiting: list[tuple[Item, asyncio.Future[Answer]]] = []
+        # what the next batch waits for: the turn of the loop that gathers it, or the batch before it
+        self._holder: object | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __call__(self, item: Item) -> Answer:
@@ -52,22 +56,37 @@ class Coalescer(Generic[Item, Answer]):
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Answer] = loop.create_future()
         self._waiting.append((item, future))
-        if self._free:
-            self._free -= 1
+        if self._holder is None:
             # one turn of the loop lets calls that are ready at the same moment join
-            loop.call_soon(self._send)
+            self._holder = loop.call_soon(self._send)
         return await future
 
     def _send(self) -> None:
-        batch = [entry for entry in self._waiting[: self._max_items] if not entry[1].done()]
-        del self._waiting[: self._max_items]
+        self._holder = None
+        batch: list[tuple[Item, asyncio.Future[Answer]]] = []
+        while self._waiting and not batch:
+            batch = [entry for entry in self._waiting[: self._max_items] if not entry[1].done()]
+            del self._waiting[: self._max_items]
         if not batch:
-            self._free += 1
             return
+        loop = asyncio.get_running_loop()
         # a batch is nobody's in particular: neither the deadline nor the request of who came first is the others'
-        task = asyncio.get_running_loop().create_task(self._run(batch), context=contextvars.Context())
+        task = loop.create_task(self._run(batch), context=contextvars.Context())
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._holder = task
+        task.add_done_callback(partial(self._ended, loop.call_later(self._patience, self._let_go, task)))
+
+    def _ended(self, late: asyncio.TimerHandle, task: asyncio.Task[None]) -> None:
+        late.cancel()
+        self._tasks.discard(task)
+        self._let_go(task)
+
+    def _let_go(self, holder: object) -> None:
+        """Let the next batch go, unless it waits for another one already."""
+        if self._holder is holder:
+            self._holder = None
+            if self._waiting:
+                self._send()
 
     async def _run(self, batch: list[tuple[Item, asyncio.Future[Answer]]]) -> None:
         try:
@@ -77,11 +96,6 @@ class Coalescer(Generic[Item, Answer]):
         except Exception as error:  # noqa: BLE001 - handed to every caller of the batch, who raise it
             for _, future in batch:
                 _settle(future, error)
-        finally:
-            if self._waiting:
-                self._send()
-            else:
-                self._free += 1
 
 
 def _settle(future: asyncio.Future[Answer], answer: Answer | Exception) -> None:

@@ -25,6 +25,8 @@ from lakeward.servicekit.rpc import failure_of
 MAX_BATCH: Final = 256
 # A full batch of replies stays well within a frame only if none of them is large.
 MAX_BATCHED_BYTES: Final = 128 * 1024
+# A load that waits for a fresh credential, say, is not waited for by its neighbours; alone, it goes on where it was.
+BATCH_SECONDS: Final = 0.05
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,13 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
                 what="batch",
                 limit=str(MAX_BATCH),
             )
-        items = await asyncio.gather(*(self._item(item, context) for item in request.items))
+        loads = [asyncio.create_task(self._item(item, context)) for item in request.items]
+        try:
+            _, late = await asyncio.wait(loads, timeout=BATCH_SECONDS)
+        finally:
+            for load in loads:
+                load.cancel()  # does nothing to what has ended
+        items = [_LATE if load in late else load.result() for load in loads]
         return tables_pb2.BatchLoadTablesResponse(items=items)
 
     async def _item(self, item: tables_pb2.LoadTableRequest, context: Any) -> tables_pb2.BatchLoadTablesItem:
@@ -147,6 +155,18 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         changes = changes_of(requests, _documents(request.body))
         await self._do.commit_transaction(warehouse_id, changes, request.body, caller=caller)
         return tables_pb2.CommitTransactionResponse()
+
+
+_LATE: Final = tables_pb2.BatchLoadTablesItem(
+    failure=failure_of(
+        Refusal(
+            Reason.REASON_TOO_LARGE,
+            f"the load takes longer than the {BATCH_SECONDS} s that a batch waits; ask for it alone",
+            what="time of a batch item",
+            limit=str(BATCH_SECONDS),
+        )
+    )
+)
 
 
 def _check_size(response: tables_pb2.LoadTableResponse) -> None:

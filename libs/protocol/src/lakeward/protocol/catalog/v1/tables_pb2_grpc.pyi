@@ -57,7 +57,9 @@ class TableServiceStub:
     Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
     """
     BatchLoadTables: _grpc.UnaryUnaryMultiCallable[_tables_pb2.BatchLoadTablesRequest, _tables_pb2.BatchLoadTablesResponse]
-    """LoadTable for calls that arrive together. Each item has its own context, its own caller and its own outcome."""
+    """LoadTable for calls that arrive together. Each item has its own context, its own caller and its own outcome. One whose reply is
+    large, or that takes long, is refused with TOO_LARGE so that it keeps no other waiting; alone, it comes.
+    """
     TableExists: _grpc.UnaryUnaryMultiCallable[_tables_pb2.TableExistsRequest, _tables_pb2.TableExistsResponse]
     """Whether a table is there. Errors: none beyond those of the service; absence is NOT_FOUND."""
     LoadCredentials: _grpc.UnaryUnaryMultiCallable[_tables_pb2.LoadCredentialsRequest, _tables_pb2.LoadCredentialsResponse]
@@ -115,7 +117,9 @@ class TableServiceAsyncStub(TableServiceStub):
     Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
     """
     BatchLoadTables: _aio.UnaryUnaryMultiCallable[_tables_pb2.BatchLoadTablesRequest, _tables_pb2.BatchLoadTablesResponse]  # type: ignore[assignment]
-    """LoadTable for calls that arrive together. Each item has its own context, its own caller and its own outcome."""
+    """LoadTable for calls that arrive together. Each item has its own context, its own caller and its own outcome. One whose reply is
+    large, or that takes long, is refused with TOO_LARGE so that it keeps no other waiting; alone, it comes.
+    """
     TableExists: _aio.UnaryUnaryMultiCallable[_tables_pb2.TableExistsRequest, _tables_pb2.TableExistsResponse]  # type: ignore[assignment]
     """Whether a table is there. Errors: none beyond those of the service; absence is NOT_FOUND."""
     LoadCredentials: _aio.UnaryUnaryMultiCallable[_tables_pb2.LoadCredentialsRequest, _tables_pb2.LoadCredentialsResponse]  # type: ignore[assignment]
@@ -200,7 +204,9 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tables_pb2.BatchLoadTablesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tables_pb2.BatchLoadTablesResponse, _abc.Awaitable[_tables_pb2.BatchLoadTablesResponse]]:
-        """LoadTable for calls that arrive together. Each item has its own context, its own caller and its own outcome."""
+        """LoadTable for calls that arrive together. Each item has its own context, its own caller and its own outcome. One whose reply is
+        large, or that takes long, is refused with TOO_LARGE so that it keeps no other waiting; alone, it comes.
+        """
 
     @_abc_1.abstractmethod
     def TableExists(
