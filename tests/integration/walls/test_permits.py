@@ -159,11 +159,7 @@ SPOILT: Mapping[str, Spoil] = {
 }
 
 
-# A signer's scope lives for an hour, so there that is no fault.
-_LONG = (f"{_ACCESS}SignRequest", "for longer than a permit may be")
-
-
-@pytest.mark.parametrize(("path", "spoilt"), [pair for pair in product(PURPOSES, SPOILT) if pair != _LONG])
+@pytest.mark.parametrize(("path", "spoilt"), product(PURPOSES, SPOILT))
 async def test_a_permit_that_is_not_sound_opens_nothing(walled: Walled, path: str, spoilt: str) -> None:
     claims = _claims(walled, path)
     request = _request(walled, path, walled.storage(SPOILT[spoilt](walled, claims)))

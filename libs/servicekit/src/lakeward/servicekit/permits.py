@@ -3,8 +3,8 @@
     PermitSigner    the catalog's side
     PermitVerifier  vending's side
 
-A permit says where, what, for whom and with which storage; it lives for a minute, and one to sign for an hour at most. The
-key is the catalog's workload key. With it the catalog also signs the signer's scopes that it hands to clients and takes back
+A permit says where, what, for whom and with which storage; it lives for a minute. The key is the
+catalog's workload key. With it the catalog also signs the signer's scopes that it hands to clients and takes back
 itself, in a domain of their own: the signature of one is never good for the other. Import this where permits are made or
 checked: it loads the cryptography library.
 """
@@ -141,9 +141,8 @@ def check_times(claims: pb.PermitClaims, *, now: float) -> None:
         Refusal: PERMIT_REFUSED.
     """
     issued, expires = _seconds(claims.issued_at), _seconds(claims.expires_at)
-    longest = SCOPE_LIFETIME_SECONDS if claims.purpose == pb.PURPOSE_SIGN else LIFETIME_SECONDS
-    if expires - issued > longest:
-        raise refused("too-long", f"the permit is good for longer than {longest:.0f} s")
+    if expires - issued > LIFETIME_SECONDS:
+        raise refused("too-long", f"the permit is good for longer than {LIFETIME_SECONDS:.0f} s")
     if issued > now + _LEEWAY:
         raise refused("not-yet-valid", "the permit is from the future; compare the two clocks")
     if now >= expires:

@@ -121,7 +121,7 @@ class PermitClaims(_message.Message):
 
     @_builtins.property
     def expires_at(self) -> _timestamp_pb2.Timestamp:
-        """Required. At most a minute later; for PURPOSE_SIGN as a signer's scope, at most the scope's lifetime."""
+        """Required. At most a minute later."""
 
     def __init__(
         self,
