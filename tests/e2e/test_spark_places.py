@@ -44,13 +44,8 @@ def test_a_renamed_table_has_its_rows_under_the_new_name_alone(sql: SparkSql) ->
 
 
 # Spark's DROP never says whether to purge, so the server's default holds, and with PURGE Spark deletes what it reaches
-# beside that. Where the server begins before Spark is through, Spark misses a file that it is about to read.
-_AT_ONCE = pytest.mark.xfail(
-    strict=False, reason="a purge may begin while the client that dropped still reads the files"
-)
-
-
-@pytest.mark.parametrize("how", ["", pytest.param("purge", marks=_AT_ONCE)])
+# beside that; the server leaves it the time to.
+@pytest.mark.parametrize("how", ["", "purge"])
 def test_a_dropped_table_leaves_no_file_behind(sql: SparkSql, keys_below: Callable[[str], list[str]], how: str) -> None:
     t = sql.new_name()
     sql("create table {t} using iceberg as select 1 as id", t=t)

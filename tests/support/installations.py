@@ -233,6 +233,7 @@ def environment(
         "LAKEKEEPER__PG_DATABASE_URL_WRITE": database,
         "LAKEKEEPER__PG_ENCRYPTION_KEY": secrets.token_urlsafe(24),
         "LAKEKEEPER__TASK_POLL_INTERVAL": "1s",
+        "LAKEWARD__PURGE_DELAY": "1s",
         **events,
         **settings,
     }

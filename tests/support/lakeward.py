@@ -202,6 +202,8 @@ def _environment(database: str, nats: NatsServer, *, topic: str) -> Mapping[str,
         "LAKEKEEPER__NATS_TOPIC": topic,
         **({"LAKEKEEPER__NATS_USER": nats.user, "LAKEKEEPER__NATS_PASSWORD": nats.password} if nats.user else {}),
         "LAKEKEEPER__TASK_POLL_INTERVAL": "1s",
+        # long enough for Spark to be through with its own deletion
+        "LAKEWARD__PURGE_DELAY": "10s",
     }
 
 

@@ -69,6 +69,7 @@ SCHEMA: Final = {
 RULES: Final = Rules(
     reserved_namespaces=frozenset({"forbidden"}),
     staged_for=timedelta(days=1),
+    purge_after=timedelta(minutes=1),
     idempotency_lifetime=timedelta(minutes=30),
     idempotency_grace=timedelta(minutes=5),
     page_size_default=100,

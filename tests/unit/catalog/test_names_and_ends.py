@@ -18,7 +18,7 @@ from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.objects import ObjectKind
 from lakeward.servicekit.errors import Reason, Refusal
-from tests.support.catalog.house import ANYTHING, House, a_house, context, ident, refusal_of, tabular
+from tests.support.catalog.house import ANYTHING, RULES, House, a_house, context, ident, refusal_of, tabular
 from tests.support.catalog.values import NOON
 
 TABLE, VIEW = "orders", "recent"
@@ -161,7 +161,7 @@ async def test_a_drop_is_final_and_purges_unless_told_otherwise(name: str) -> No
         Queue.TABULAR_PURGE,
         gone.incarnation,
         gone.location,
-        NOON,
+        NOON + RULES.purge_after,
     )
     assert house.events()[-1] == ("dropTable" if name == TABLE else "dropView")
     assert house.event()["data"]["purge"] is True

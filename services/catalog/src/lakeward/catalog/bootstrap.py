@@ -175,6 +175,7 @@ def _rules(settings: CatalogSettings) -> Rules:
     return Rules(
         reserved_namespaces=frozenset(name_key(name) for name in server.reserved_namespaces),
         staged_for=STAGED_FOR,
+        purge_after=settings.tasks.purge_delay,
         idempotency_lifetime=idempotency.lifetime if idempotency.enabled else None,
         idempotency_grace=idempotency.grace_period,
         page_size_default=server.pagination_size_default,

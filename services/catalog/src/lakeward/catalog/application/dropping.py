@@ -10,7 +10,7 @@ from lakeward.catalog.application.access import no_such_tabular, open_tabular
 from lakeward.catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward.catalog.application.ports import Changes, Clock, TabularStore, WarehouseStore
+from lakeward.catalog.application.ports import Changes, Clock, Rules, TabularStore, WarehouseStore
 from lakeward.catalog.application.replaying import may_still_use
 from lakeward.catalog.domain.model import Kind, State, WarehouseId
 from lakeward.catalog.domain.names import TabularIdent
@@ -49,6 +49,7 @@ async def drop_tabular(
     once: Once,
     announcer: Announcer,
     clock: Clock,
+    rules: Rules,
 ) -> None:
     """Drop it: restorable for a while where the warehouse soft-deletes, else at once. No file is touched here.
 
@@ -82,7 +83,7 @@ async def drop_tabular(
                 incarnation=tabular.incarnation,
                 name=str(tabular.ident),
                 location=tabular.location,
-                scheduled_for=now if restorable_for is None else now + restorable_for,
+                scheduled_for=now + (rules.purge_after if restorable_for is None else restorable_for),
                 purge=command.purge,
             )
             if restorable_for is None:

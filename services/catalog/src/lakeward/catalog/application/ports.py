@@ -436,6 +436,7 @@ class Rules:
     Attributes:
         reserved_namespaces: name keys beside those that always are reserved.
         staged_for: how long a staged create waits for its commit.
+        purge_after: how long a drop's files are left alone, for engines that delete them too.
         idempotency_lifetime: how long a key is remembered; None: keys are ignored.
         page_size_default: entries of a page whose size is not given.
         page_size_max: the most entries of a page.
@@ -444,6 +445,7 @@ class Rules:
 
     reserved_namespaces: frozenset[str]
     staged_for: timedelta
+    purge_after: timedelta
     idempotency_lifetime: timedelta | None
     idempotency_grace: timedelta
     page_size_default: int

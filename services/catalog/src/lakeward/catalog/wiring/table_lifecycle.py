@@ -32,6 +32,7 @@ def table_lifecycle_use_cases(roles: Roles) -> TableLifecycleUseCases:
             once=roles.once,
             announcer=roles.announcer,
             clock=roles.clock,
+            rules=roles.rules,
         ),
         rename=partial(
             rename_tabular,

@@ -78,6 +78,7 @@ def view_use_cases(roles: Roles) -> ViewUseCases:
             once=roles.once,
             announcer=roles.announcer,
             clock=roles.clock,
+            rules=roles.rules,
         ),
         rename=partial(
             rename_tabular,

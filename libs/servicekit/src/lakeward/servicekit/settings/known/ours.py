@@ -79,6 +79,13 @@ SETTINGS: Final = (
         "Networks a store may lie in though they are denied.",
         services=_VENDING,
     ),
+    _ours(
+        "PURGE_DELAY",
+        kinds.DURATION,
+        "60s",
+        "How long the files of what was dropped are left alone; Spark's DROP TABLE ... PURGE reads and deletes them meanwhile.",
+        services=frozenset({Service.CATALOG}),
+    ),
     *(setting for peer in _PEERS for setting in _peer(*peer)),
     _ours("TLS__CERT_FILE", kinds.PATH, None, "Certificate chain of this process, PEM; gRPC is served with TLS."),
     _ours("TLS__KEY_FILE", kinds.PATH, None, "Its private key, PEM."),

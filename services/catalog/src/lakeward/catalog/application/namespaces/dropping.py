@@ -83,7 +83,7 @@ async def drop_namespace(
             contents = await change.contents(command.warehouse_id, namespace.namespace_id)
             check_droppable(command, opened.warehouse, namespace, contents)
             now = clock.now()
-            await _enqueue_purges(command, change, contents, at=now)
+            await _enqueue_purges(command, change, contents, at=now + rules.purge_after)
             await change.delete_namespace(namespace)
             await change.emit(*_events(command, namespace, contents, announcer, occasion(caller, now)))
             await keeper.keep(change, namespace_id=namespace.namespace_id)
