@@ -117,6 +117,15 @@ async def test_what_was_pushed_out_is_read_again() -> None:
     assert (store.reads[ids[-1], False], store.reads[ids[0], False]) == (1, 2)
 
 
+async def test_a_commit_to_a_table_of_thousands_of_snapshots_builds_on_what_the_last_one_kept(
+    store: CountedBodies,
+) -> None:
+    documents = Documents(store)
+    documents.keep(ID, TABLE, a_body("x" * (10 << 20)))  # as much as 15,000 snapshots
+    assert await documents.table(WAREHOUSE, ID) is TABLE
+    assert not store.reads
+
+
 @given(st.integers(1, 40), st.lists(st.tuples(st.integers(0, 9), st.integers(0, 12)), max_size=40))
 def test_what_is_cached_fits_and_is_what_was_put(budget: int, puts: list[tuple[int, int]]) -> None:
     cache, sizes = SizedCache[int, int](budget), dict[int, int]()
@@ -142,5 +151,5 @@ def test_what_was_used_last_goes_last() -> None:
 def test_one_value_does_not_push_out_all_the_others() -> None:
     cache = SizedCache[str, int](8)
     cache.put("small", 0, 2)
-    cache.put("large", 0, 3)
+    cache.put("large", 0, 5)
     assert (cache.get("small"), cache.get("large")) == (0, None)

@@ -44,8 +44,8 @@ class SizedCache(Generic[Key, Value]):
         return entry[0]
 
     def put(self, key: Key, value: Value, size: int) -> None:
-        """Keep a value of `size` bytes, unless it alone is over a quarter of the budget."""
-        if size > self._budget // 4 or key in self._entries:
+        """Keep a value of `size` bytes, unless it alone is over a half of the budget."""
+        if size > self._budget // 2 or key in self._entries:
             return
         self._entries[key] = (value, size)
         self._used += size
@@ -60,10 +60,11 @@ class Documents:
     Args:
         bodies: where they are kept.
         text_bytes: budget for plain and compressed text, each.
-        parsed_bytes: budget for parsed metadata.
+        parsed_bytes: budget for parsed metadata. A commit that has to parse what it builds on costs as much as the whole table,
+            so one of tens of thousands of snapshots must fit.
     """
 
-    def __init__(self, bodies: BodyStore, *, text_bytes: int = 32 << 20, parsed_bytes: int = 64 << 20) -> None:
+    def __init__(self, bodies: BodyStore, *, text_bytes: int = 32 << 20, parsed_bytes: int = 128 << 20) -> None:
         """Start empty; see the class."""
         self._bodies = bodies
         self._plain: SizedCache[tuple[MetadataId, bool], bytes] = SizedCache(text_bytes)
