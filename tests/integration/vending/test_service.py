@@ -158,6 +158,11 @@ async def test_a_warehouse_is_staged_judged_proved_and_used(service: Service) ->
     )
     await service.files.WriteFile(write)
     assert (await service.files.ReadFile(pb.ReadFileRequest(storage=files, location=at))).content == b"{}"
+    plain = f"{place.url}/t1/metadata/0.metadata.json"
+    await service.files.WriteFile(
+        pb.WriteFileRequest(storage=files, location=plain, content=gzip.compress(b"[]"), inflate=True)
+    )
+    assert (await service.files.ReadFile(pb.ReadFileRequest(storage=files, location=plain))).content == b"[]"
 
     access = await service.access.VendAccess(
         pb.VendAccessRequest(storage=storage(place, secret_id, permits.PURPOSE_VEND))
@@ -182,7 +187,7 @@ async def test_a_warehouse_is_staged_judged_proved_and_used(service: Service) ->
 
     purge = pb.PurgePageRequest(storage=storage(place, secret_id, permits.PURPOSE_PURGE))
     purged = await service.files.PurgePage(purge)
-    assert (purged.deleted, purged.done) == (1, True)
+    assert (purged.deleted, purged.done) == (2, True)
     await service.files.DeleteFiles(pb.DeleteFilesRequest(storage=files, locations=[at]))
     await service.storage.ForgetSecret(pb.ForgetSecretRequest(secret_id=secret_id))
 

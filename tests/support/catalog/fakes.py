@@ -12,6 +12,7 @@ from uuid import UUID
 
 from lakeward.catalog.application.caller import Delegation
 from lakeward.catalog.application.ports_access import Folder, Level, SignedRequest, StorageRequest, Vended
+from lakeward.catalog.domain.bodies import Deflated, gzip_file, inflate
 from lakeward.catalog.domain.iceberg.files import is_gzip_name
 from lakeward.catalog.domain.model import Incarnation, Storage, Tabular, Warehouse, WarehouseId
 from lakeward.locations import Location
@@ -77,12 +78,12 @@ class MemoryFiles:
         return gzip.decompress(content) if is_gzip_name(location) else content
 
     async def write(
-        self, warehouse: Warehouse, tabular: Tabular, location: str, content: bytes, *, principal: str
+        self, warehouse: Warehouse, tabular: Tabular, location: str, text: Deflated, *, principal: str
     ) -> None:
         self._check()
         assert Location.parse(tabular.location).contains(Location.parse(location))
         assert location not in self.stored
-        self.stored[location] = content
+        self.stored[location] = gzip_file(text) if is_gzip_name(location) else inflate(text)
 
     async def delete(self, warehouse: Warehouse, tabular: Tabular, locations: Sequence[str], *, principal: str) -> None:
         self._check()

@@ -102,6 +102,36 @@ async def test_a_file_is_written_once_and_read_back_inflated(house: House) -> No
     ).reason == Reason.REASON_FILE_EXISTS
 
 
+@pytest.mark.parametrize("size", [2, 10_000_000])
+async def test_a_file_that_came_as_gzip_lies_there_inflated_where_that_is_asked_for(house: House, size: int) -> None:
+    text = b" " * (size - 2) + b"{}"
+    await files.write_file(
+        permit(Purpose.FILES),
+        PROFILE,
+        location=f"{TABLE}/metadata/1.metadata.json",
+        content=gzip.compress(text),
+        content_type=None,
+        inflate=True,
+        **house.io,
+    )
+    assert house.backend.objects["wh/t1/metadata/1.metadata.json"] == text
+
+
+@pytest.mark.parametrize("content", [b"{}", gzip.compress(b"{}")[:-4], gzip.compress(bytes(files.MAX_FILE_BYTES + 1))])
+async def test_what_can_not_be_inflated_is_refused_and_nothing_is_written(house: House, content: bytes) -> None:
+    writing = files.write_file(
+        permit(Purpose.FILES),
+        PROFILE,
+        location=f"{TABLE}/metadata/1.metadata.json",
+        content=content,
+        content_type=None,
+        inflate=True,
+        **house.io,
+    )
+    assert (await refusal_of(writing)).reason == Reason.REASON_FILE_UNREADABLE
+    assert not house.backend.objects
+
+
 @pytest.mark.parametrize(
     ("reason", "location"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from datetime import UTC, timedelta
 from typing import Any
 
@@ -14,6 +15,7 @@ from lakeward.catalog.adapters.vending.permits import Permits
 from lakeward.catalog.application.caller import Delegation
 from lakeward.catalog.application.ports import Files
 from lakeward.catalog.application.ports_access import ClientAccess, Level, StorageRequest
+from lakeward.catalog.domain.bodies import deflate
 from lakeward.locations import Location
 from lakeward.protocol.common.v1 import context_pb2
 from lakeward.protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
@@ -127,10 +129,16 @@ async def test_a_file_is_read_within_its_folder_and_for_no_table(files: Files, t
 async def test_a_file_is_written_within_its_table_and_nothing_is_deleted_with_that_permit(
     files: Files, there: FilesThere
 ) -> None:
-    await files.write(WAREHOUSE, TABLE, f"{TABLE.location}/metadata/x.json", b"text", principal=WHO)
+    await files.write(WAREHOUSE, TABLE, f"{TABLE.location}/metadata/x.json", deflate(b"text"), principal=WHO)
     (asked,) = there.asked
     writes = (FILES, permits_pb2.ACCESS_READ_WRITE, TABLE.location, TABLE.incarnation.bytes, WHO)
-    assert (asked.content, said(asked)) == (b"text", writes)
+    assert (gzip.decompress(asked.content), asked.inflate, said(asked)) == (b"text", True, writes)
+
+
+async def test_a_file_whose_name_says_gzip_is_left_so(files: Files, there: FilesThere) -> None:
+    await files.write(WAREHOUSE, TABLE, f"{TABLE.location}/metadata/x.gz.metadata.json", deflate(b"t"), principal=WHO)
+    (asked,) = there.asked
+    assert (gzip.decompress(asked.content), asked.inflate) == (b"t", False)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from lakeward.catalog.application.ports import Files
-from lakeward.catalog.domain.bodies import Body, gzip_file, inflate, join
-from lakeward.catalog.domain.iceberg.files import deletable, is_gzip_name
+from lakeward.catalog.domain.bodies import Body, check_size, join
+from lakeward.catalog.domain.iceberg.files import deletable
 from lakeward.catalog.domain.model import Tabular, Warehouse
 from lakeward.servicekit.errors import Refusal
 
@@ -22,14 +22,14 @@ _background: Final[set[asyncio.Task[Any]]] = set()
 async def write_metadata(
     files: Files, warehouse: Warehouse, tabular: Tabular, location: str, body: Body, *, principal: str
 ) -> None:
-    """Write a metadata file from its stored parts; gzip where the name says so, without compressing anything again.
+    """Write a metadata file from its stored parts, without compressing or inflating anything here.
 
     Raises:
-        Refusal: what `Files.write` raises.
+        Refusal: TOO_LARGE; what `Files.write` raises.
     """
     text = join([part.part for part in body.everything])
-    content = gzip_file(text) if is_gzip_name(location) else inflate(text)
-    await files.write(warehouse, tabular, location, content, principal=principal)
+    check_size(text)
+    await files.write(warehouse, tabular, location, text, principal=principal)
 
 
 async def take_back(

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
-from lakeward.catalog.domain.bodies import Body, BodyPart
+from lakeward.catalog.domain.bodies import Body, BodyPart, Deflated
 from lakeward.catalog.domain.events import Event
 from lakeward.catalog.domain.model import (
     Incarnation,
@@ -381,9 +381,9 @@ class Files(Protocol):
         ...
 
     async def write(
-        self, warehouse: Warehouse, tabular: Tabular, location: str, content: bytes, *, principal: str
+        self, warehouse: Warehouse, tabular: Tabular, location: str, text: Deflated, *, principal: str
     ) -> None:
-        """A new file. Raises FILE_EXISTS, STORE_UNAVAILABLE, STORE_DENIED."""
+        """A new file, gzip where the name says so. Raises FILE_EXISTS, STORE_UNAVAILABLE, STORE_DENIED."""
 
     async def delete(self, warehouse: Warehouse, tabular: Tabular, locations: Sequence[str], *, principal: str) -> None:
         """By name; absent ones count as deleted. Raises STORE_UNAVAILABLE, STORE_DENIED."""

@@ -66,12 +66,11 @@ def deflate(text: bytes) -> Deflated:
     return Deflated(compressor.compress(text) + compressor.flush(zlib.Z_FULL_FLUSH), zlib.crc32(text), len(text))
 
 
-def inflate(part: Deflated) -> bytes:
-    """The text of a part.
+def check_size(part: Deflated) -> None:
+    """Whether a text is within the limit.
 
     Raises:
-        Refusal: TOO_LARGE; the part says it is beyond the limit, or inflates beyond what it says.
-        ValueError: the bytes are not what `deflate` made.
+        Refusal: TOO_LARGE.
     """
     if part.size > MAX_TEXT:
         raise Refusal(
@@ -80,6 +79,16 @@ def inflate(part: Deflated) -> bytes:
             what="metadata",
             limit=str(MAX_TEXT),
         )
+
+
+def inflate(part: Deflated) -> bytes:
+    """The text of a part.
+
+    Raises:
+        Refusal: TOO_LARGE; the part says it is beyond the limit, or inflates beyond what it says.
+        ValueError: the bytes are not what `deflate` made.
+    """
+    check_size(part)
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     text = inflater.decompress(part.raw, part.size + 1)
     if len(text) != part.size or zlib.crc32(text) != part.crc32:

@@ -49,9 +49,7 @@ async def read_file(permit: Permit, profile: bytes, *, location: str, secrets: S
     content = await store.read(file.path, limit=MAX_FILE_BYTES)
     if not inflating.is_gzip_name(file.path):
         return content
-    if len(content) <= _INFLATED_IN_LOOP:
-        return inflating.inflate(content, limit=MAX_FILE_BYTES, location=location)
-    return await asyncio.to_thread(inflating.inflate, content, limit=MAX_FILE_BYTES, location=location)
+    return await _inflated(content, location)
 
 
 async def write_file(
@@ -63,11 +61,23 @@ async def write_file(
     content_type: str | None,
     secrets: Secrets,
     backends: Backends,
+    inflate: bool = False,
 ) -> None:
     """Write one new file. Writing the same bytes to the same place again changes nothing.
 
+    Args:
+        permit: to write there.
+        profile: of the storage.
+        location: where.
+        content: as it is to lie there, or gzip of that.
+        content_type: told to the store; None: nothing is.
+        secrets: has the permit's secret.
+        backends: the storage kinds.
+        inflate: the content is gzip, and lies there inflated.
+
     Raises:
-        Refusal: PERMIT_REFUSED, MALFORMED_LOCATION, TOO_LARGE, FILE_EXISTS, and those of the store.
+        Refusal: PERMIT_REFUSED, MALFORMED_LOCATION, TOO_LARGE, FILE_EXISTS, and those of the store; FILE_UNREADABLE where what is
+            to be inflated is not gzip, or is more than a file may be.
     """
     permit.require(Purpose.FILES, Access.READ_WRITE)
     file = permit.file_at(location)
@@ -79,6 +89,8 @@ async def write_file(
             limit=str(MAX_FILE_BYTES),
         )
     store = await _open(permit, profile, secrets=secrets, backends=backends)
+    if inflate:
+        content = await _inflated(content, location)
     await store.write(file.path, content, content_type=content_type)
 
 
@@ -126,6 +138,12 @@ async def purge_page(permit: Permit, profile: bytes, *, secrets: Secrets, backen
     if keys:
         await store.delete(keys)
     return Purged(deleted=len(keys), done=len(keys) < PAGE)
+
+
+async def _inflated(content: bytes, location: str) -> bytes:
+    if len(content) <= _INFLATED_IN_LOOP:
+        return inflating.inflate(content, limit=MAX_FILE_BYTES, location=location)
+    return await asyncio.to_thread(inflating.inflate, content, limit=MAX_FILE_BYTES, location=location)
 
 
 async def _open(permit: Permit, profile: bytes, *, secrets: Secrets, backends: Backends) -> ObjectStore:

@@ -64,6 +64,7 @@ class FileServicer(vending_pb2_grpc.FileServiceServicer):
             location=request.location,
             content=request.content,
             content_type=request.content_type or None,
+            inflate=request.inflate,
         )
         return pb.WriteFileResponse()
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from lakeward.catalog.adapters.vending.permits import Permits
+from lakeward.catalog.domain.bodies import Deflated, gzip_file
+from lakeward.catalog.domain.iceberg.files import is_gzip_name
 from lakeward.catalog.domain.model import Incarnation, Tabular, Warehouse
 from lakeward.locations import Location
 from lakeward.protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
@@ -32,13 +34,17 @@ class VendingFiles:
         return reply.content
 
     async def write(
-        self, warehouse: Warehouse, tabular: Tabular, location: str, content: bytes, *, principal: str
+        self, warehouse: Warehouse, tabular: Tabular, location: str, text: Deflated, *, principal: str
     ) -> None:
         """See `Files`."""
         storage = self._of(warehouse, tabular, permits_pb2.ACCESS_READ_WRITE, principal)
         await self._stub.WriteFile(
             vending_pb2.WriteFileRequest(
-                storage=storage, location=location, content=content, content_type="application/json"
+                storage=storage,
+                location=location,
+                content=gzip_file(text),
+                content_type="application/json",
+                inflate=not is_gzip_name(location),
             )
         )
 
