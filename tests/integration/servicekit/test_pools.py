@@ -61,10 +61,11 @@ async def pool(postgres_url: str, line: Line, beside: object) -> AsyncIterator[P
 
 
 async def _begun(beside: asyncpg.Connection[asyncpg.Record], statement: str) -> None:
-    """Wait until the server runs what begins with `statement`."""
+    """Wait until somebody runs what begins with `statement` in this test's database; others run theirs beside it."""
     async with asyncio.timeout(5):
         while not await beside.fetchval(
-            "select count(*) from pg_stat_activity where state = 'active' and query ilike $1 and pid <> pg_backend_pid()",
+            "select count(*) from pg_stat_activity where datname = current_database() and state = 'active'"
+            " and query ilike $1 and pid <> pg_backend_pid()",
             statement + "%",
         ):
             pass

@@ -159,7 +159,7 @@ SPOILT: Mapping[str, Spoil] = {
 }
 
 
-@pytest.mark.parametrize(("path", "spoilt"), product(PURPOSES, SPOILT))
+@pytest.mark.parametrize(("path", "spoilt"), list(product(PURPOSES, SPOILT)))
 async def test_a_permit_that_is_not_sound_opens_nothing(walled: Walled, path: str, spoilt: str) -> None:
     claims = _claims(walled, path)
     request = _request(walled, path, walled.storage(SPOILT[spoilt](walled, claims)))
