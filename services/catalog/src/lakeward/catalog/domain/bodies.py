@@ -8,6 +8,7 @@ ones with the documents before it: a commit compresses and stores the head and t
 from __future__ import annotations
 
 import dataclasses
+import functools
 import zlib
 from collections.abc import Sequence
 from typing import Final
@@ -148,6 +149,8 @@ def _squares() -> tuple[int, ...]:
 _SQUARES: Final = _squares()  # x^(2^k)
 
 
+# The parts of a table stay the same from commit to commit, and so do their sizes.
+@functools.lru_cache(maxsize=1 << 16)
 def _power_of_x(exponent: int) -> int:
     power, k = 1 << 31, 0  # x^0
     while exponent:
