@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import logging
@@ -22,7 +21,7 @@ from lakeward.cli.settings import EverySetting
 from lakeward.cli.signals import told_to_stop
 from lakeward.cli.snippets import shown
 from lakeward.components import databases
-from lakeward.components.embedded import Components, components
+from lakeward.components.embedded import Components, components, first_to_end
 from lakeward.gateway.server import bound_socket
 from lakeward.gateway.server import serve as serve_http
 
@@ -59,23 +58,8 @@ async def up(home: Path, environ: Mapping[str, str]) -> None:
         port = await stack.enter_async_context(serve_http(composition.application, listener=listener))
         url = f"http://{_EVERYWHERE.get(server.bind_ip, server.bind_ip)}:{port}"
         click.echo(shown(url=url, warehouse=warehouse, home=home))
-        await _told_to_stop_while(parts)
+        await first_to_end(told_to_stop(), parts.watch())
         click.echo("stopping")
-
-
-async def _told_to_stop_while(parts: Components) -> None:
-    """Wait to be told to stop.
-
-    Raises:
-        ComponentFailed: a component ended before.
-    """
-    waiting = {asyncio.create_task(told_to_stop()), asyncio.create_task(parts.watch())}
-    try:
-        ended, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        await next(iter(ended))
-    finally:
-        for task in waiting:
-            task.cancel()
 
 
 def chosen(parts: Components, home: Path) -> dict[str, str]:

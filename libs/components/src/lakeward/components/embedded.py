@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from lakeward.components import folder, provision
 from lakeward.components.environment import UP, Names
@@ -31,13 +31,18 @@ class Components:
         Raises:
             ComponentFailed: one ended without being told to; the message carries the end of its log.
         """
-        watching = {asyncio.create_task(server.watch()) for server in (self.postgres, self.nats, self.s3)}
-        try:
-            ended, _ = await asyncio.wait(watching, return_when=asyncio.FIRST_COMPLETED)
-            await next(iter(ended))
-        finally:
-            for task in watching:
-                task.cancel()
+        await first_to_end(*(server.watch() for server in (self.postgres, self.nats, self.s3)))
+
+
+async def first_to_end(*work: Coroutine[Any, Any, None]) -> None:
+    """Run all of it until one ends, as that one ends; the rest is cancelled."""
+    running = {asyncio.create_task(each) for each in work}
+    try:
+        ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        await next(iter(ended))
+    finally:
+        for task in running:
+            task.cancel()
 
 
 class _Stoppable(Protocol):
