@@ -51,7 +51,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(RUN_STAMP): $(BIN)/python $(MANIFESTS)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt hatchling editables
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt hatchling editables setuptools wheel
 	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt $(addprefix --editable ,$(DISTRIBUTIONS))
 	@touch $@
 
