@@ -37,12 +37,6 @@ UNBOUNDED = {
     "lakeward/catalog/domain/names.py:name_key",
     "lakeward/catalog/transport/decode.py:_namespace",
     "lakeward/catalog/transport/decode.py:warehouse_id",
-    "lakeward/gateway/context.py:_delegation",
-    "lakeward/gateway/context.py:_user_agent",
-    "lakeward/gateway/dialects/iceberg/etags.py:tags_of",
-    "lakeward/gateway/encoding.py:takes_gzip",
-    "lakeward/gateway/forwarded.py:_of_host",
-    "lakeward/gateway/forwarded.py:_trusts",
     "lakeward/vending/application/storages.py:_parsed",
     "lakeward/vending/transport/decode.py:_permit",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -10,6 +9,7 @@ from lakeward.gateway.forwarded import Links
 from lakeward.gateway.http import Header, Scope
 from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.remembering import remembered
 
 _SINGLE: Final = frozenset(
     {
@@ -115,7 +115,7 @@ def _text(value: bytes) -> str:
     return value.decode("latin-1").strip()
 
 
-@functools.lru_cache(maxsize=1024)
+@remembered(entries=1024, longest=_MAX_USER_AGENT)
 def _user_agent(value: bytes) -> str:
     cut = value[:_MAX_USER_AGENT].decode("utf-8", "replace")
     while len(cut.encode()) > _MAX_USER_AGENT:
@@ -123,7 +123,7 @@ def _user_agent(value: bytes) -> str:
     return cut
 
 
-@functools.lru_cache(maxsize=256)
+@remembered(entries=256, longest=128)
 def _delegation(value: bytes) -> tuple[context_pb2.Delegation.ValueType, ...]:
     """The words that are known; case counts, and what is unknown says nothing."""
     words = (word.strip() for word in value.split(b","))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import zlib
 from typing import Final
 
 from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.remembering import remembered
 
 GZIP: Final = (b"content-encoding", b"gzip")
 _GZIP_WINDOW: Final = 31
@@ -21,7 +21,7 @@ _LEVEL: Final = 1
 _MEMBERS_MAX: Final = 16
 
 
-@functools.lru_cache(maxsize=256)
+@remembered(entries=256, longest=128)
 def takes_gzip(accept_encoding: bytes) -> bool:
     """Whether an Accept-Encoding header lets a reply be gzipped."""
     accepted: dict[str, bool] = {}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
+
+from lakeward.servicekit.remembering import remembered
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -14,6 +15,9 @@ _HOST: Final = re.compile(r"(?:[A-Za-z0-9._\-]+|\[[0-9A-Fa-f:.]+\])(?P<port>:[0-
 _PREFIX: Final = re.compile(r"(?:/[A-Za-z0-9._~\-]+)*")
 _DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 _FORWARDED: Final = (b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-port", b"x-forwarded-prefix")
+# Characters: of an IPv6 address with its zone, and of a scheme with a host as long as DNS lets one be, and its port.
+_MAX_ADDRESS: Final = 64
+_MAX_HOST: Final = 270
 _FORWARDED_NAMES: Final = frozenset(_FORWARDED)
 
 
@@ -32,8 +36,8 @@ class Links:
         self._heed: Final = heed_forwarded
         self._networks: Final = tuple(trusted_proxies)
         # one process sees few proxies and few names, so both answers are kept
-        self._trusts: Final = functools.lru_cache(maxsize=4096)(self._is_trusted)
-        self._of_host: Final = functools.lru_cache(maxsize=1024)(_direct)
+        self._trusts: Final = remembered(entries=4096, longest=_MAX_ADDRESS)(self._is_trusted)
+        self._of_host: Final = remembered(entries=1024, longest=_MAX_HOST)(_direct)
 
     def base(self, scheme: str, client: str | None, headers: Mapping[bytes, bytes]) -> str:
         """The base without a trailing slash; empty where nothing says what it is.
