@@ -31,12 +31,6 @@ OF_OUR_OWN = {
 }
 # Still keyed by text of any length. It only ever gets shorter: an entry that holds no longer fails.
 UNBOUNDED = {
-    "lakeward/catalog/application/placing.py:_base",
-    "lakeward/catalog/application/placing.py:_layout",
-    "lakeward/catalog/domain/names.py:_fault_cached",
-    "lakeward/catalog/domain/names.py:name_key",
-    "lakeward/catalog/transport/decode.py:_namespace",
-    "lakeward/catalog/transport/decode.py:warehouse_id",
     "lakeward/vending/application/storages.py:_parsed",
     "lakeward/vending/transport/decode.py:_permit",
 }

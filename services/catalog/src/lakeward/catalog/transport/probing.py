@@ -10,7 +10,7 @@ from typing import Final
 
 from lakeward.catalog.application.access import no_such_tabular
 from lakeward.catalog.domain.model import Kind
-from lakeward.catalog.domain.names import TabularIdent
+from lakeward.catalog.domain.names import MAX_SOUGHT, TabularIdent
 from lakeward.catalog.transport import decode
 from lakeward.protocol.catalog.v1 import types_pb2
 from lakeward.servicekit.errors import Reason, Refusal
@@ -32,9 +32,12 @@ def looked_for(kind: Kind, message: types_pb2.TabularIdent) -> TabularIdent:
         Refusal: NO_SUCH_TABLE or NO_SUCH_VIEW, for a path that nothing can have.
     """
     try:
-        return decode.tabular_ident(message)
+        ident = decode.tabular_ident(message)
+        if len(ident.name) <= MAX_SOUGHT:
+            return ident
+        raise no_such_tabular(kind, str(ident)[:1000])
     except Refusal as refusal:
         if refusal.reason in _IMPOSSIBLE:
-            shown = ".".join((*message.namespace.parts, message.name))
-            raise no_such_tabular(kind, shown[:1000]) from None
+            parts = [part[:1000] for part in (*message.namespace.parts[:10], message.name)]
+            raise no_such_tabular(kind, ".".join(parts)[:1000]) from None
         raise
