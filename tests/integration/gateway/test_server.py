@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from lakeward.gateway import server
+from lakeward.gateway import protocol
 from lakeward.gateway.bootstrap import gateway
 from lakeward.gateway.health import Probe
 from lakeward.gateway.peers import Peers
@@ -183,7 +183,7 @@ async def test_a_connection_that_stays_silent_is_closed(
     catalog: Service, sent: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seconds in ("_HEAD_SECONDS", "_KEEP_ALIVE_SECONDS", "_WATCH_SECONDS"):
-        monkeypatch.setattr(server, seconds, 0.05)
+        monkeypatch.setattr(protocol, seconds, 0.05)
     async with served(catalog) as port:
         reply = await exchange(port, sent)
     assert reply.startswith(b"HTTP/1.1 304 ") if sent.endswith(b"\r\n\r\n") else reply == b""
@@ -193,7 +193,7 @@ async def test_a_connection_that_waits_for_its_answer_is_left_open(
     catalog: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seconds in ("_HEAD_SECONDS", "_KEEP_ALIVE_SECONDS", "_WATCH_SECONDS"):
-        monkeypatch.setattr(server, seconds, 0.02)
+        monkeypatch.setattr(protocol, seconds, 0.02)
     release = asyncio.Event()
 
     async def slow(request: object) -> tables_pb2.LoadTableResponse:
