@@ -111,16 +111,17 @@ def new_table(catalog: Catalog, new_name: str) -> Callable[..., Table]:
 @pytest.fixture(scope="session")
 def spark_vended(spark_session: SparkSession, vended: Reach, lakeward: Lakeward) -> SparkSql:
     """Spark on the warehouse that vends credentials."""
-    return _spark_on(spark_session, vended, name=f"vended_{lakeward.composition}")
+    return spark_on(spark_session, vended, name=f"vended_{lakeward.composition}")
 
 
 @pytest.fixture(scope="session")
 def spark_signed(spark_session: SparkSession, signed: Reach, lakeward: Lakeward) -> SparkSql:
     """Spark on the warehouse that only signs requests."""
-    return _spark_on(spark_session, signed, name=f"signed_{lakeward.composition}")
+    return spark_on(spark_session, signed, name=f"signed_{lakeward.composition}")
 
 
-def _spark_on(session: SparkSession, reach: Reach, *, name: str) -> SparkSql:
+def spark_on(session: SparkSession, reach: Reach, *, name: str) -> SparkSql:
+    """The warehouse as a catalog of the shared session."""
     for key, value in spark_settings(reach, name=name).items():
         session.conf.set(key, value)
     sql = SparkSql(session, name, f"spark_{secrets.token_hex(4)}")

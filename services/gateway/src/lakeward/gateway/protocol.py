@@ -14,6 +14,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from lakeward.gateway.http import encode
 from lakeward.gateway.ids import uuid7
+from lakeward.gateway.printed import printed
 
 # Longer than the pools of JVM clients keep a connection, so that the client closes first and never writes into a closed one.
 _KEEP_ALIVE_SECONDS: Final = 75
@@ -34,7 +35,8 @@ class _HeadTooLargeError(Exception):
 class _JoiningTransport:
     """A transport that keeps the head of a reply until its body comes, and sends both at once.
 
-    uvicorn writes them one after the other, and each write is a system call and a packet.
+    uvicorn writes them one after the other, and each write is a system call and a packet. Every head passes here, uvicorn's own
+    replies and refusals too, so here is where header names are put as they are printed.
     """
 
     __slots__ = ("_head", "_transport")
@@ -52,7 +54,7 @@ class _JoiningTransport:
                 return
             self._transport.write(head)
         elif data.startswith(_HEAD_BEGINS) and not data.startswith(_CONTINUE_BEGINS):
-            self._head = data
+            self._head = printed(data)
             return
         self._transport.write(data)
 
