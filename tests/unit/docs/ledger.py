@@ -254,6 +254,7 @@ OF_OUR_OWN: Final = frozenset(
         "repeated-additions-resolve",
         "row-ids-are-given-once",
         "sequence-numbers-only-rise",
+        "signatures-are-confined",
         "tables-stay-themselves",
         "twins-wait",
     }

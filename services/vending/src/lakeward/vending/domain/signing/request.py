@@ -64,6 +64,11 @@ class Signable:
     keys: Sequence[str]
 
     @property
+    def lists_keys(self) -> bool:
+        """Whether the keys that it touches stand in its body: a delete of many."""
+        return any(name == "delete" for name, _ in self.query)
+
+    @property
     def cacheable(self) -> bool:
         """Whether a client may use the signature for an equal request: never for what changes something.
 
