@@ -7,5 +7,6 @@ signed_calls  what both are made of: signed, and tried again while the store is 
 endpoints     the URLs of a profile
 identities    who calls: a key, the process's own identity, a role that either assumes
 sts           AssumeRole     r2   Cloudflare's     oss   Alibaba's
+granted       the credential that any of the three grants
 failures      what the store said, as a refusal     xml   reads its replies
 """
