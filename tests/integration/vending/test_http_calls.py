@@ -14,7 +14,7 @@ from lakeward.vending.adapters.network import calls as calls_module
 from lakeward.vending.adapters.network import connections
 from lakeward.vending.adapters.network.addresses import AddressGuard
 from lakeward.vending.adapters.network.calls import HttpCalls, Reply
-from lakeward.vending.adapters.network.connections import TooLarge
+from lakeward.vending.adapters.network.refusals import ReplyTooLarge
 from lakeward.vending.domain.addresses import AddressRules
 from tests.support.vending.fakes import FakeResolver, refusal_of
 
@@ -138,7 +138,7 @@ async def test_a_reply_that_is_cut_or_no_reply_is_an_outage(answer: bytes) -> No
 )
 async def test_a_reply_over_the_limit_is_not_read(answer: bytes) -> None:
     async with serving(answer) as (server, calls):
-        with pytest.raises(TooLarge):
+        with pytest.raises(ReplyTooLarge):
             await send(calls, server.url, limit=100)
         assert await send(calls, server.url) == Reply(200, b"ok")
 

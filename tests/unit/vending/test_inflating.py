@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import gzip
+import zlib
+from typing import Any
 
 import pytest
 
 from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.domain.inflating import inflate, is_gzip_name
+from lakeward.vending.domain.inflating import MAX_MEMBERS, inflate, is_gzip_name
 
 TEXT = b"0123456789" * 1000
 
@@ -51,3 +53,32 @@ def test_a_changed_byte_is_noticed() -> None:
     content = bytearray(gzip.compress(TEXT))
     content[-6] ^= 1
     refused(bytes(content))
+
+
+def test_a_file_of_blocks_is_inflated_across_the_pieces_that_it_is_read_in() -> None:
+    blocks = [bytes([number % 251]) * (number * 37 % 5000) for number in range(500)]
+    content = b"".join(gzip.compress(block, compresslevel=0) for block in blocks)
+    assert len(content) > 2 * 64 * 1024
+    assert inflate(content, limit=10_000_000, location="x") == b"".join(blocks)
+
+
+def test_a_file_of_empty_members_is_refused_and_not_copied_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixty-four MiB hold three million of them: copying the rest of the file at the end of each would never end."""
+    content = gzip.compress(b"") * 50_000
+    given: list[int] = []
+    create = zlib.decompressobj
+
+    class Counting:
+        def __init__(self, **how: Any) -> None:
+            self._inner = create(**how)
+
+        def decompress(self, data: memoryview, most: int) -> bytes:
+            given.append(len(data))
+            return self._inner.decompress(data, most)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._inner, name)
+
+    monkeypatch.setattr(zlib, "decompressobj", Counting)
+    refused(content)
+    assert sum(given) <= MAX_MEMBERS * 64 * 1024

@@ -19,7 +19,8 @@ from lakeward.servicekit.rpc import Host
 from lakeward.vending.adapters.caching.backends import LONGEST, CachedBackend
 from lakeward.vending.adapters.caching.secrets import CachedSecrets
 from lakeward.vending.adapters.network.addresses import AddressGuard, SystemResolver
-from lakeward.vending.adapters.network.calls import HttpCalls
+from lakeward.vending.adapters.network.calls import Connections, HttpCalls
+from lakeward.vending.adapters.network.services import Services
 from lakeward.vending.adapters.postgres import migrations
 from lakeward.vending.adapters.postgres.sealing import KeyRing
 from lakeward.vending.adapters.postgres.secrets import PostgresSecrets
@@ -136,11 +137,19 @@ def _secrets(pool: Pool, settings: SecretSettings) -> SecretStore:
 
 
 def _s3(settings: VendingSettings, stack: AsyncExitStack, *, clock: Clock, ids: Ids) -> StorageBackend:
-    guard = AddressGuard(_address_rules(settings.storage), SystemResolver())
-    calls = HttpCalls(guard)
+    resolver = SystemResolver()
+    stack.callback(resolver.close)
+    guard = AddressGuard(_address_rules(settings.storage), resolver)
+    calls = HttpCalls(guard, _services(settings.storage))
     stack.callback(calls.close)
     backend = S3Backend(calls=calls, guard=guard, rules=_identity_rules(settings.storage), clock=clock, ids=ids)
     return _cached(backend, settings.caches, clock)
+
+
+def _services(settings: StorageSettings) -> Services[Connections]:
+    return Services(
+        Connections, per_service=settings.calls_per_store, failures=settings.failures_until_a_store_is_left_alone
+    )
 
 
 def _cached(backend: StorageBackend, settings: CacheSettings, clock: Clock) -> StorageBackend:

@@ -20,3 +20,5 @@ class StorageSettings(Settings):
     skip_validation: bool = named("SKIP_STORAGE_VALIDATION")
     deny_addresses: tuple[Network, ...] = named("STORAGE_DENY_ADDRESSES")
     allow_addresses: tuple[Network, ...] = named("STORAGE_ALLOW_ADDRESSES")
+    calls_per_store: int = named("STORAGE_CALLS_AT_ONCE")
+    failures_until_a_store_is_left_alone: int = named("STORAGE_BREAKER_FAILURES")

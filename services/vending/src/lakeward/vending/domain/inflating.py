@@ -1,4 +1,4 @@
-"""Gzip, with a bound on what it may become."""
+"""Gzip, with bounds on what it may become and on the work that it may make."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import Final
 
 from lakeward.servicekit.errors import Reason, Refusal
 
+# Writers that work in parallel or in blocks end a member every 64 KiB or so; a file of nothing but empty members is an attack.
+MAX_MEMBERS: Final = 4096
 _GZIP: Final = 31  # zlib's word for gzip framing with the largest window
 _SUFFIXES: Final = (".gz", ".gz.metadata.json")
+# What follows a member's end is copied, so that much is given to a member at a time and not all of the file.
+_PIECE: Final = 64 * 1024
 
 
 def is_gzip_name(key: str) -> bool:
@@ -17,7 +21,7 @@ def is_gzip_name(key: str) -> bool:
 
 
 def inflate(content: bytes, *, limit: int, location: str) -> bytes:
-    """Inflate gzip of one or more members.
+    """Inflate gzip of one or more members. The work grows with `content` and `limit`, and not faster.
 
     Args:
         content: the whole file.
@@ -25,19 +29,25 @@ def inflate(content: bytes, *, limit: int, location: str) -> bytes:
         location: the file's name, for the refusal.
 
     Raises:
-        Refusal: FILE_UNREADABLE: not gzip, cut short, or more than `limit` bytes.
+        Refusal: FILE_UNREADABLE: not gzip, cut short, more than `limit` bytes, or more than `MAX_MEMBERS` members.
     """
     inflated = bytearray()
-    rest = content
+    view, at, members = memoryview(content), 0, 0
     try:
-        while rest:
+        while at < len(content):
+            members += 1
+            if members > MAX_MEMBERS:
+                raise _unreadable(location, f"it has more than {MAX_MEMBERS} gzip members")
             member = zlib.decompressobj(wbits=_GZIP)
-            inflated += member.decompress(rest, limit + 1 - len(inflated))
-            if len(inflated) > limit:
-                raise _unreadable(location, f"it inflates to more than {limit} bytes")
+            while not member.eof and at < len(content):
+                piece = view[at : at + _PIECE]
+                at += len(piece)
+                inflated += member.decompress(piece, limit + 1 - len(inflated))
+                if len(inflated) > limit:
+                    raise _unreadable(location, f"it inflates to more than {limit} bytes")
             if not member.eof:
                 raise _unreadable(location, "its gzip data is cut short")
-            rest = member.unused_data
+            at -= len(member.unused_data)
     except zlib.error as error:
         raise _unreadable(location, "its name says gzip and its content is not") from error
     if not content:

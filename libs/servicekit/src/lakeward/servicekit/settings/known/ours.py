@@ -80,6 +80,20 @@ SETTINGS: Final = (
         services=_VENDING,
     ),
     _ours(
+        "STORAGE_CALLS_AT_ONCE",
+        kinds.integer(minimum=1, maximum=512),
+        "64",
+        "Calls to one store at once, by one process; others have slots of their own.",
+        services=_VENDING,
+    ),
+    _ours(
+        "STORAGE_BREAKER_FAILURES",
+        kinds.integer(maximum=1000),
+        "10",
+        "Unanswered calls in a row after which a store is left alone for 5 to 60 seconds; 0: never.",
+        services=_VENDING,
+    ),
+    _ours(
         "PURGE_DELAY",
         kinds.DURATION,
         "60s",

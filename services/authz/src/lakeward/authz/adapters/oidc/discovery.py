@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import hashlib
 import json
@@ -16,6 +17,9 @@ from lakeward.servicekit import tls
 _WELL_KNOWN: Final = ".well-known/openid-configuration"
 _MAX_BYTES: Final = 1024 * 1024
 SECONDS: Final = 10.0
+# For all of a document: the client's own patience begins anew with each part that arrives.
+_DOCUMENT_SECONDS: Final = 30.0
+_MAX_ISSUER: Final = 2048
 
 
 class ProviderUnreachable(Exception):  # noqa: N818 - it says what is the case
@@ -46,7 +50,7 @@ async def fetch(http: httpx.AsyncClient, uri: str) -> Published:
     address = discovery_address(uri)
     document = await _json(http, address)
     issuer, keys_address = document.get("issuer"), document.get("jwks_uri")
-    if not isinstance(issuer, str) or not issuer:
+    if not isinstance(issuer, str) or not 0 < len(issuer) <= _MAX_ISSUER:
         raise ProviderUnreachable(f"{address} names no issuer; it must be an OpenID discovery document")
     if not isinstance(keys_address, str) or not keys_address.startswith(("https://", "http://")):
         raise ProviderUnreachable(f"{address} names no jwks_uri; it must be an OpenID discovery document")
@@ -65,14 +69,10 @@ def discovery_address(uri: str) -> str:
 
 async def _json(http: httpx.AsyncClient, address: str) -> Mapping[str, object]:
     try:
-        async with http.stream("GET", address, headers={"accept": "application/json"}) as response:
-            if response.status_code != httpx.codes.OK:
-                raise ProviderUnreachable(f"{address} answers {response.status_code} in place of 200")
-            body = bytearray()
-            async for part in response.aiter_bytes():
-                body += part
-                if len(body) > _MAX_BYTES:
-                    raise ProviderUnreachable(f"{address} answers more than {_MAX_BYTES} bytes")
+        async with asyncio.timeout(_DOCUMENT_SECONDS):
+            body = await _body(http, address)
+    except TimeoutError as error:
+        raise ProviderUnreachable(f"{address} did not answer whole within {_DOCUMENT_SECONDS:g} s") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         why = tls.explain(error) or str(error) or type(error).__name__
         raise ProviderUnreachable(f"{address} can't be reached: {why}") from error
@@ -83,3 +83,19 @@ async def _json(http: httpx.AsyncClient, address: str) -> Mapping[str, object]:
     if not isinstance(document, dict):
         raise ProviderUnreachable(f"{address} answers no JSON object")
     return document
+
+
+async def _body(http: httpx.AsyncClient, address: str) -> bytes:
+    """The body as it comes over the wire: a part of a compressed one could inflate to a thousand times what is counted."""
+    headers = {"accept": "application/json", "accept-encoding": "identity"}
+    async with http.stream("GET", address, headers=headers) as response:
+        if response.status_code != httpx.codes.OK:
+            raise ProviderUnreachable(f"{address} answers {response.status_code} in place of 200")
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise ProviderUnreachable(f"{address} answers compressed, though it was asked not to")
+        body = bytearray()
+        async for part in response.aiter_raw():
+            body += part
+            if len(body) > _MAX_BYTES:
+                raise ProviderUnreachable(f"{address} answers more than {_MAX_BYTES} bytes")
+    return bytes(body)

@@ -19,6 +19,9 @@ _OKP: Final = {"Ed25519": ("EdDSA",)}
 # Signatures that count. There is no `none` and no HS*: who can verify an HMAC can forge it, and a public key is no secret.
 ALGORITHMS: Final = frozenset({*_RSA, *(name for names in (*_EC.values(), *_OKP.values()) for name in names)})
 _MIN_RSA_BITS: Final = 2048
+# Verifying costs the square of the length, and everybody's tokens wait for it.
+_MAX_RSA_BITS: Final = 16_384
+_MAX_KID: Final = 1024
 _MAX_KEYS: Final = 256
 
 
@@ -61,7 +64,13 @@ def _usable(jwk: JWKDict) -> SigningKey | None:
     kid = jwk.get("kid")
     allowed = _algorithms(jwk)
     # A set that publishes private or symmetric keys publishes no proof of anything.
-    if not isinstance(kid, str) or not kid or not allowed or "d" in jwk or jwk.get("use", "sig") != "sig":
+    if (
+        not isinstance(kid, str)
+        or not 0 < len(kid) <= _MAX_KID
+        or not allowed
+        or "d" in jwk
+        or jwk.get("use", "sig") != "sig"
+    ):
         return None
     try:
         key = jwt.PyJWK(jwk, algorithm=allowed[0]).key
@@ -69,8 +78,10 @@ def _usable(jwk: JWKDict) -> SigningKey | None:
         # The error's text may hold the key, so only its type is told.
         _log.warning("a published key can't be used", extra={"kid": kid[:100], "error": type(error).__name__})
         return None
-    if isinstance(key, RSAPublicKey) and key.key_size < _MIN_RSA_BITS:
-        _log.warning("a published key is too short to be used", extra={"kid": kid[:100], "bits": key.key_size})
+    if isinstance(key, RSAPublicKey) and not _MIN_RSA_BITS <= key.key_size <= _MAX_RSA_BITS:
+        _log.warning(
+            "a published key is too short or too long to be used", extra={"kid": kid[:100], "bits": key.key_size}
+        )
         return None
     return SigningKey(
         kid, key, allowed, "|".join(str(jwk.get(part, "")) for part in ("kid", "kty", "alg", "n", "e", "x", "y"))

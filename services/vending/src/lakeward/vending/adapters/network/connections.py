@@ -45,6 +45,7 @@ class Connection(asyncio.Protocol):
         self._body = bytearray()
         self._limit = 0
         self._header_bytes = 0
+        self._received = 0
         self._reusable = True
 
     @property
@@ -68,7 +69,7 @@ class Connection(asyncio.Protocol):
         assert self._transport is not None
         assert self._reply is None
         self._parser = httptools.HttpResponseParser(self)
-        self._body, self._limit, self._header_bytes = bytearray(), limit, 0
+        self._body, self._limit, self._header_bytes, self._received = bytearray(), limit, 0, 0
         self._reply = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(seconds):
@@ -100,11 +101,17 @@ class Connection(asyncio.Protocol):
         if self._reply is None or self._reply.done():
             self.close()  # nobody asked
             return
+        self._received += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
             inner = error.__context__
             self._fail(inner if isinstance(inner, BadReply) else BadReply("the reply is not HTTP"))
+            return
+        # What is no body: a head that does not end, interim replies without end, chunks of nothing but framing. The parser
+        # keeps what it has of a header or a reason, and tells of neither before its end.
+        if self._received - len(self._body) > _MAX_HEADER_BYTES + len(self._body):
+            self._fail(BadReply(f"the reply has over {_MAX_HEADER_BYTES} bytes that are no body"))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """asyncio: gone."""

@@ -8,5 +8,6 @@ endpoints     the URLs of a profile
 tampering     what the store makes of a signed request that is tampered with
 identities    who calls: a key, the process's own identity, a role that either assumes
 sts           AssumeRole     r2   Cloudflare's     oss   Alibaba's
+granted       the credential that any of the three grants
 failures      what the store said, as a refusal     xml   reads its replies
 """

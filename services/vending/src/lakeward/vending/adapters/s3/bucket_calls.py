@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_plus
 from xml.sax.saxutils import escape
 
-from lakeward.vending.adapters.network.calls import unavailable
+from lakeward.vending.adapters.network.refusals import unavailable
 from lakeward.vending.adapters.s3 import failures, xml
 
 if TYPE_CHECKING:
@@ -31,11 +31,13 @@ _NAMESPACE: Final = "http://s3.amazonaws.com/doc/2006-03-01/"
 async def list_keys(calls: SignedCalls, prefix: str, *, limit: int) -> Sequence[str]:
     """Up to `limit` keys that begin with `prefix`, from the first.
 
+    What a store lists is deleted by name, so keys that nobody asked for are not an answer.
+
     Raises:
         Refusal: STORE_DENIED, STORE_UNAVAILABLE, FILE_NOT_FOUND where there is no bucket.
     """
     query = [("encoding-type", "url"), ("list-type", "2"), ("max-keys", str(limit)), ("prefix", prefix)]
-    reply = await calls.send("GET", query=query)
+    reply = await calls.send("GET", query=query, limit=xml.MAX_BYTES)
     if reply.status == _NOT_FOUND:
         raise failures.absent(calls.origin)
     if reply.status != _OK:
@@ -44,9 +46,13 @@ async def list_keys(calls: SignedCalls, prefix: str, *, limit: int) -> Sequence[
         found = xml.texts(reply.body)
     except xml.BadXml as error:
         raise unavailable(calls.origin, error) from error
-    keys = [value for path, value in found if path == "ListBucketResult/Contents/Key"]
+    listed = [value for path, value in found if path == "ListBucketResult/Contents/Key"]
     # stores that know no encoding send keys as they are; the others write a space as "+" and a plus as "%2B"
-    return [unquote_plus(key) for key in keys] if ("ListBucketResult/EncodingType", "url") in found else keys
+    encoded = ("ListBucketResult/EncodingType", "url") in found
+    keys = [unquote_plus(key) for key in listed] if encoded else listed
+    if not all(key.startswith(prefix) for key in keys):
+        raise unavailable(calls.origin, RuntimeError("the listing holds keys that were not asked for"))
+    return keys[:limit]
 
 
 async def delete_keys(calls: SignedCalls, keys: Sequence[str]) -> None:
@@ -76,7 +82,7 @@ async def _delete_many(calls: SignedCalls, keys: Sequence[str]) -> None:
     # legacy-md5-behavior has nothing left to switch.
     md5 = base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
     headers = {"content-md5": md5, "content-type": "application/xml"}
-    reply = await calls.send("POST", query=[("delete", "")], headers=headers, body=body)
+    reply = await calls.send("POST", query=[("delete", "")], headers=headers, body=body, limit=xml.MAX_BYTES)
     if reply.status != _OK:
         raise failures.of_reply(calls.origin, reply)
     try:

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.adapters.network.calls import unavailable
+from lakeward.vending.adapters.network.refusals import unavailable
 from lakeward.vending.adapters.s3 import xml
 
 if TYPE_CHECKING:
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# An error's document, which may be longer than the object that was asked for.
-MAX_ERROR_BYTES: Final = 64 * 1024
+MAX_ERROR_BYTES: Final = xml.MAX_ERROR_BYTES
 
 _DENIED: Final = frozenset({401, 403})
 _TOO_MANY: Final = 429
 _SERVER_FAULT: Final = 500
+_FAILED: Final = 300
 _THROTTLED: Final = frozenset(
     {"SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequests"}
 )
@@ -61,4 +61,6 @@ def of_reply(store: str, reply: Reply) -> Refusal:
 
 def is_passing(reply: Reply) -> bool:
     """Whether the same call may succeed later: throttling and outages."""
+    if reply.status < _FAILED:
+        return False  # the body is an object's content or a listing: whatever it looks like, it is no error
     return reply.status >= _SERVER_FAULT or reply.status == _TOO_MANY or xml.error_code(reply.body) in _THROTTLED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.adapters.network.connections import TooLarge
+from lakeward.vending.adapters.network.refusals import ReplyTooLarge
 from lakeward.vending.adapters.s3 import bucket_calls, failures, xml
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class S3Objects:
         """See `ObjectStore`."""
         try:
             reply = await self._calls.send("GET", key=key, limit=max(limit, failures.MAX_ERROR_BYTES))
-        except TooLarge as error:
+        except ReplyTooLarge as error:
             raise self._too_large(key, limit) from error
         if reply.status == _OK:
             if len(reply.body) > limit:

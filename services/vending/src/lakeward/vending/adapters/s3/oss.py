@@ -6,19 +6,16 @@ Source: Alibaba Cloud, "AssumeRole" and "Request syntax and signature method" (v
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import hmac
 import json
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlencode
 
 from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.adapters.network.calls import unavailable
-from lakeward.vending.adapters.s3 import failures
+from lakeward.vending.adapters.network.refusals import unavailable
+from lakeward.vending.adapters.s3 import failures, granted
 from lakeward.vending.adapters.s3.sts import session_name_of
 from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.client_properties import SessionCredential
-from lakeward.vending.domain.secret import Secret
 from lakeward.vending.domain.signing.target import UNRESERVED
 
 if TYPE_CHECKING:
@@ -27,8 +24,10 @@ if TYPE_CHECKING:
     from lakeward.locations import Location
     from lakeward.vending.adapters.network.calls import HttpCalls
     from lakeward.vending.application.ports import Clock, Ids
+    from lakeward.vending.domain.client_properties import SessionCredential
     from lakeward.vending.domain.credentials import Credential
     from lakeward.vending.domain.profiles.s3 import S3Profile
+    from lakeward.vending.domain.secret import Secret
 
 _OK: Final = 200
 _READ: Final = ("oss:GetObject", "oss:GetObjectVersion")
@@ -82,20 +81,21 @@ async def mint(
         headers={"content-type": "application/x-www-form-urlencoded"},
         body=urlencode(parameters).encode(),
         repeatable=False,  # a nonce is taken once
+        limit=granted.MAX_REPLY_BYTES,
     )
     if reply.status != _OK:
         if failures.is_passing(reply):
             raise failures.of_reply(url, reply)
         raise failures.not_issued(url, f"{reply.status} {reply.body[:500]!r}")
     try:
-        result = json.loads(reply.body)["Credentials"]
-        return SessionCredential(
-            access_key_id=result["AccessKeyId"],
-            secret_access_key=Secret(result["AccessKeySecret"]),
-            session_token=Secret(result["SecurityToken"]),
-            expires_at=dt.datetime.fromisoformat(result["Expiration"]),
+        found = granted.member(reply.body, "Credentials")
+        return granted.credential(
+            found.get("AccessKeyId"),
+            found.get("AccessKeySecret"),
+            found.get("SecurityToken"),
+            expires_at=granted.moment(found.get("Expiration")),
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except granted.BadGrant as error:
         raise unavailable(url, error) from error
 
 

@@ -10,16 +10,15 @@ import json
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from lakeward.vending.adapters.network.calls import unavailable
-from lakeward.vending.adapters.s3 import failures
+from lakeward.vending.adapters.network.refusals import unavailable
+from lakeward.vending.adapters.s3 import failures, granted
 from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.client_properties import SessionCredential
-from lakeward.vending.domain.secret import Secret
 
 if TYPE_CHECKING:
     from lakeward.locations import Location
     from lakeward.vending.adapters.network.calls import HttpCalls
     from lakeward.vending.application.ports import Clock
+    from lakeward.vending.domain.client_properties import SessionCredential
     from lakeward.vending.domain.credentials import Credential
 
 API: Final = "https://api.cloudflare.com"
@@ -52,18 +51,25 @@ async def mint(
     }
     headers = {"authorization": f"Bearer {credential.secret('token').reveal()}", "content-type": "application/json"}
     asked_at = clock.now()
-    reply = await calls.send("POST", url, headers=headers, body=json.dumps(body).encode(), repeatable=True)
+    reply = await calls.send(
+        "POST",
+        url,
+        headers=headers,
+        body=json.dumps(body).encode(),
+        repeatable=True,
+        limit=granted.MAX_REPLY_BYTES,
+    )
     if reply.status != _OK:
         if failures.is_passing(reply):
             raise failures.of_reply(api, reply)
         raise failures.not_issued(api, f"{reply.status} {reply.body[:500]!r}")
     try:
-        result = json.loads(reply.body)["result"]
-        return SessionCredential(
-            access_key_id=result["accessKeyId"],
-            secret_access_key=Secret(result["secretAccessKey"]),
-            session_token=Secret(result["sessionToken"]),
+        found = granted.member(reply.body, "result")
+        return granted.credential(
+            found.get("accessKeyId"),
+            found.get("secretAccessKey"),
+            found.get("sessionToken"),
             expires_at=asked_at + dt.timedelta(seconds=seconds),
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except granted.BadGrant as error:
         raise unavailable(api, error) from error

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.vending.adapters.network.calls import MAX_REPLY_BYTES
+from lakeward.vending.adapters.network.refusals import Settled
 from lakeward.vending.adapters.s3 import endpoints, failures
 from lakeward.vending.domain.access import Access
 from lakeward.vending.domain.signing import sigv4
@@ -62,8 +63,8 @@ class SignedCalls:
             limit: most bytes of the reply's body.
 
         Raises:
-            Refusal: STORE_UNAVAILABLE, ADDRESS_DENIED, and those of the identity.
-            TooLarge: the reply is over `limit`.
+            Refusal: STORE_UNAVAILABLE, as `ReplyTooLarge` where the reply is over `limit`; ADDRESS_DENIED, and those of the
+                identity.
         """
         path = self._bucket_path
         if key is not None:
@@ -85,6 +86,8 @@ class SignedCalls:
         for pause in _PAUSES_SECONDS:
             try:
                 reply = await self._sign_and_send(signable, body, limit)
+            except Settled:
+                raise
             except Refusal as refusal:
                 if refusal.reason != Reason.REASON_STORE_UNAVAILABLE:
                     raise

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime as dt
 import hashlib
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urlsplit
 
-from lakeward.vending.adapters.network.calls import unavailable
-from lakeward.vending.adapters.s3 import failures, xml
+from lakeward.vending.adapters.s3 import failures, granted
 from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.client_properties import SessionCredential
-from lakeward.vending.domain.secret import Secret
 from lakeward.vending.domain.signing import sigv4
 from lakeward.vending.domain.signing.request import Signable
 
@@ -21,11 +17,11 @@ if TYPE_CHECKING:
 
     from lakeward.vending.adapters.network.calls import HttpCalls
     from lakeward.vending.application.ports import Clock, SigningKey
+    from lakeward.vending.domain.client_properties import SessionCredential
 
 _OK: Final = 200
 _VERSION: Final = "2011-06-15"
 _FORM: Final = "application/x-www-form-urlencoded; charset=utf-8"
-_ELEMENTS: Final = ("AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +79,14 @@ async def assume_role(request: RoleRequest, key: SigningKey, *, calls: HttpCalls
         service="sts",
     )
     headers = {"content-type": _FORM} | signed
-    reply = await calls.send("POST", request.url, headers=headers, body=body, repeatable=True)
+    reply = await calls.send(
+        "POST", request.url, headers=headers, body=body, repeatable=True, limit=granted.MAX_REPLY_BYTES
+    )
     if reply.status != _OK:
         if failures.is_passing(reply):
             raise failures.of_reply(request.url, reply)
         raise failures.not_issued(request.url, f"{reply.status} {reply.body[:500]!r}")
-    return _credential(request.url, reply.body)
+    return granted.of_xml(request.url, reply.body)
 
 
 def _form(request: RoleRequest) -> dict[str, str]:
@@ -108,17 +106,3 @@ def _form(request: RoleRequest) -> dict[str, str]:
         form[f"Tags.member.{number}.Key"] = name
         form[f"Tags.member.{number}.Value"] = value
     return form
-
-
-def _credential(url: str, body: bytes) -> SessionCredential:
-    try:
-        found = xml.text(body, *_ELEMENTS)
-        expires_at = dt.datetime.fromisoformat(found["Expiration"])
-        return SessionCredential(
-            access_key_id=found["AccessKeyId"],
-            secret_access_key=Secret(found["SecretAccessKey"]),
-            session_token=Secret(found["SessionToken"]),
-            expires_at=expires_at if expires_at.tzinfo is not None else expires_at.replace(tzinfo=dt.UTC),
-        )
-    except (xml.BadXml, KeyError, ValueError) as error:
-        raise unavailable(url, error) from error
