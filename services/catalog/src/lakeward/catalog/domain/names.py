@@ -74,7 +74,7 @@ class NamespaceIdent:
         if len(parts) > MAX_DEPTH:
             raise Refusal(
                 Reason.REASON_NAMESPACE_TOO_DEEP,
-                f"namespace {shown!r} has {len(parts)} parts; at most {MAX_DEPTH} are allowed",
+                f"Namespace exceeds maximum depth of {MAX_DEPTH}: {shown!r} has {len(parts)} parts",
                 namespace=shown,
                 limit=str(MAX_DEPTH),
             )

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from lakeward.catalog.application.access import no_such_tabular
 from lakeward.catalog.domain.model import Kind
-from lakeward.catalog.domain.names import MAX_SOUGHT, TabularIdent
+from lakeward.catalog.domain.names import MAX_SOUGHT, NamespaceIdent, TabularIdent
+from lakeward.catalog.domain.wording import no_such_namespace, no_such_tabular
 from lakeward.catalog.transport import decode
 from lakeward.protocol.catalog.v1 import types_pb2
 from lakeward.servicekit.errors import Reason, Refusal
@@ -23,6 +23,20 @@ _IMPOSSIBLE: Final = frozenset(
         Reason.REASON_INVALID_NAMESPACE,
     }
 )
+
+
+def namespace_looked_for(message: types_pb2.NamespaceIdent) -> NamespaceIdent:
+    """The path of a namespace that is looked for.
+
+    Raises:
+        Refusal: NO_SUCH_NAMESPACE, for a path that no namespace can have.
+    """
+    try:
+        return decode.namespace_ident(message)
+    except Refusal as refusal:
+        if refusal.reason in _IMPOSSIBLE:
+            raise no_such_namespace(".".join(message.parts)[:1000]) from None
+        raise
 
 
 def looked_for(kind: Kind, message: types_pb2.TabularIdent) -> TabularIdent:
