@@ -214,3 +214,24 @@ async def test_a_query_of_thousands_of_parameters_is_a_bad_request(served: World
     response = await served.client.get(f"{TABLE}?{'a&' * 20_000}")
     assert (response.status_code, error_of(response)["type"]) == (400, "BadRequestException")
     assert "at most 1000 parameters" in error_of(response)["message"]
+
+
+@pytest.mark.parametrize(
+    ("inside", "what"),
+    [
+        (b"[" + b"{}," * 10_000 + b"{}]", "10000 objects and arrays"),
+        (b"[" + b"0," * 100_000 + b"0]", "100000 members and elements"),
+        (b"[" * 64 + b"]" * 64, "64 levels of nesting"),
+        (b'["' + b" " * 300_000 + b'",' + b"{}," * 10_000 + b"{}]", "10000 objects and arrays"),
+    ],
+)
+@pytest.mark.parametrize("path", [f"{PREFIXED}/namespaces", "/management/v1/warehouse", "/management/v1/bootstrap"])
+async def test_a_document_that_would_make_many_objects_is_refused_before_it_makes_any(
+    path: str, inside: bytes, what: str
+) -> None:
+    async with world(max_request_body_size=1_000_000, body_memory=4_000_000) as served:
+        served.catalog.answers["GetServerInfo"] = KNOWN
+        response = await served.client.post(path, content=b'{"namespace":["a"],"unheard-of":' + inside + b"}")
+        assert (response.status_code, error_of(response)["type"]) == (400, "BadRequestException")
+        assert what in error_of(response)["message"]
+        assert all(isinstance(asked, server_pb2.GetServerInfoRequest) for asked in served.catalog.asked)
