@@ -148,7 +148,7 @@ async def test_a_reply_that_nobody_reads_is_not_kept(catalog: Service, monkeypat
     abort = protocol._JoiningTransport.abort
 
     def watched(transport: protocol._JoiningTransport) -> None:
-        assert transport.get_write_buffer_size() > 0
+        assert transport.unsent > 0
         aborted.set()
         abort(transport)
 
@@ -166,6 +166,20 @@ async def test_a_reply_that_nobody_reads_is_not_kept(catalog: Service, monkeypat
                 await aborted.wait()
                 while len(application.connections):
                     await asyncio.sleep(0)
+
+
+async def test_a_reply_that_is_read_slowly_arrives(catalog: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seconds in ("_WATCH_SECONDS", "_KEEP_ALIVE_SECONDS", "_LEFTOVER_SECONDS"):
+        monkeypatch.setattr(protocol, seconds, 0.1)
+    size = 30_000_000
+    long = types_pb2.JsonBody(plain=b'{"a":"' + b"x" * size + b'"}')
+    catalog.answers["LoadTable"] = tables_pb2.LoadTableResponse(table=types_pb2.LoadedTabular(metadata=long))
+    arrived = 0
+    async with served(catalog) as port, opened(port, LOAD.replace(b"close", b"keep-alive")) as (reader, _):
+        while piece := await reader.read(size // 20):
+            arrived += len(piece)
+            await asyncio.sleep(0.01)
+    assert arrived > size
 
 
 async def test_requests_without_end_on_one_connection_are_refused(catalog: Service) -> None:

@@ -45,13 +45,25 @@ class _JoiningTransport:
     uvicorn writes them one after the other, and each write is a system call and a packet.
     """
 
-    __slots__ = ("_head", "_transport")
+    __slots__ = ("_head", "_transport", "_written")
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport: Final = transport
         self._head: bytes | None = None
+        self._written = 0
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that wait for the client to take them."""
+        return self._transport.get_write_buffer_size()
+
+    @property
+    def sent(self) -> int:
+        """Bytes that it has taken."""
+        return self._written - self.unsent
 
     def write(self, data: bytes) -> None:
+        self._written += len(data)
         head = self._head
         if head is not None:
             self._head = None
@@ -81,9 +93,6 @@ class _JoiningTransport:
     def is_closing(self) -> bool:
         return self._transport.is_closing()
 
-    def get_write_buffer_size(self) -> int:
-        return self._transport.get_write_buffer_size()
-
 
 class Protocol(HttpToolsProtocol):
     """uvicorn's protocol, with bounds on a request's head, and refusals of broken requests in the public envelope.
@@ -98,7 +107,7 @@ class Protocol(HttpToolsProtocol):
     _awaits_head = True
     _refused = False
     _since = 0.0
-    _unsent = 0
+    _sent = 0
     _watch: asyncio.TimerHandle | None = None
     _joining: _JoiningTransport
     was_used = False
@@ -138,7 +147,8 @@ class Protocol(HttpToolsProtocol):
     def idle_since(self) -> float | None:
         """When the connection last did something, on the loop's clock; None while a request waits for its answer."""
         cycle: RequestResponseCycle | None = self.cycle
-        return None if cycle is not None and not cycle.response_complete else self._since
+        busy = (cycle is not None and not cycle.response_complete) or self._joining.unsent
+        return None if busy else self._since
 
     def give_way(self) -> None:
         """Close: nothing is under way."""
@@ -147,14 +157,12 @@ class Protocol(HttpToolsProtocol):
     def _look(self) -> None:
         """Close a connection that has been idle, or has sent no more than a part of a request, for too long."""
         since = self.idle_since
-        unsent = self._joining.get_write_buffer_size()
-        if unsent and unsent >= self._unsent > 0:
-            self._joining.abort()  # nothing of the reply was taken since the last look
+        sent, self._sent = self._sent, self._joining.sent
+        if self._joining.unsent and sent == self._sent:
+            self._joining.abort()  # nothing of a reply was taken since the last look
         elif since is not None and self.loop.time() - since > self._allowed():
             self._joining.close()
-            self._watch = self.loop.call_later(_LEFTOVER_SECONDS, self._joining.abort)
         else:
-            self._unsent = unsent
             self._watch = self.loop.call_later(_WATCH_SECONDS, self._look)
 
     def _allowed(self) -> float:
