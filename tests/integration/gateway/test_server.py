@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from lakeward.gateway import protocol
+from lakeward.gateway.asgi import Application
 from lakeward.gateway.bootstrap import gateway
 from lakeward.gateway.health import Probe
 from lakeward.gateway.peers import Peers
@@ -35,8 +36,10 @@ async def readiness() -> Sequence[Probe]:
 
 
 @asynccontextmanager
-async def served(catalog: Service, *, catalog_channel: Channel | None = None, **settings: Any) -> AsyncIterator[int]:
-    """A gateway's port; `settings` are changes of the server's."""
+async def running(
+    catalog: Service, *, catalog_channel: Channel | None = None, **settings: Any
+) -> AsyncIterator[tuple[int, Application]]:
+    """A gateway's port, and itself."""
     catalog_host, vending_host = hosts(catalog, Service())
     peers = Peers(
         catalog=catalog_channel or catalog_host.channel(caller=Caller.CALLER_GATEWAY),
@@ -47,6 +50,13 @@ async def served(catalog: Service, *, catalog_channel: Channel | None = None, **
         gateway(GatewaySettings(server_settings(**settings)), peers=peers, readiness=readiness) as application,
         serve(application, listener=listener) as port,
     ):
+        yield port, application
+
+
+@asynccontextmanager
+async def served(catalog: Service, *, catalog_channel: Channel | None = None, **settings: Any) -> AsyncIterator[int]:
+    """A gateway's port; `settings` are changes of the server's."""
+    async with running(catalog, catalog_channel=catalog_channel, **settings) as (port, _):
         yield port
 
 
@@ -87,8 +97,9 @@ def error_in(reply: bytes) -> dict[str, Any]:
         b"GET / HTTP/1.1\r\nhost: a\r\nx: " + b"x" * 70_000 + b"\r\n\r\n",
         b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\nhost: a\r\n\r\n",
         b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
+        b"GET / HTTP/1.1\r\n" + b"a:\r\n" * 257 + b"\r\n",
     ],
-    ids=["no request", "version", "bytes in path", "header", "long header", "long path", "two lengths"],
+    ids=["no request", "version", "bytes in path", "header", "long header", "long path", "two lengths", "headers"],
 )
 async def test_what_is_not_http_is_refused_in_the_envelope(catalog: Service, request_bytes: bytes) -> None:
     async with served(catalog) as port:

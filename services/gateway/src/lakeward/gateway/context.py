@@ -88,12 +88,11 @@ class Contexts:
             headers: by name.
             request_id: see `request_id`.
         """
-        client = scope.get("client")
         get = headers.get
         # fields one by one: naming all of them in the constructor costs five times as much, and most are not given
         context = context_pb2.RequestContext()
         context.request_id = request_id
-        context.base_uri = self._links.base(scope["scheme"], client[0] if client else None, headers)
+        context.base_uri = self._links.base(scope["scheme"], peer_of(scope), headers)
         if value := get(b"authorization"):
             context.authorization = _text(value)
         if value := get(b"user-agent"):
@@ -109,6 +108,12 @@ class Contexts:
         if value := get(b"x-assume-role"):
             context.assumed_role = _text(value)
         return context
+
+
+def peer_of(scope: Scope) -> str | None:
+    """Address of the connection's other end; None where it has none."""
+    client = scope.get("client")
+    return client[0] if client else None
 
 
 def _text(value: bytes) -> str:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import resource
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import uvicorn
 
+from lakeward.gateway.asgi import Application
 from lakeward.gateway.protocol import Protocol
 
 DRAIN_SECONDS: Final = 20
 _BACKLOG: Final = 2048
+# Files that a process has open beside connections of clients: to its peers, its database, its stores.
+_OTHER_FILES: Final = 1024
+
+_log = logging.getLogger(__name__)
 
 
 class _Server(uvicorn.Server):
@@ -50,19 +57,43 @@ def bound_socket(host: str, port: int) -> socket.socket:
     return listener
 
 
+def _room_for(connections: int) -> int:
+    """How many connections the system lets this process have, after its limit of open files was raised as far as it goes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return connections
+    # a quarter more are told that there is no room
+    wanted = connections + connections // 4 + _OTHER_FILES
+    if soft < wanted:
+        raised = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        if raised > soft:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+            soft = raised
+    if soft >= wanted:
+        return connections
+    room = max((soft - min(_OTHER_FILES, soft // 2)) * 4 // 5, 1)
+    _log.warning(
+        "the limit of open files leaves room for fewer connections than are allowed",
+        extra={"open_files": soft, "connections": room, "allowed": connections},
+    )
+    return room
+
+
 @asynccontextmanager
-async def serve(application: Any, *, listener: socket.socket) -> AsyncIterator[int]:  # noqa: ANN401 - any ASGI application
+async def serve(application: Application, *, listener: socket.socket) -> AsyncIterator[int]:
     """Serve until the block ends; then take no new connections, and let what is under way finish for 20 s.
 
     Args:
-        application: of ASGI.
+        application: the gateway.
         listener: bound and listening; closed at the end.
 
     Yields:
         The port.
     """
+    connections = application.connections
+    connections.total = min(connections.total, _room_for(connections.total))
     config = uvicorn.Config(
-        application,
+        cast("Any", application),
         http=Protocol,
         ws="none",
         lifespan="off",
