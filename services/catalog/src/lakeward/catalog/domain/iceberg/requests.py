@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from lakeward.catalog.domain.iceberg.documents import Invalid, JsonObject, convert, join, malformed, read
+from lakeward.catalog.domain.iceberg.documents import Invalid, JsonObject, convert, decode, join, malformed, read
 from lakeward.catalog.domain.iceberg.partitioning import PartitionSpec
 from lakeward.catalog.domain.iceberg.requirements import Requirement, read_requirement, read_view_requirement
 from lakeward.catalog.domain.iceberg.schema import Schema
@@ -135,6 +135,15 @@ def parse_transaction(body: bytes) -> tuple[CommitRequest, ...]:
     """
     changes = _read(body, _Transaction).table_changes
     return tuple(_commit(change, path=f"table-changes[{index}]") for index, change in enumerate(changes))
+
+
+class _Split(msgspec.Struct, rename="kebab"):
+    table_changes: list[msgspec.Raw]
+
+
+def split_transaction(body: bytes) -> tuple[bytes, ...]:
+    """Each change of a transaction as it came, of a body that `parse_transaction` has read."""
+    return tuple(bytes(raw) for raw in decode(body, _Split).table_changes)
 
 
 def parse_view_commit(body: bytes) -> CommitRequest:
