@@ -19,7 +19,7 @@ from lakeward.servicekit.errors import Reason, Refusal
 T = TypeVar("T")
 
 MAX_BYTES: Final = 32 * 1024 * 1024  # the most that LAKEKEEPER__MAX_REQUEST_BODY_SIZE lets through the gateway
-_LARGE: Final = 128 * 1024  # some milliseconds of work; a change of threads costs a tenth of one
+_LARGE: Final = 32 * 1024  # up to some milliseconds of work; a change of threads costs a tenth of one
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 

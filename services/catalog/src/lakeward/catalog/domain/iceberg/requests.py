@@ -7,7 +7,7 @@ deeply, or has a member of the wrong type.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Annotated, Final, TypeVar
 
 import msgspec
 
@@ -82,9 +82,15 @@ class _CreateView(msgspec.Struct, rename="kebab"):
     properties: dict[str, str] | None = None
 
 
+# Each update builds on what the ones before it made, so that what many cost grows with their square. A table of nine thousand
+# snapshots can still be made in one commit.
+MAX_UPDATES: Final = 10_000
+_Changes = Annotated[list[JsonObject], msgspec.Meta(max_length=MAX_UPDATES)]
+
+
 class _Commit(msgspec.Struct, rename="kebab"):
-    updates: list[JsonObject]
-    requirements: list[JsonObject] | None = None
+    updates: _Changes
+    requirements: _Changes | None = None
     identifier: Identifier | None = None
 
 
