@@ -10,11 +10,11 @@ from lakeward.catalog.application.caller import authenticate
 from lakeward.catalog.application.dropping import DropTabular
 from lakeward.catalog.application.listing import ListTabulars
 from lakeward.catalog.application.paging import Page
+from lakeward.catalog.application.payloads import Payload
 from lakeward.catalog.application.renaming import RenameTabular
 from lakeward.catalog.application.tables.loaded import Loaded
 from lakeward.catalog.application.views.committing import ViewChange
 from lakeward.catalog.application.views.creating import CreateView
-from lakeward.catalog.domain.iceberg.requests import parse_create_view, parse_view_commit
 from lakeward.catalog.domain.model import Kind, Tabular
 from lakeward.catalog.transport import decode, encode
 from lakeward.catalog.transport.pages import page_of
@@ -72,8 +72,7 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
         command = CreateView(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.namespace),
-            parse_create_view(request.body),
-            request.body,
+            Payload(request.body),
         )
         return views_pb2.CreateViewResponse(view=encode.loaded(await self._do.create(command, caller=caller)))
 
@@ -98,8 +97,7 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
         change = ViewChange(
             decode.warehouse_id(request.warehouse_id),
             decode.tabular_ident(request.view),
-            parse_view_commit(request.body),
-            request.body,
+            Payload(request.body),
         )
         return views_pb2.CommitViewResponse(view=encode.loaded(await self._do.commit(change, caller=caller)))
 

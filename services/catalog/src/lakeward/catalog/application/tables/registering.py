@@ -14,6 +14,7 @@ from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.metadata_files import to_the_end
 from lakeward.catalog.application.outcomes import has_arrived
+from lakeward.catalog.application.payloads import beside
 from lakeward.catalog.application.placing import (
     Place,
     check_inside,
@@ -253,8 +254,9 @@ async def _read(warehouse: Warehouse, file: Location, *, files: Files, ids: Ids,
     folder = Location.parse(str(file).rpartition("/")[0])
     try:
         content = await files.read(warehouse, str(file), within=folder, principal=principal)
-        return read_metadata(
-            content, fresh_uuid=str(ids.uuid7()), allowed_format_versions=warehouse.allowed_format_versions
+        uuid, allowed = str(ids.uuid7()), warehouse.allowed_format_versions
+        return await beside(
+            len(content), lambda: read_metadata(content, fresh_uuid=uuid, allowed_format_versions=allowed)
         )
     except Refusal as refusal:
         if refusal.reason not in _UNUSABLE:
