@@ -69,3 +69,8 @@ def rendered(refusal: Refusal, renderings: Renderings, *, new_id: Callable[[], s
         headers.append((b"allow", refusal.metadata["allowed"].encode("latin-1", "replace")))
     document = {"error": {"message": refusal.message, "type": rendering.type, "code": rendering.status, "stack": stack}}
     return json_response(document, status=rendering.status, headers=headers)
+
+
+def no_such_route(path: str, *, hint: str = "") -> Refusal:
+    """Nothing is served at a path; `hint` says what is meant, perhaps, as in "; the API is at /x"."""
+    return Refusal(Reason.REASON_NO_SUCH_ROUTE, f"nothing is served at {path}{hint}", path=path)
