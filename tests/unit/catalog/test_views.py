@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import gzip
 import json
 from typing import Any
@@ -15,6 +16,7 @@ from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import (
     ANYTHING,
+    RULES,
     House,
     a_house,
     commit_body,
@@ -299,6 +301,13 @@ async def test_a_chain_of_views_that_is_too_long_is_refused_though_nobody_heeds_
     chain = [tabular("sales", "recent")] * 11
     assert (await refusal_of(load(house, referenced_by=chain))).reason == Reason.REASON_REFERENCED_BY_TOO_DEEP
     await load(house, referenced_by=chain[:10])
+
+
+async def test_how_long_a_chain_of_views_may_be_is_a_setting() -> None:
+    house = await a_house(rules=dataclasses.replace(RULES, referenced_by_max=2))
+    refusal = await refusal_of(load(house, referenced_by=[tabular("sales", "recent")] * 3))
+    assert (refusal.reason, refusal.metadata["limit"]) == (Reason.REASON_REFERENCED_BY_TOO_DEEP, "2")
+    await load(house, referenced_by=[tabular("sales", "recent")] * 2)
 
 
 async def test_a_path_deeper_than_any_can_be_is_no_view() -> None:

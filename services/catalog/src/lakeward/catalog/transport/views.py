@@ -23,8 +23,6 @@ from lakeward.protocol.catalog.v1 import views_pb2, views_pb2_grpc
 from lakeward.servicekit.authorization.identity import Identity
 from lakeward.servicekit.errors import Reason, Refusal
 
-MAX_REFERENCED_BY: Final = 10
-
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ViewUseCases:
@@ -42,10 +40,11 @@ class ViewUseCases:
 class ViewServicer(views_pb2_grpc.ViewServiceServicer):
     """Iceberg views."""
 
-    def __init__(self, identity: Identity, use_cases: ViewUseCases) -> None:
-        """Serve the use cases to whom `identity` knows."""
+    def __init__(self, identity: Identity, use_cases: ViewUseCases, *, referenced_by_max: int) -> None:
+        """Serve the use cases to whom `identity` knows; a load may say that it was led by so many views."""
         self._identity = identity
         self._do = use_cases
+        self._referenced_by_max: Final = referenced_by_max
 
     async def ListViews(self, request: views_pb2.ListViewsRequest, context: Any) -> views_pb2.ListViewsResponse:
         """See the contract."""
@@ -79,7 +78,7 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
     async def LoadView(self, request: views_pb2.LoadViewRequest, context: Any) -> views_pb2.LoadViewResponse:
         """See the contract."""
         caller = await authenticate(request.context, self._identity)
-        check_depth(request.referenced_by)
+        check_depth(request.referenced_by, limit=self._referenced_by_max)
         warehouse_id = decode.warehouse_id(request.warehouse_id)
         loaded = await self._do.load(warehouse_id, looked_for(Kind.VIEW, request.view), caller=caller)
         return views_pb2.LoadViewResponse(view=encode.loaded(loaded))
@@ -127,17 +126,17 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
         return views_pb2.RenameViewResponse()
 
 
-def check_depth(referenced_by: Sized) -> None:
+def check_depth(referenced_by: Sized, *, limit: int) -> None:
     """Whether a chain of views is short enough, be it heeded or not.
 
     Raises:
         Refusal: REFERENCED_BY_TOO_DEEP.
     """
     depth = len(referenced_by)
-    if depth > MAX_REFERENCED_BY:
+    if depth > limit:
         raise Refusal(
             Reason.REASON_REFERENCED_BY_TOO_DEEP,
-            f"the chain of views has {depth} members; at most {MAX_REFERENCED_BY} are taken",
+            f"the chain of views has {depth} members; at most {limit} are taken",
             depth=str(depth),
-            limit=str(MAX_REFERENCED_BY),
+            limit=str(limit),
         )
