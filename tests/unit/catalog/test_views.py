@@ -106,6 +106,7 @@ async def test_a_view_comes_with_read_access_to_its_location_for_who_may_read_th
         ({"location": "elsewhere"}, Reason.REASON_MALFORMED_LOCATION),
         ({"location": "s3://lake/demo"}, Reason.REASON_LOCATION_NOT_ALLOWED),
         ({"location": "s3://other/x"}, Reason.REASON_LOCATION_NOT_ALLOWED),
+        ({"location": "s3://lake/demo/x*"}, Reason.REASON_LOCATION_NOT_ALLOWED),
         ({"properties": {"write.metadata.path": "s3://x"}}, Reason.REASON_PROPERTY_FORBIDDEN),
         ({"schema": 1}, Reason.REASON_MALFORMED_DOCUMENT),
     ],

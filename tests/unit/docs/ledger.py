@@ -249,6 +249,7 @@ OF_OUR_OWN: Final = frozenset(
         "failed-views-leave-no-file",
         "freed-ids-rest",
         "no-change-no-file",
+        "no-patterns-in-locations",
         "partition-ids-mean-one-thing",
         "partition-names-are-unambiguous",
         "recursive-drops-keep-files",

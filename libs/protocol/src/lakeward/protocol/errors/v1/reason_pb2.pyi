@@ -214,7 +214,7 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     REASON_MALFORMED_LOCATION: _Reason.ValueType  # 205
     """{location: "..."}: not a location at all."""
     REASON_LOCATION_NOT_ALLOWED: _Reason.ValueType  # 206
-    """{location: "..."}: outside the warehouse, or not strictly below its base."""
+    """{location: "..."}: outside the warehouse, not strictly below its base, or with a mark that policies of stores read as a pattern."""
     REASON_LOCATION_TAKEN: _Reason.ValueType  # 207
     """{location: "..."}: equal to, under or over another tabular's."""
     REASON_LOCATION_NOT_EMPTY: _Reason.ValueType  # 208
@@ -466,7 +466,7 @@ REASON_INVALID_TABULAR_NAME: Reason.ValueType  # 204
 REASON_MALFORMED_LOCATION: Reason.ValueType  # 205
 """{location: "..."}: not a location at all."""
 REASON_LOCATION_NOT_ALLOWED: Reason.ValueType  # 206
-"""{location: "..."}: outside the warehouse, or not strictly below its base."""
+"""{location: "..."}: outside the warehouse, not strictly below its base, or with a mark that policies of stores read as a pattern."""
 REASON_LOCATION_TAKEN: Reason.ValueType  # 207
 """{location: "..."}: equal to, under or over another tabular's."""
 REASON_LOCATION_NOT_EMPTY: Reason.ValueType  # 208

@@ -18,6 +18,7 @@ from lakeward.catalog.application.payloads import beside
 from lakeward.catalog.application.placing import (
     Place,
     check_inside,
+    check_place,
     location_taken,
     parse_location,
     reserve,
@@ -183,7 +184,7 @@ async def _register(
         raise location_taken(file)  # before the read: what another's file holds is not the caller's to learn
     metadata = await _read(warehouse, file, files=files, ids=ids, principal=caller.principal.key)
     location = parse_location(metadata.location)
-    check_inside(warehouse, location)
+    check_place(warehouse, location)
     await gate.check(tabular=ident, old=None, proposed=metadata.encode)
     tabular = Tabular(
         warehouse_id=warehouse.warehouse_id,

@@ -22,7 +22,7 @@ from lakeward.catalog.application.idempotency import Keeper
 from lakeward.catalog.application.metadata_files import take_back, to_the_end, write_metadata
 from lakeward.catalog.application.outcomes import has_arrived
 from lakeward.catalog.application.payloads import Payload, beside
-from lakeward.catalog.application.placing import Place, check_inside, parse_location, reserve
+from lakeward.catalog.application.placing import Place, check_place, parse_location, reserve
 from lakeward.catalog.application.ports import (
     Change,
     ChangeGate,
@@ -273,5 +273,5 @@ def _location(opened: OpenedTabular, metadata: ViewMetadata) -> Location:
     """
     location = parse_location(metadata.location)
     if location != parse_location(opened.tabular.location):
-        check_inside(opened.warehouse, location)
+        check_place(opened.warehouse, location)
     return location
