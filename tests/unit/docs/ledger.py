@@ -247,6 +247,7 @@ OF_OUR_OWN: Final = frozenset(
         "emptying-main-is-a-conflict",
         "failed-views-leave-no-file",
         "freed-ids-rest",
+        "listings-need-the-slash",
         "no-change-no-file",
         "partition-ids-mean-one-thing",
         "partition-names-are-unambiguous",

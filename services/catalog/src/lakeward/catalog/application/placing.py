@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+from typing import Final
 from uuid import UUID
 
 from lakeward.catalog.application.ports import Change
@@ -14,6 +15,8 @@ from lakeward.locations.layout import UUID_MARK
 from lakeward.servicekit.errors import Reason, Refusal
 
 _layout = functools.lru_cache(maxsize=256)(lambda document: Layout.parse(json.loads(document)))
+# Where vending marks warehouses' places in the stores themselves: purged with a tabular, they would guard nothing.
+_RESERVED: Final = frozenset({".lakeward-warehouse", ".lakeward-warehouses"})
 _base = functools.lru_cache(maxsize=1024)(Location.parse)
 
 
@@ -48,6 +51,12 @@ def check_inside(warehouse: Warehouse, location: Location) -> None:
     Raises:
         Refusal: LOCATION_NOT_ALLOWED.
     """
+    if any(segment.casefold() in _RESERVED for segment in location.segments):
+        raise Refusal(
+            Reason.REASON_LOCATION_NOT_ALLOWED,
+            f"location {location} is where Lakeward marks whose places are; choose another",
+            location=str(location),
+        )
     base = base_of(warehouse)
     if location.scheme in warehouse.storage.schemes and base.strictly_contains(location):
         return
