@@ -160,7 +160,7 @@ class Services(Generic[Kept]):
         except TimeoutError as error:
             raise LeftAlone(
                 service.origin,
-                f"is busy: none of its calls ended within {self._wait_seconds:g} s; retry, or see why it is slow",
+                f"is busy: no slot for a call became free within {self._wait_seconds:g} s; retry, or see why it is slow",
             ) from error
 
     def _check_rest(self, service: Service[Kept]) -> None:
