@@ -22,14 +22,22 @@ from typing import Final
 
 import psutil
 
-from bench import big_metadata, commit, layers, listing, load_table, memory, sign
+from bench import big_metadata, commit, layers, listing, load_table, memory, sign, strangers
 from bench.figures import Figure, Verdict, table
 from bench.generators import MissingToolError, wrk_program
 from bench.machine import this_machine
 from bench.plan import FULL, QUICK, Plan
 from bench.stack import Composition, Stack, lakeward, stack
 
-BENCHES: Final = (load_table.BENCH, big_metadata.BENCH, commit.BENCH, listing.BENCH, sign.BENCH, memory.BENCH)
+BENCHES: Final = (
+    load_table.BENCH,
+    big_metadata.BENCH,
+    commit.BENCH,
+    listing.BENCH,
+    sign.BENCH,
+    strangers.BENCH,
+    memory.BENCH,
+)
 # asked for by name: they explain figures, and are none
 EXPLANATIONS: Final = (layers.BENCH,)
 _COMPOSITIONS: Final = {
@@ -73,7 +81,11 @@ def _measured(home: Path, plan: Plan, benches: Sequence[str], compositions: Sequ
     with stack(home) as parts:
         print(this_machine(postgres_programs=parts.postgres.programs, wrk=wrk))
         for composition in compositions:
-            yield from _of_composition(parts, composition, plan, benches, cores)
+            if set(benches) - {strangers.BENCH, big_metadata.BENCH, memory.BENCH}:
+                yield from _of_composition(parts, composition, plan, benches, cores)
+            if strangers.BENCH in benches:
+                with _told(f"{strangers.BENCH}, {composition}"):
+                    yield from strangers.run(parts, composition, plan)
         if big_metadata.BENCH in benches:
             with _told(big_metadata.BENCH):
                 yield from _big_metadata(parts, plan)

@@ -31,7 +31,7 @@ _IDLE: Final = re.compile(r"_worker \(concurrent/futures")  # a thread that wait
 _LAYERS: Final[Sequence[tuple[str, re.Pattern[str]]]] = tuple(
     (layer, re.compile(files))
     for layer, files in (
-        ("HTTP: read, parse, write", r"uvicorn/|gateway/server\.py"),
+        ("HTTP: read, parse, write", r"uvicorn/|gateway/(server|protocol)\.py"),
         ("gateway: reply, encoding", r"gateway/(encoding|gzip_member|dialects/iceberg/replies)"),
         ("gateway: question to the catalog", r"gateway/(dialects|query|percent|peers|coalescing)"),
         ("gateway: router, context, limits", r"gateway/|servicekit/telemetry"),

@@ -112,18 +112,21 @@ class Warehouse:
         return f"{self.tables(namespace)}/{table}"
 
 
-async def make_warehouse(served: Lakeward, *, vending: bool = True) -> Warehouse:
+async def make_warehouse(
+    served: Lakeward, *, vending: bool = True, headers: Mapping[str, str] | None = None
+) -> Warehouse:
     """A new warehouse; the server is bootstrapped where it is not.
 
     Args:
         served: where.
         vending: whether it vends credentials by STS; else it only signs requests.
+        headers: of each request, such as a token.
     """
     store = served.stack.s3
     name = f"bench-{secrets.token_hex(4)}"
     key = store.sts_only if vending else store.admin
     roles = {"assume-role-arn": store.role_arn, "sts-role-arn": store.role_arn} if vending else {}
-    async with Connection(served.url) as connection:
+    async with Connection(served.url, headers=headers) as connection:
         info = (await connection.get("/management/v1/info")).expect(OK).json()
         if not info["bootstrapped"]:
             (await connection.post("/management/v1/bootstrap", {"accept-terms-of-use": True})).expect(NO_CONTENT)

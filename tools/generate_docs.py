@@ -97,6 +97,7 @@ VARYING: Final[Mapping[ReasonValue, str]] = {
     Reason.REASON_FORBIDDEN: "403 `<Kind>ActionForbidden`, as `TableActionForbidden`",
     Reason.REASON_PROPERTY_NOT_LOWERCASE: "400 `<Key>NotLowercase`",
     Reason.REASON_NAMESPACE_LOCATION_FIXED: "400 `LocationCannotBeUpdated` or `LocationCannotBeRemoved`",
+    Reason.REASON_IMMUTABLE_PROPERTY: "400 `ImmutablePropertyModification` or `ImmutablePropertyRemoval`",
     Reason.REASON_SIGNING_INVALID: "400 with the cause as its word; 424 `SignWithoutCredentials`, `SigningIdentityError`",
     Reason.REASON_DUPLICATE_HEADER: "400 `DuplicateHeader`, or `DuplicateIdempotencyKey`",
     Reason.REASON_INVALID_WAREHOUSE_NAME: "400 `EmptyWarehouseName`, `WarehouseNameTooLong` or `InvalidWarehouseName`",

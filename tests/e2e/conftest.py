@@ -75,10 +75,12 @@ def vended(lakeward: Lakeward) -> Reach:
     return Reach(lakeward.catalog_uri, lakeward.warehouse)
 
 
-@pytest.fixture(scope="session")
-def signed(lakeward: Lakeward) -> Reach:
-    """The warehouse that only signs requests."""
-    return Reach(lakeward.catalog_uri, lakeward.signing_warehouse, "remote-signing")
+@pytest.fixture(scope="session", params=["own key", "sessions"])
+def signed(request: pytest.FixtureRequest, lakeward: Lakeward) -> Reach:
+    """Signed requests: of the warehouse that does nothing else, with its own key, and of the other one, with sessions."""
+    by_own_key = request.param == "own key"
+    warehouse = lakeward.signing_warehouse if by_own_key else lakeward.warehouse
+    return Reach(lakeward.catalog_uri, warehouse, "remote-signing")
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +93,7 @@ def namespace() -> str:
 def catalog(vended: Reach, namespace: str) -> Iterator[Catalog]:
     """PyIceberg's, with a namespace of the module's own."""
     catalog = load_catalog("vended", **pyiceberg_properties(vended))
-    catalog.create_namespace(namespace)
+    catalog.create_namespace_if_not_exists(namespace)  # a module may sign for the same warehouse as well
     yield catalog
     catalog.close()
 
@@ -111,16 +113,18 @@ def new_table(catalog: Catalog, new_name: str) -> Callable[..., Table]:
 @pytest.fixture(scope="session")
 def spark_vended(spark_session: SparkSession, vended: Reach, lakeward: Lakeward) -> SparkSql:
     """Spark on the warehouse that vends credentials."""
-    return _spark_on(spark_session, vended, name=f"vended_{lakeward.composition}")
+    return spark_on(spark_session, vended, name=f"vended_{lakeward.composition}")
 
 
 @pytest.fixture(scope="session")
 def spark_signed(spark_session: SparkSession, signed: Reach, lakeward: Lakeward) -> SparkSql:
-    """Spark on the warehouse that only signs requests."""
-    return _spark_on(spark_session, signed, name=f"signed_{lakeward.composition}")
+    """Spark with signed requests."""
+    how = "own_key" if signed.warehouse == lakeward.signing_warehouse else "sessions"
+    return spark_on(spark_session, signed, name=f"signed_{how}_{lakeward.composition}")
 
 
-def _spark_on(session: SparkSession, reach: Reach, *, name: str) -> SparkSql:
+def spark_on(session: SparkSession, reach: Reach, *, name: str) -> SparkSql:
+    """The warehouse as a catalog of the shared session."""
     for key, value in spark_settings(reach, name=name).items():
         session.conf.set(key, value)
     sql = SparkSql(session, name, f"spark_{secrets.token_hex(4)}")

@@ -107,7 +107,7 @@ def one_reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def signing(signed: Reach, namespace: str) -> Iterator[Catalog]:
     catalog = load_catalog("signed", **pyiceberg_properties(signed))
-    catalog.create_namespace(namespace)
+    catalog.create_namespace_if_not_exists(namespace)
     yield catalog
     catalog.close()
 

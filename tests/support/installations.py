@@ -48,6 +48,12 @@ class Composition(enum.StrEnum):
     FOUR_PROCESSES = "four_processes"
 
 
+def compositions() -> list[Composition]:
+    """Those that `LAKEWARD_TEST_COMPOSITIONS` names; all, where it names none."""
+    named = os.environ.get("LAKEWARD_TEST_COMPOSITIONS")
+    return [Composition(name.strip()) for name in named.split(",")] if named else list(Composition)
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """What a process runs.

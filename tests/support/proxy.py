@@ -6,6 +6,7 @@ async with proxy(host, port) as line:
     line.pause() ... line.resume()                 # bytes wait; nobody is told
     await line.refuse() ... await line.accept()    # nobody listens: connection refused
     line.cut_all()                                 # every open connection, now
+    line.overhear = heard                          # told of what passes
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import enum
 import socket
 import struct
 from collections import Counter, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
 _CHUNK = 1 << 16
+_CLOSE_SECONDS = 5
 
 
 class Direction(enum.Enum):
@@ -47,6 +49,10 @@ class Cut:
     abruptly: bool = True
 
 
+# Told the number of a connection, from 1, a direction, and what is about to pass in it.
+Overhear = Callable[[int, Direction, bytes], None]
+
+
 class Line:
     """One proxy. Its address stays the same through `refuse` and `accept`."""
 
@@ -55,6 +61,7 @@ class Line:
         self.port = 0
         self.connections = 0
         self.passed: Counter[Direction] = Counter()
+        self.overhear: Overhear | None = None
         self._upstream = upstream
         self._server: asyncio.Server | None = None
         self._flowing = asyncio.Event()
@@ -113,6 +120,8 @@ class Line:
     async def close(self) -> None:
         await self.refuse()
         tasks = list(self._tasks)
+        if tasks:
+            await asyncio.wait(tasks, timeout=_CLOSE_SECONDS)  # what was cut ends by itself
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -123,13 +132,14 @@ class Line:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         self.connections += 1
+        number = self.connections
         cut = self._next.popleft() if self._next else self._each
         try:
             upstream = await asyncio.open_connection(*self._upstream)
         except OSError:
             _end(writer, abruptly=True)
             return
-        connection = _Connection(self, cut, (reader, writer), upstream)
+        connection = _Connection(self, number, cut, (reader, writer), upstream)
         self._open.add(connection)
         try:
             await connection.run()
@@ -144,11 +154,13 @@ class _Connection:
     def __init__(
         self,
         line: Line,
+        number: int,
         cut: Cut | None,
         client: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         server: tuple[asyncio.StreamReader, asyncio.StreamWriter],
     ) -> None:
         self._line = line
+        self._number = number
         self._cut = cut
         self._client = client
         self._server = server
@@ -188,6 +200,8 @@ class _Connection:
             await self._line.flowing()
             left = self._left.get(direction)
             passing = data if left is None else data[:left]
+            if self._line.overhear is not None:
+                self._line.overhear(self._number, direction, passing)
             writer.write(passing)
             await writer.drain()
             self._line.passed[direction] += len(passing)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 import grpc
 import grpc.aio
 from google.protobuf import descriptor_pool, message_factory
-from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
@@ -54,6 +55,34 @@ async def call(
         return await method(request, metadata=tuple(metadata.items()), timeout=seconds)  # type: ignore[no-any-return]
     except grpc.aio.AioRpcError as error:
         return refusal_from(error, service="peer")
+
+
+async def served(channel: grpc.aio.Channel, service: str) -> frozenset[str]:
+    """Paths of a service's methods, of all that its contracts name, that a server has."""
+    named = [
+        f"/{contract.full_name}/{method.name}"
+        for contract in _contracts(f"{_OURS}{service}.v1")
+        for method in contract.methods
+    ]
+    return frozenset([path for path in named if await answers(channel, path)])
+
+
+def _contracts(package: str) -> list[ServiceDescriptor]:
+    modules = [
+        module for name, module in sys.modules.items() if name.endswith("_pb2") and hasattr(module, "DESCRIPTOR")
+    ]
+    files = [module.DESCRIPTOR for module in modules if module.DESCRIPTOR.package == package]
+    return [contract for file in files for contract in file.services_by_name.values()]
+
+
+async def answers(channel: grpc.aio.Channel, path: str) -> bool:
+    """Whether a server has a method, by its path."""
+    method: Any = channel.unary_unary(path)
+    try:
+        await method(b"", timeout=30)
+    except grpc.aio.AioRpcError as error:
+        return error.code() is not grpc.StatusCode.UNIMPLEMENTED or bool(error.trailing_metadata())
+    return True
 
 
 async def reflected(channel: grpc.aio.Channel) -> frozenset[str]:

@@ -6,16 +6,21 @@ import asyncio
 import contextlib
 import dataclasses
 import json
+import os
+import signal
+from collections import defaultdict
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import nats
 import pytest
 import pytest_asyncio
+from nats.js import JetStreamContext
 from nats.js.api import DeliverPolicy
 
-from lakeward.catalog.adapters.nats.messages import MAX_PAYLOAD, SEQUENCE, messages_of, stream_subjects
+from lakeward.catalog.adapters.nats.messages import SEQUENCE, WHOLE_MAX, messages_of, stream_subjects
 from lakeward.catalog.adapters.nats.sink import NatsAddress, NatsSink
 from lakeward.catalog.application.relay import (
     SEQUENCER,
@@ -26,6 +31,8 @@ from lakeward.catalog.application.relay import (
     sink_lease,
 )
 from lakeward.catalog.domain.events import Event
+from lakeward.components import nats as nats_server
+from lakeward.components.nats import NatsServer
 from tests.support.catalog.memory_events import MemoryEvents, QuietBell
 from tests.support.catalog.values import NOON, an_event
 from tests.support.proxy import Line, proxy
@@ -89,9 +96,37 @@ async def _deliver(events: MemoryEvents, sink: NatsSink) -> None:
 
 async def _log(*events: Event) -> MemoryEvents:
     stores = MemoryEvents()
+    await _append(stores, *events)
+    return stores
+
+
+async def _append(stores: MemoryEvents, *events: Event) -> None:
     await stores.write(*events)
     await stores.move(await stores.lease(SEQUENCER), limit=10_000)
-    return stores
+
+
+@contextlib.asynccontextmanager
+async def _jetstream(address: NatsAddress) -> AsyncIterator[JetStreamContext]:
+    client = await nats.connect(address.url)
+    try:
+        yield client.jetstream()
+    finally:
+        await client.close()
+
+
+async def _reload(server: NatsServer, file: Path, *, max_payload: int) -> None:
+    """Change a running server's configuration; returns when it tells new clients of it."""
+    configuration = json.loads(await asyncio.to_thread(file.read_text)) | {"max_payload": max_payload}
+    await asyncio.to_thread(file.write_text, json.dumps(configuration))
+    assert server.pid is not None
+    os.kill(server.pid, signal.SIGHUP)
+    async with asyncio.timeout(30):
+        while True:
+            client = await nats.connect(server.url)
+            told = client.max_payload
+            await client.close()
+            if told == max_payload:
+                return
 
 
 async def test_events_arrive_once_in_order_on_subjects_that_say_what_they_are(
@@ -175,12 +210,84 @@ async def _through(line: Line, address: NatsAddress) -> AsyncIterator[NatsSink]:
 
 
 async def test_a_large_event_carries_a_reference(sink: NatsSink, address: NatsAddress) -> None:
-    await _deliver(await _log(_event("w", type_="createWarehouse", pad=MAX_PAYLOAD)), sink)
+    await _deliver(await _log(_event("w", type_="createWarehouse", pad=WHOLE_MAX)), sink)
     [stored] = await _stored(address)
     document = json.loads(stored.data)
     assert document["dataref"] == "lakeward:events/w/1"
     assert "data" not in document
     assert document["type"] == "createWarehouse"
+
+
+async def test_an_event_that_the_stream_does_not_take_whole_carries_a_reference(
+    sink: NatsSink, address: NatsAddress
+) -> None:
+    log = await _log(*(_event("w", pad=pad) for pad in (0, 3000, 0)))
+    async with _jetstream(address) as jetstream:
+        await sink.position("w")
+        # the operator lowers the bound of a stream that the sink has looked at
+        config = (await jetstream.stream_info(address.topic)).config
+        await jetstream.update_stream(config, max_msg_size=2048)
+        await _deliver(log, sink)
+    whole = ["data" in json.loads(each.data) for each in await _stored(address) if each.subject != address.topic]
+    assert whole == [True, False, True]
+
+
+async def test_an_event_that_the_server_does_not_take_whole_carries_a_reference(tmp_path: Path) -> None:
+    async with nats_server.running(tmp_path / "nats") as server:
+        address = NatsAddress(server.url, "small", max_bytes=1 << 24)
+        sink = NatsSink(address)
+        await _deliver(await _log(_event("before", pad=6000)), sink)
+        await _reload(server, tmp_path / "nats" / "nats.conf", max_payload=4096)
+        log = await _log(*(_event("w", pad=pad) for pad in (0, 6000, 0)))
+        await _deliver(log, sink)
+        await sink.close()
+        stored: defaultdict[str, list[Any]] = defaultdict(list)
+        for each in await _stored(address):
+            stored[each.subject].append(json.loads(each.data))
+    assert ["data" in each for each in stored["small.before.table.committed"]] == [True]
+    assert [each.get("dataref") for each in stored["small.w.table.committed"]] == [None, "lakeward:events/w/2", None]
+    assert ["data" in each for each in stored["small"]] == [True, True, False, True]
+
+
+async def test_a_stream_that_was_deleted_is_made_again_and_takes_what_comes(
+    sink: NatsSink, address: NatsAddress
+) -> None:
+    log = await _log(*(_event(stream, type_="createWarehouse") for stream in ("w", "v", "w")))
+    await _deliver(log, sink)
+    async with _jetstream(address) as jetstream:
+        await jetstream.delete_stream(address.topic)
+    await _append(log, *(_event(stream, type_="createWarehouse") for stream in ("w", "v", "w")))
+    await _deliver(log, sink)
+    async with _jetstream(address) as jetstream:
+        assert (await jetstream.stream_info(address.topic)).config.max_bytes == address.max_bytes
+    # what the old stream held stays away
+    assert sorted((each.subject, each.headers[SEQUENCE]) for each in await _stored(address)) == [
+        (f"{address.topic}.v.table.committed", "2"),
+        (f"{address.topic}.w.table.committed", "3"),
+        (f"{address.topic}.w.table.committed", "4"),
+    ]
+
+
+async def test_a_place_is_asked_for_again_where_the_stream_is_gone(sink: NatsSink, address: NatsAddress) -> None:
+    await sink.publish(LoggedEvent(1, _event("w"), NOON))
+    async with _jetstream(address) as jetstream:
+        await jetstream.delete_stream(address.topic)
+    with pytest.raises(SinkUnavailableError, match="stream not found"):
+        await sink.position("w")
+    assert await sink.position("w") == 0
+    await sink.publish(LoggedEvent(2, _event("w"), NOON))
+
+
+async def test_all_that_the_log_holds_comes_again_once_the_stream_and_the_place_are_deleted(
+    sink: NatsSink, address: NatsAddress
+) -> None:
+    log = await _log(*(_event("w", type_="createWarehouse") for _ in range(3)))
+    await _deliver(log, sink)
+    async with _jetstream(address) as jetstream:
+        await jetstream.delete_stream(address.topic)
+    del log.cursors["nats", "w"]
+    await _deliver(log, sink)
+    assert [int(each.headers[SEQUENCE]) for each in await _stored(address)] == [1, 2, 3]
 
 
 async def test_the_stream_is_made_with_bounds_and_an_operators_own_is_left_alone(
@@ -207,4 +314,6 @@ def test_a_stream_is_one_token_of_a_subject(stream: str) -> None:
     assert subjects.startswith("topic.")
     assert subjects.count(".") == 2
     assert not set(subjects[:-1]) & set(" *>")
-    assert messages_of(LoggedEvent(1, _event(stream), NOON), topic="topic")[-1].subject.startswith(subjects[:-1])
+    assert messages_of(LoggedEvent(1, _event(stream), NOON), topic="topic", room=1 << 20)[-1].subject.startswith(
+        subjects[:-1]
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -12,7 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from lakeward.gateway import server
+from lakeward.gateway import protocol
+from lakeward.gateway.asgi import Application
 from lakeward.gateway.bootstrap import gateway
 from lakeward.gateway.health import Probe
 from lakeward.gateway.peers import Peers
@@ -26,6 +28,7 @@ from tests.unit.gateway.fakes import PREFIXED, Service, hosts, server_settings
 pytestmark = pytest.mark.integration
 
 TABLE = f"{PREFIXED}/namespaces/a/tables/t"
+AS_PRINTED = re.compile(r"ETag|WWW-Authenticate|[A-Z][a-z]*(-[A-Z][a-z]*)*")
 
 
 async def readiness() -> Sequence[Probe]:
@@ -33,8 +36,10 @@ async def readiness() -> Sequence[Probe]:
 
 
 @asynccontextmanager
-async def served(catalog: Service, *, catalog_channel: Channel | None = None) -> AsyncIterator[int]:
-    """A gateway's port."""
+async def running(
+    catalog: Service, *, catalog_channel: Channel | None = None, **settings: Any
+) -> AsyncIterator[tuple[int, Application]]:
+    """A gateway's port, and itself."""
     catalog_host, vending_host = hosts(catalog, Service())
     peers = Peers(
         catalog=catalog_channel or catalog_host.channel(caller=Caller.CALLER_GATEWAY),
@@ -42,9 +47,16 @@ async def served(catalog: Service, *, catalog_channel: Channel | None = None) ->
     )
     listener = bound_socket("127.0.0.1", 0)
     async with (
-        gateway(GatewaySettings(server_settings()), peers=peers, readiness=readiness) as application,
+        gateway(GatewaySettings(server_settings(**settings)), peers=peers, readiness=readiness) as application,
         serve(application, listener=listener) as port,
     ):
+        yield port, application
+
+
+@asynccontextmanager
+async def served(catalog: Service, *, catalog_channel: Channel | None = None, **settings: Any) -> AsyncIterator[int]:
+    """A gateway's port; `settings` are changes of the server's."""
+    async with running(catalog, catalog_channel=catalog_channel, **settings) as (port, _):
         yield port
 
 
@@ -70,7 +82,7 @@ async def exchange(port: int, request: bytes, *, until: bytes = b"") -> bytes:
 
 def error_in(reply: bytes) -> dict[str, Any]:
     head, _, body = reply.partition(b"\r\n\r\n")
-    assert b"content-type: application/json" in head
+    assert b"Content-Type: application/json" in head
     error: dict[str, Any] = json.loads(body)["error"]
     return error
 
@@ -85,14 +97,69 @@ def error_in(reply: bytes) -> dict[str, Any]:
         b"GET / HTTP/1.1\r\nhost: a\r\nx: " + b"x" * 70_000 + b"\r\n\r\n",
         b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\nhost: a\r\n\r\n",
         b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
+        b"GET / HTTP/1.1\r\n" + b"a:\r\n" * 257 + b"\r\n",
     ],
-    ids=["no request", "version", "bytes in path", "header", "long header", "long path", "two lengths"],
+    ids=["no request", "version", "bytes in path", "header", "long header", "long path", "two lengths", "headers"],
 )
 async def test_what_is_not_http_is_refused_in_the_envelope(catalog: Service, request_bytes: bytes) -> None:
     async with served(catalog) as port:
         reply = await exchange(port, request_bytes)
     assert reply.startswith(b"HTTP/1.1 400 ")
     assert error_in(reply)["type"] == "BadRequestException"
+
+
+@pytest.mark.parametrize(
+    ("request_line", "status"),
+    [
+        (f"GET {TABLE}", 304),
+        (f"HEAD {TABLE}", 204),
+        (f"POST {PREFIXED}/namespaces", 400),
+        (f"BREW {TABLE}", 400),
+        (f"PATCH {TABLE}", 405),
+        (f"GET {PREFIXED}/namespaces/a/tables/kept", 401),
+        (f"GET {PREFIXED}/namespaces/a/tables/busy", 429),
+        (f"OPTIONS {TABLE}", 204),
+        ("GET /nope", 404),
+        ("GET /health", 503),
+        ("HEAD /health/live", 200),
+        ("GET /swagger-ui", 200),
+        ("GET /api-docs/catalog/v1/openapi.json", 200),
+        ("GET / HTTP/9.9 HTTP/1.1", 400),
+    ],
+)
+async def test_every_reply_has_header_names_as_the_standards_print_them(
+    catalog: Service, request_line: str, status: int
+) -> None:
+    async def answer(request: tables_pb2.LoadTableRequest) -> tables_pb2.LoadTableResponse:
+        if request.table.name == "kept":
+            raise Refusal(Reason.REASON_TOKEN_MISSING, "who is it?")
+        if request.table.name == "busy":
+            raise Refusal(Reason.REASON_OVERLOADED, "too much at once")
+        return tables_pb2.LoadTableResponse(not_modified='"x"')
+
+    catalog.answers |= {"LoadTable": answer, "TableExists": tables_pb2.TableExistsResponse()}
+    asked = (
+        "host: a\r\norigin: https://console.test\r\naccess-control-request-method: GET\r\n"
+        "accept-encoding: gzip\r\nconnection: close\r\n"
+    )
+    async with served(catalog, allow_origin=("*",)) as port:
+        reply = await exchange(port, f"{request_line} HTTP/1.1\r\n{asked}\r\n".encode())
+    first, *lines = reply.partition(b"\r\n\r\n")[0].decode().split("\r\n")
+    assert first.startswith(f"HTTP/1.1 {status} ")
+    names = {line.partition(":")[0] for line in lines}
+    assert {"X-Request-Id", "Connection"} <= names
+    assert [name for name in names if not AS_PRINTED.fullmatch(name)] == []
+
+
+async def test_even_a_reply_of_the_server_itself_has_such_names() -> None:
+    async def broken(scope: Any, receive: Any, send: Any) -> None:
+        raise RuntimeError("no reply")
+
+    async with serve(broken, listener=bound_socket("127.0.0.1", 0)) as port:
+        reply = await exchange(port, b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+    assert reply.startswith(b"HTTP/1.1 500 ")
+    lines = reply.partition(b"\r\n\r\n")[0].decode().split("\r\n")[1:]
+    assert {line.partition(":")[0] for line in lines} >= {"Date", "Content-Type", "Content-Length", "Connection"}
 
 
 async def test_a_request_without_a_host_is_served(catalog: Service) -> None:
@@ -138,10 +205,10 @@ async def test_requests_in_a_row_on_one_connection_are_answered_in_order(catalog
     requests += f"GET {path}/three HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"
     async with served(catalog) as port:
         reply = await exchange(port, requests.encode())
-    assert [line for line in reply.split(b"\r\n") if line.startswith(b"etag")] == [
-        b'etag: "one"',
-        b'etag: "two"',
-        b'etag: "three"',
+    assert [line for line in reply.split(b"\r\n") if line.startswith(b"ETag")] == [
+        b'ETag: "one"',
+        b'ETag: "two"',
+        b'ETag: "three"',
     ]
 
 
@@ -183,7 +250,7 @@ async def test_a_connection_that_stays_silent_is_closed(
     catalog: Service, sent: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seconds in ("_HEAD_SECONDS", "_KEEP_ALIVE_SECONDS", "_WATCH_SECONDS"):
-        monkeypatch.setattr(server, seconds, 0.05)
+        monkeypatch.setattr(protocol, seconds, 0.05)
     async with served(catalog) as port:
         reply = await exchange(port, sent)
     assert reply.startswith(b"HTTP/1.1 304 ") if sent.endswith(b"\r\n\r\n") else reply == b""
@@ -193,7 +260,7 @@ async def test_a_connection_that_waits_for_its_answer_is_left_open(
     catalog: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seconds in ("_HEAD_SECONDS", "_KEEP_ALIVE_SECONDS", "_WATCH_SECONDS"):
-        monkeypatch.setattr(server, seconds, 0.02)
+        monkeypatch.setattr(protocol, seconds, 0.02)
     release = asyncio.Event()
 
     async def slow(request: object) -> tables_pb2.LoadTableResponse:

@@ -20,8 +20,13 @@ def missing() -> str | None:
     return f"{', '.join(lacking)} not found: install a JDK 17 and Maven" if lacking else None
 
 
-def build(folder: Path) -> str:
-    """Compile the oracle into `folder`; its jars come from the local Maven repository, or are fetched once.
+def build(folder: Path, *, home: Path = HERE, program: str = "Oracle") -> str:
+    """Compile a class into `folder`; its jars come from the local Maven repository, or are fetched once.
+
+    Args:
+        folder: for what is built.
+        home: where the class and a pom.xml are that names what it needs.
+        program: the class.
 
     Returns:
         The class path to run it with.
@@ -30,12 +35,12 @@ def build(folder: Path) -> str:
         subprocess.CalledProcessError: Maven or javac failed; what they said is in the output.
     """
     listing = folder / "classpath.txt"
-    command = ["mvn", "-B", "-q", "-f", str(HERE / "pom.xml"), CLASSPATH_GOAL, f"-Dmdep.outputFile={listing}"]
+    command = ["mvn", "-B", "-q", "-f", str(home / "pom.xml"), CLASSPATH_GOAL, f"-Dmdep.outputFile={listing}"]
     offline = subprocess.run([*command, "-o"], capture_output=True, text=True, check=False)
     if offline.returncode != 0:
         subprocess.run(command, capture_output=True, text=True, check=True)
     classpath = f"{folder}{os.pathsep}{listing.read_text().strip()}"
-    source = str(HERE / "Oracle.java")
+    source = str(home / f"{program}.java")
     subprocess.run(
         ["javac", "-nowarn", "-d", str(folder), "-cp", classpath, source], capture_output=True, text=True, check=True
     )

@@ -14,7 +14,8 @@ from lakeward.components.oidc import ALICE, OidcProvider
 from lakeward.components.postgres import PostgresServer
 from lakeward.components.seaweedfs import S3Store
 from tests.support.components import fresh_database
-from tests.support.installations import Composition, Installation, environment, installed
+from tests.support.installations import Composition, Installation, compositions, environment, installed
+from tests.support.storage_attacks import Ground, prepare
 from tests.support.tokens import user_token
 from tests.support.warehouses import Warehouse, bootstrap, make_namespace, make_table, make_warehouse
 
@@ -104,7 +105,24 @@ async def _furnished(
     )
 
 
-@pytest.fixture(params=list(Composition), ids=str)
+@pytest.fixture(scope="package")
+def grounds() -> Callable[[Place, bool], Awaitable[Ground]]:
+    """Makes, once for each installation, the ground of attacks on signatures: by sessions, or by the server's own key."""
+    made: dict[tuple[str, bool], Ground] = {}
+
+    async def ground_of(place: Place, by_sessions: bool) -> Ground:
+        key = (place.installation.url, by_sessions)
+        if key not in made:
+            headers = {"authorization": f"Bearer {place.token}"}
+            async with httpx.AsyncClient(base_url=place.installation.url, headers=headers, timeout=60) as http:
+                warehouse = await make_warehouse(http, place.store, sts=by_sessions)
+                made[key] = await prepare(http, place.store, warehouse, by_sessions=by_sessions)
+        return made[key]
+
+    return ground_of
+
+
+@pytest.fixture(params=compositions(), ids=str)
 async def place(request: pytest.FixtureRequest, places: Callable[[Composition], Awaitable[Place]]) -> Place:
     return await places(request.param)
 

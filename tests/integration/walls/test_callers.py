@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import grpc
+import grpc.aio
 import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -30,7 +32,7 @@ from tests.support.catalog.expectations import EXPECTED
 from tests.support.dumps import dump
 from tests.support.installations import LISTENING, SERVICES
 from tests.support.tokens import client_token, expiring_token
-from tests.support.wire import WORKLOAD, call, empty_request, reflected, rule_of
+from tests.support.wire import WORKLOAD, answers, call, empty_request, reflected, rule_of, served
 
 pytestmark = pytest.mark.integration
 
@@ -138,12 +140,22 @@ def _peer(path: str) -> str:
 
 
 async def test_every_method_that_is_served_has_an_expectation_and_the_other_way_round(walled: Walled) -> None:
-    served: set[str] = set()
+    found: set[str] = set()
     for service in LISTENING:
-        found = await reflected(walled.channels[service])
-        assert {_peer(path) for path in found} == {service}
-        served |= found
-    assert served == CALLERS.keys()
+        found |= await served(walled.channels[service], service)
+        assert not await answers(walled.channels[service], f"/lakeward.{service}.v1.NoService/NoMethod")
+    assert found == CALLERS.keys()
+
+
+@pytest.mark.parametrize("service", LISTENING)
+async def test_a_service_without_a_route_from_outside_tells_nobody_what_it_has(walled: Walled, service: str) -> None:
+    if service == "vending":
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await reflected(walled.channels[service])
+        assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+        return
+    told = await reflected(walled.channels[service])
+    assert told == {path for path in CALLERS if _peer(path) == service}
 
 
 def test_the_contract_s_rules_allow_exactly_the_expected_callers() -> None:

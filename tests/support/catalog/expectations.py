@@ -23,7 +23,7 @@ from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.objects import ObjectKind
 from lakeward.servicekit.errors import Reason
 from lakeward.servicekit.rpc import refusal_of
-from tests.support.catalog.house import House, commit_body, ident, table_body, tabular, view_body
+from tests.support.catalog.house import SCHEMA, House, commit_body, ident, table_body, tabular, view_body
 
 PROJECT: Final = {ObjectKind.PROJECT: Reason.REASON_NO_SUCH_PROJECT}
 WAREHOUSE: Final = {ObjectKind.WAREHOUSE: Reason.REASON_NO_SUCH_WAREHOUSE}
@@ -126,6 +126,11 @@ def _transaction(house: House) -> tables_pb2.CommitTransactionRequest:
 
 
 _PROPERTIES: Final = commit_body({"action": "set-properties", "updates": {"a": "b"}})
+_CREATING: Final = commit_body(
+    {"action": "add-schema", "schema": SCHEMA},
+    {"action": "set-current-schema", "schema-id": -1},
+    requirements=[{"type": "assert-create"}],
+)
 
 SERVER_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "GetServerInfo": (Case(lambda house: server_pb2.GetServerInfoRequest(), {}),),
@@ -296,6 +301,14 @@ TABLE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
                 warehouse_id=house.warehouse_id, table=tabular("sales", "orders"), body=_PROPERTIES
             ),
             TABLE,
+            needs=frozenset({Action.TABLE_COMMIT}),
+        ),
+        Case(
+            lambda house: tables_pb2.CommitTableRequest(
+                warehouse_id=house.warehouse_id, table=tabular("sales", "unstaged"), body=_CREATING
+            ),
+            NAMESPACE,
+            needs=frozenset({Action.NAMESPACE_CREATE_TABLE}),
         ),
     ),
     "CommitTransaction": (Case(_transaction, TABLE),),

@@ -49,6 +49,13 @@ from lakeward.catalog.domain.model import (
 )
 from lakeward.catalog.domain.names import SEPARATOR, NamespaceIdent, TabularIdent, name_key
 from lakeward.catalog.domain.tasks import NewTask, Queue
+from lakeward.catalog.domain.wording import (
+    name_taken_meanwhile,
+    namespace_exists,
+    no_such_namespace,
+    no_such_tabular,
+    uuid_taken,
+)
 from lakeward.locations import Location
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.postgres.failures import OutcomeUnknown
@@ -381,19 +388,19 @@ class MemoryChange:
         del exclusively  # transactions run one after another
         found = self.rows.namespace_at(warehouse_id, ident.key)
         if found is None:
-            raise _no_such_namespace(str(ident))
+            raise no_such_namespace(ident)
         return found
 
     async def insert_namespace(self, namespace: Namespace) -> None:
         if namespace.warehouse_id not in self.rows.warehouses:
             raise _no_such_warehouse(str(namespace.warehouse_id))
         if self.rows.namespace_at(namespace.warehouse_id, namespace.ident.key) is not None:
-            raise Refusal(Reason.REASON_NAMESPACE_EXISTS, "the name is taken", namespace=str(namespace.ident))
+            raise namespace_exists(namespace.ident)
         if (
             namespace.parent_id is not None
             and (namespace.warehouse_id, namespace.parent_id) not in self.rows.namespaces
         ):
-            raise _no_such_namespace(str(namespace.ident.parent))
+            raise no_such_namespace(namespace.ident.parent)
         self.rows.namespaces[namespace.warehouse_id, namespace.namespace_id] = namespace
 
     async def set_namespace_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
@@ -440,13 +447,13 @@ class MemoryChange:
 
     async def insert_tabular(self, tabular: Tabular, body: Body) -> None:
         if (tabular.warehouse_id, tabular.namespace_id) not in self.rows.namespaces:
-            raise _no_such_namespace(str(tabular.ident.namespace))
+            raise no_such_namespace(tabular.ident.namespace)
         await self._make_way(tabular, tabular.ident)
         for other in self.rows.tabulars.values():
             if other.warehouse_id != tabular.warehouse_id:
                 continue
             if other.tabular_id == tabular.tabular_id:
-                raise _taken(tabular.ident)
+                raise uuid_taken(tabular.ident)
             if Location.parse(other.location).key == Location.parse(tabular.location).key:
                 raise Refusal(Reason.REASON_LOCATION_TAKEN, "taken", location=tabular.location)
         self.rows.tabulars[tabular.warehouse_id, tabular.incarnation] = tabular
@@ -458,7 +465,7 @@ class MemoryChange:
         if other is None or other.incarnation == tabular.incarnation:
             return
         if other.state is not State.STAGED:
-            raise _taken(ident)
+            raise name_taken_meanwhile(ident)
         await self.delete_tabular(other)
 
     async def lock_tabular(
@@ -476,9 +483,7 @@ class MemoryChange:
         ]
         if found:
             return min(found, key=lambda each: each.state is State.DROPPED)
-        if next(iter(kinds)) is Kind.VIEW:
-            raise Refusal(Reason.REASON_NO_SUCH_VIEW, "no such view", view=str(ident))
-        raise Refusal(Reason.REASON_NO_SUCH_TABLE, "no such table", table=str(ident))
+        raise no_such_tabular(next(iter(kinds)), ident)
 
     async def lock_incarnation(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> Tabular | None:
         return self.rows.tabulars.get((warehouse_id, incarnation))
@@ -549,11 +554,3 @@ def _no_such_project(project_id: str) -> Refusal:
 
 def _no_such_warehouse(name: str) -> Refusal:
     return Refusal(Reason.REASON_NO_SUCH_WAREHOUSE, "no such warehouse", warehouse=name)
-
-
-def _no_such_namespace(shown: str) -> Refusal:
-    return Refusal(Reason.REASON_NO_SUCH_NAMESPACE, "no such namespace", namespace=shown)
-
-
-def _taken(ident: TabularIdent) -> Refusal:
-    return Refusal(Reason.REASON_TABULAR_EXISTS, "the name or the id is taken", tabular=str(ident))

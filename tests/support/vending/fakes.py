@@ -9,8 +9,9 @@ import itertools
 from collections.abc import Awaitable, Callable, Sequence
 from uuid import UUID
 
+from lakeward.locations import Location
 from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.application.ports import Grant, ObjectStore, SigningKey, Storage, StoredSecret
+from lakeward.vending.application.ports import Grant, ObjectStore, SigningKey, SigningTerms, Storage, StoredSecret
 from lakeward.vending.application.storages import no_such_secret
 from lakeward.vending.domain.access import Access
 from lakeward.vending.domain.addresses import Address
@@ -18,6 +19,7 @@ from lakeward.vending.domain.client_properties import SessionCredential
 from lakeward.vending.domain.credentials import Credential
 from lakeward.vending.domain.secret import Secret
 
+TERMS = SigningTerms(("x-forwarded-prefix",), holds_bodies=True)
 START = dt.datetime(2026, 8, 21, 12, 0, tzinfo=dt.UTC)
 
 
@@ -146,14 +148,31 @@ class FakeObjects:
 
 
 class FakeBackend:
-    """A StorageBackend over memory; `enforces_scope` false is a store that ignores session policies."""
+    """A StorageBackend over memory.
+
+    Args:
+        clock: the time.
+        enforces_scope: false is a store that ignores session policies.
+        life: of credentials.
+        terms: on which the own key signs; None: the store obeys what anybody adds.
+        obeys_forwarding: the store holds session policies against a path that it does not act on.
+    """
 
     def __init__(
-        self, clock: FakeClock, *, enforces_scope: bool = True, life: dt.timedelta = dt.timedelta(hours=1)
+        self,
+        clock: FakeClock,
+        *,
+        enforces_scope: bool = True,
+        life: dt.timedelta = dt.timedelta(hours=1),
+        terms: SigningTerms | None = TERMS,
+        obeys_forwarding: bool = False,
     ) -> None:
         self.objects: dict[str, bytes] = {}
         self.grants: list[Grant] = []
         self.opened = 0
+        self.terms = terms
+        self.terms_asked = 0
+        self.obeys_forwarding = obeys_forwarding
         self._clock = clock
         self._enforces_scope = enforces_scope
         self._life = life
@@ -175,6 +194,21 @@ class FakeBackend:
         return SigningKey(
             storage.credential.text("access-key-id") or "", storage.credential.secret("secret-access-key"), None
         )
+
+    async def signing_terms(self, storage: Storage) -> SigningTerms:
+        del storage
+        self.terms_asked += 1
+        if self.terms is None:
+            raise Refusal(Reason.REASON_SIGNING_DISABLED, "the store obeys what anybody adds")
+        return self.terms
+
+    async def read_as_forwarded(
+        self, storage: Storage, credential: SessionCredential, key: str, *, inside: Location
+    ) -> None:
+        del inside
+        if not self.obeys_forwarding:
+            store = await self.open_vended(storage, credential)
+            await store.read(key, limit=1000)
 
     async def mint(self, grant: Grant) -> SessionCredential:
         await asyncio.sleep(0)  # lets others ask meanwhile

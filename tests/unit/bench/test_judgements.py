@@ -7,6 +7,7 @@ import pytest
 
 from bench.figures import Better, Figure, Verdict, percentile, table
 from bench.layers import by_layer
+from bench.strangers import Seen, figures_of
 from bench.warehouse import Table, check_log
 
 
@@ -82,3 +83,14 @@ def test_a_sample_counts_for_the_innermost_frame_that_is_of_a_layer_and_waiting_
         "HTTP: read, parse, write": 2,
         "event loop, sockets, the rest": 1,
     }
+
+
+def test_a_client_that_means_well_and_is_refused_fails_the_run() -> None:
+    well = Seen(peak=500_000_000, slowest=0.5, requests=10)
+    assert [figure.verdict for figure in figures_of("bombs", well)] == [Verdict.GOAL] * 3
+    refused = Seen(peak=700_000_000, slowest=4.0, requests=10, refused=["429 overloaded"])
+    assert [figure.verdict for figure in figures_of("bombs", refused)] == [
+        Verdict.FLOOR,
+        Verdict.MISSED,
+        Verdict.MISSED,
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from typing import Any
@@ -9,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from lakeward.catalog.adapters.nats.messages import MAX_PAYLOAD, MESSAGE_ID, messages_of
+from lakeward.catalog.adapters.nats.messages import MESSAGE_ID, WHOLE_MAX, messages_of
 from lakeward.catalog.application.announcements import (
     Announcer,
     NamespaceChange,
@@ -109,7 +110,7 @@ def logged(event: Event) -> LoggedEvent:
 
 @pytest.mark.parametrize("event", EVENTS, ids=name_of)
 def test_each_event_has_a_subject_by_stream_kind_and_verb(event: Event) -> None:
-    own = messages_of(logged(event), topic="lake")[-1]
+    own = messages_of(logged(event), topic="lake", room=1 << 20)[-1]
     assert own.subject == f"lake.{event.stream}.{event.kind}.{event.verb}"
     assert own.headers[MESSAGE_ID] == str(event.event_id)
 
@@ -118,18 +119,39 @@ def test_what_upstream_tells_is_told_at_the_topic_too_and_nothing_else_is() -> N
     at_topic = {
         document(event)["type"]
         for event in EVENTS
-        for message in messages_of(logged(event), topic="lake")
+        for message in messages_of(logged(event), topic="lake", room=1 << 20)
         if message.subject == "lake"
     }
     assert at_topic == {"createTable", "registerTable", "updateTable", "renameTable", "dropTable"}
 
 
 def test_a_large_event_travels_as_a_reference_to_the_log() -> None:
-    event = ANNOUNCER.tabular(
-        TabularChange.COMMITTED, TABLE, WHEN, request=json.dumps({"x": "y" * MAX_PAYLOAD}).encode()
-    )
-    for message in messages_of(logged(event), topic="lake"):
+    event = ANNOUNCER.tabular(TabularChange.COMMITTED, TABLE, WHEN, request=json.dumps({"x": "y" * WHOLE_MAX}).encode())
+    for message in messages_of(logged(event), topic="lake", room=1 << 20):
         told = json.loads(message.payload)
         assert "data" not in told
         assert told["dataref"] == f"lakeward:events/{event.stream}/7"
         assert told["tabular-id"] == str(TABLE.tabular_id)
+
+
+def sized(room: int, **attributes: str) -> list[tuple[int, list[str]]]:
+    """Each message's size and members, for an event with data of 2000 bytes, in so much room."""
+    event = ANNOUNCER.tabular(TabularChange.COMMITTED, TABLE, WHEN, request=json.dumps({"x": "y" * 2000}).encode())
+    document = {**json.loads(event.body), **attributes}
+    event = dataclasses.replace(event, body=json.dumps(document).encode())
+    messages = messages_of(logged(event), topic="lake", room=room, expecting={"Nats-Expected-Last-Sequence": "12"})
+    return [(message.size, sorted(json.loads(message.payload))) for message in messages]
+
+
+@pytest.mark.parametrize("attribute", ["", "x" * 3000])
+def test_a_message_is_as_whole_as_there_is_room_for(attribute: str) -> None:
+    [(_, copied), (needed, whole)] = sized(1 << 20, attribute=attribute)
+    assert "data" in copied
+    assert [members for _, members in sized(needed, attribute=attribute)] == [whole, whole]
+    [_, (size, members)] = sized(needed - 1, attribute=attribute)
+    assert members == sorted({*whole, "dataref"} - {"data"})
+    assert size < needed
+    [_, (least, bare)] = sized(size - 1, attribute=attribute)
+    assert bare == ["dataref", "id", "source", "specversion", "time", "type"]
+    assert least < size
+    assert sized(least - 1, attribute=attribute)[-1] == (least, bare)

@@ -289,9 +289,6 @@ async def test_a_table_that_is_there_can_not_be_created_by_a_commit() -> None:
     house = await a_house()
     refusal = await refusal_of(commit(house, prop("a"), requirements=[CREATED]))
     assert refusal.reason == Reason.REASON_COMMIT_CONFLICT
-    assert (await refusal_of(commit(house, path=("sales", "new"), requirements=[CREATED]))).reason == (
-        Reason.REASON_NO_SUCH_TABLE
-    )
 
 
 async def test_who_staged_first_loses_to_who_staged_last_and_can_not_finish_the_others_table() -> None:

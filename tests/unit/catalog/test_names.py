@@ -4,8 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward.catalog.domain.names import MAX_NAME_BYTES, NamespaceIdent, check_new_name, name_key
+from lakeward.catalog.application.access import no_such_tabular
+from lakeward.catalog.domain import names
+from lakeward.catalog.domain.model import Kind
+from lakeward.catalog.domain.names import (
+    MAX_NAME_BYTES,
+    MAX_SOUGHT,
+    NamespaceIdent,
+    TabularIdent,
+    check_new_name,
+    name_key,
+)
+from lakeward.catalog.transport import decode
+from lakeward.catalog.transport.probing import looked_for
+from lakeward.protocol.catalog.v1 import types_pb2
 from lakeward.servicekit.errors import Reason, Refusal
+
+LONG = "x" * 10_000_000
+N = types_pb2.NamespaceIdent(parts=["n"])
 
 
 @pytest.mark.parametrize(
@@ -32,3 +48,51 @@ def test_names_compare_without_case_and_by_what_they_show(one: str, other: str) 
 
 def test_accents_count() -> None:
     assert name_key("resume") != name_key("résumé")
+
+
+class Untouched:
+    """Stands for unicodedata; what asks it anything fails."""
+
+    def __getattr__(self, name: str) -> object:
+        raise AssertionError(f"unicodedata.{name} was asked of a text that is too long")
+
+
+@pytest.fixture
+def _unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert NamespaceIdent.of(("n",)).key == "n"  # which is remembered
+    monkeypatch.setattr(names, "unicodedata", Untouched())
+
+
+@pytest.mark.usefixtures("_unfolded")
+def test_a_name_of_ten_megabytes_is_refused_before_it_is_folded_or_looked_at_by_character() -> None:
+    for take in (
+        lambda: check_new_name(LONG),
+        lambda: NamespaceIdent.of((LONG,)),
+        lambda: name_key(LONG),
+        lambda: TabularIdent(NamespaceIdent(("n",)), LONG).key,
+        lambda: decode.tabular_ident(types_pb2.TabularIdent(namespace=N, name=LONG)).key,
+        lambda: looked_for(Kind.TABLE, types_pb2.TabularIdent(namespace=N, name=LONG)),
+        lambda: looked_for(
+            Kind.TABLE, types_pb2.TabularIdent(namespace=types_pb2.NamespaceIdent(parts=[LONG] * 2), name="t")
+        ),
+        lambda: NamespaceIdent.of(tuple("x" * 1_000_000)),
+    ):
+        with pytest.raises(Refusal) as refused:
+            take()
+        assert len(str(refused.value)) < 3000
+        assert all(len(value) < 3000 for value in refused.value.metadata.values())
+
+
+def test_who_looks_for_a_name_that_nothing_can_have_finds_nothing() -> None:
+    sought = types_pb2.TabularIdent(namespace=N, name="x" * MAX_SOUGHT)
+    assert looked_for(Kind.TABLE, sought).key == ("n", "x" * MAX_SOUGHT)
+    sought.name += "x"
+    with pytest.raises(Refusal) as refused:
+        looked_for(Kind.TABLE, sought)
+    assert refused.value.reason == no_such_tabular(Kind.TABLE, "n.t").reason
+
+
+def test_a_name_is_as_long_as_its_utf_8_is() -> None:
+    check_new_name("\U0001f600" * (MAX_NAME_BYTES // 4))
+    with pytest.raises(Refusal, match="longer than 255 bytes"):
+        check_new_name("\U0001f600" * (MAX_NAME_BYTES // 4 + 1))

@@ -242,6 +242,7 @@ OF_OUR_OWN: Final = frozenset(
     {
         "a-full-last-page-ends",
         "all-differences-are-listed",
+        "bounds-on-strangers",
         "creates-refuse-files-and-neighbours",
         "default-project-is-nil",
         "emptying-main-is-a-conflict",
@@ -255,6 +256,7 @@ OF_OUR_OWN: Final = frozenset(
         "repeated-additions-resolve",
         "row-ids-are-given-once",
         "sequence-numbers-only-rise",
+        "signatures-are-confined",
         "tables-stay-themselves",
         "twins-wait",
     }

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from lakeward.gateway.context import Contexts, headers_by_name
-from lakeward.gateway.forwarded import Links
+from lakeward.gateway.forwarded import Links, Proxies
 from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.errors import Reason, Refusal
 
-CONTEXTS = Contexts(links=Links(base_uri=None, heed_forwarded=False, trusted_proxies=()), new_id=lambda: "made")
+CONTEXTS = Contexts(links=Links(base_uri=None, proxies=Proxies((), heed_forwarded=False)), new_id=lambda: "made")
 
 
 def context(*lines: tuple[str, str]) -> context_pb2.RequestContext:

@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from lakeward.gateway.forwarded import Links
+from lakeward.gateway.forwarded import Links, Proxies
 
 PROXIES = (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("fd00::/8"))
 
@@ -17,7 +17,7 @@ def base(
     heed: bool = True,
     scheme: str = "http",
 ) -> str:
-    links = Links(base_uri=base_uri, heed_forwarded=heed, trusted_proxies=PROXIES)
+    links = Links(base_uri=base_uri, proxies=Proxies(PROXIES, heed_forwarded=heed))
     return links.base(scheme, client, {name.encode(): value.encode("latin-1") for name, value in headers.items()})
 
 
@@ -70,3 +70,28 @@ def test_forwarded_headers_make_the_base_that_the_client_saw(headers: dict[str, 
 def test_a_host_that_is_none_makes_no_base(host: str) -> None:
     assert base({"host": host}) == ""
     assert base({"x-forwarded-host": host or "/"}) == ""
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "client"),
+    [
+        ("203.0.113.5", None, "203.0.113.5"),
+        ("203.0.113.5", "192.0.2.1", "203.0.113.5"),
+        ("10.0.0.1", "192.0.2.1", "192.0.2.1"),
+        ("10.0.0.1", "198.51.100.7, 192.0.2.1", "192.0.2.1"),
+        ("10.0.0.1", "192.0.2.1, 10.0.0.2, 10.0.0.3", "192.0.2.1"),
+        ("10.0.0.1", "10.0.0.2", "10.0.0.1"),
+        ("10.0.0.1", "2001:db8:0:7:1:2:3:4", "2001:db8:0:7::"),
+        ("10.0.0.1", "x" * 70_000, "x" * 64),
+        ("::ffff:203.0.113.5", None, "203.0.113.5"),
+        (None, "192.0.2.1", ""),
+    ],
+)
+def test_a_client_is_the_last_that_no_trusted_proxy_is(peer: str | None, forwarded: str | None, client: str) -> None:
+    headers = {} if forwarded is None else {b"x-forwarded-for": forwarded.encode()}
+    assert Proxies(PROXIES, heed_forwarded=True).client_of(peer, headers) == client
+
+
+def test_where_forwarded_headers_do_not_count_the_peer_is_the_client() -> None:
+    headers = {b"x-forwarded-for": b"192.0.2.1"}
+    assert Proxies(PROXIES, heed_forwarded=False).client_of("10.0.0.1", headers) == "10.0.0.1"

@@ -14,7 +14,7 @@ from lakeward.vending.adapters.caching.secrets import CachedSecrets
 from lakeward.vending.application.ports import Grant, Storage
 from lakeward.vending.domain.access import Access
 from lakeward.vending.domain.profiles import profile as profiles
-from tests.support.vending.fakes import START, FakeBackend, FakeClock, FakeSecrets
+from tests.support.vending.fakes import START, FakeBackend, FakeClock, FakeSecrets, refusal_of
 from tests.support.vending.permits import SECRET, TABLE, WAREHOUSE, credential, profile_text
 
 
@@ -163,6 +163,23 @@ async def test_a_cache_of_no_capacity_mints_each_time() -> None:
     await cache.mint(grant())
     await cache.mint(grant())
     assert len(backend.grants) == 2
+
+
+async def test_on_which_terms_the_own_key_signs_is_tried_once_for_a_profile_and_a_secret() -> None:
+    cache, backend = cached(capacity=0)
+    for _ in range(3):
+        await cache.signing_terms(storage())
+    assert backend.terms_asked == 1
+    await cache.signing_terms(storage(region="us"))
+    assert backend.terms_asked == 2
+
+
+async def test_a_store_that_lets_signatures_be_led_elsewhere_is_asked_again_each_time() -> None:
+    cache, backend = cached()
+    backend.terms = None
+    for _ in range(2):
+        await refusal_of(cache.signing_terms(storage()))
+    assert backend.terms_asked == 2
 
 
 async def test_a_client_of_a_store_is_made_once_for_a_profile_and_a_secret() -> None:

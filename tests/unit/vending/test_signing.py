@@ -88,6 +88,12 @@ def test_a_request_inside_is_signable_and_says_what_it_does(
     assert signable.path == "/lake/wh/t1/data/f.parquet"
 
 
+@pytest.mark.parametrize("condition", ["If-Match", "if-none-match"])
+def test_a_signature_that_covers_a_condition_is_for_that_request_alone(condition: str) -> None:
+    assert not ask(INSIDE, "GET", headers={condition: ['"tag"']}).cacheable
+    assert ask(INSIDE, "GET", headers={"Range": ["bytes=0-7"]}).headers == {}
+
+
 @pytest.mark.parametrize(
     ("changes", "uri"),
     [

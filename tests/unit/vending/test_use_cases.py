@@ -15,6 +15,7 @@ from lakeward.servicekit.authorization.principals import Principal, user
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.vending.application import files
 from lakeward.vending.application.normalise_profile import normalise_profile
+from lakeward.vending.application.ports import SigningTerms
 from lakeward.vending.application.secrets import STAGED_FOR, reencrypt_secrets, stage_credential, sweep_staged
 from lakeward.vending.application.sign_request import sign_request
 from lakeward.vending.application.storages import Backends
@@ -239,12 +240,22 @@ async def test_nothing_of_the_server_s_own_credential_is_told(house: House) -> N
 # ---- signing ---------------------------------------------------------------------------------------------------------
 
 
-async def sign(house: House, method: str = "GET", *, profile: bytes = PROFILE, **changes: Any) -> Any:
+async def sign(
+    house: House,
+    method: str = "GET",
+    *,
+    profile: bytes = PROFILE,
+    uri: str = "http://store:9000/lake/wh/t1/f",
+    headers: dict[str, list[str]] | None = None,
+    body: bytes | None = None,
+    **changes: Any,
+) -> Any:
     request = SigningRequest(
         method=method,
-        uri="http://store:9000/lake/wh/t1/f",
+        uri=uri,
         region="eu",
-        headers={"Range": ["bytes=0-1"], "authorization": ["theirs"]},
+        headers={"Range": ["bytes=0-1"], "authorization": ["theirs"]} | (headers or {}),
+        body=body,
     )
     claims = permit(Purpose.SIGN, profile, **changes)
     return await sign_request(request, permit=claims, profile=profile, clock=house.clock, **house.io)
@@ -253,8 +264,82 @@ async def sign(house: House, method: str = "GET", *, profile: bytes = PROFILE, *
 async def test_a_signed_request_has_the_client_s_headers_and_the_signature(house: House) -> None:
     signed = await sign(house)
     assert signed.headers["Range"] == ("bytes=0-1",)
-    assert signed.headers["authorization"][0].startswith("AWS4-HMAC-SHA256 Credential=AK/20260821/eu/s3/aws4_request")
+    assert signed.headers["authorization"][0].startswith("AWS4-HMAC-SHA256 Credential=AK1/20260821/eu/s3/aws4_request")
     assert signed.cacheable
+
+
+@pytest.mark.parametrize(("method", "access"), [("GET", Access.READ), ("PUT", Access.READ_WRITE_DELETE)])
+async def test_a_session_that_opens_what_the_permit_opens_signs_and_its_token_goes_along_signed(
+    house: House, method: str, access: Access
+) -> None:
+    signed = await sign(house, method, access=access)
+    (grant,) = house.backend.grants
+    assert (grant.location, grant.access, grant.principal) == (TABLE, access, "oidc~alice")
+    assert signed.headers["x-amz-security-token"] == ("tok",)
+    assert "x-amz-security-token" in signed.headers["authorization"][0]
+    assert house.backend.terms_asked == 0
+
+
+async def test_nothing_is_minted_for_a_request_outside_of_the_permit(house: House) -> None:
+    elsewhere = Location.parse("s3://lake/wh/t2")
+    refusal = await refusal_of(sign(house, location=elsewhere))
+    assert refusal.reason == Reason.REASON_SIGNING_OUTSIDE
+    assert not house.backend.grants
+
+
+async def test_a_session_that_is_not_issued_is_not_made_up_for_by_the_server_s_own_key(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def mint(grant: object) -> None:
+        raise Refusal(Reason.REASON_CREDENTIAL_NOT_ISSUED, "no", store="x")
+
+    monkeypatch.setattr(house.backend, "mint", mint)
+    assert (await refusal_of(sign(house))).reason == Reason.REASON_CREDENTIAL_NOT_ISSUED
+
+
+OWN_KEY = profile_text(sts_enabled=False)
+
+
+async def test_the_server_s_own_key_signs_what_its_store_minds_as_empty_headers(house: House) -> None:
+    house.backend.terms = SigningTerms(("x-forwarded-host", "x-forwarded-prefix"), holds_bodies=True)
+    signed = await sign(house, profile=OWN_KEY, headers={"X-Forwarded-Prefix": [""]})
+    assert {name: value for name, value in signed.headers.items() if "forwarded" in name.lower()} == {
+        "x-forwarded-host": ("",),
+        "x-forwarded-prefix": ("",),
+    }
+    assert (
+        "SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-forwarded-host;x-forwarded-prefix,"
+        in (signed.headers["authorization"][0])
+    )
+    assert not house.backend.grants
+
+
+async def test_the_server_s_own_key_signs_nothing_where_its_store_obeys_what_anybody_adds(house: House) -> None:
+    house.backend.terms = None
+    refusal = await refusal_of(sign(house, profile=OWN_KEY))
+    assert refusal.reason == Reason.REASON_SIGNING_DISABLED
+
+
+@pytest.mark.parametrize("holds_bodies", [True, False])
+async def test_the_server_s_own_key_signs_a_delete_of_many_only_where_the_store_holds_its_body(
+    house: House, holds_bodies: bool
+) -> None:
+    house.backend.terms = SigningTerms((), holds_bodies=holds_bodies)
+    body = b"<Delete><Object><Key>wh/t1/f</Key></Object></Delete>"
+    signing = sign(house, "POST", profile=OWN_KEY, uri="http://store:9000/lake?delete", body=body)
+    if holds_bodies:
+        assert not (await signing).cacheable
+        return
+    assert (await refusal_of(signing)).reason == Reason.REASON_SIGNING_DISABLED
+    assert (await sign(house, "DELETE", profile=OWN_KEY)).headers
+
+
+@pytest.mark.parametrize(
+    "name", ["X-Forwarded-Prefix", "x-forwarded-host", "Forwarded", "X-Original-URL", "X-Rewrite-URL"]
+)
+async def test_a_header_that_says_where_a_request_came_from_is_not_signed(house: House, name: str) -> None:
+    refusal = await refusal_of(sign(house, headers={name: ["/elsewhere"]}))
+    assert refusal.metadata == {"cause": "UnsupportedHeader"}
 
 
 @pytest.mark.parametrize(
@@ -333,6 +418,29 @@ async def test_an_error_that_is_no_denial_does_not_count_as_confinement(
 async def test_checks_of_vending_are_skipped_where_nothing_is_vended(house: House) -> None:
     results = await validate(house, profile_text(sts_enabled=False))
     assert [result.check for result in results if not result.passed] == [Check.ISSUED, Check.VENDED, Check.SCOPE]
+    assert house.backend.terms_asked == 1
+
+
+async def test_signing_is_not_proved_where_nothing_is_signed(house: House) -> None:
+    results = await validate(house, profile_text(sts_enabled=False, remote_signing_enabled=False))
+    skipped = [result.check for result in results if not result.passed]
+    assert skipped == [Check.ISSUED, Check.VENDED, Check.SCOPE, Check.SIGNED]
+    assert house.backend.terms_asked == 0
+
+
+async def test_a_store_that_lets_signatures_be_led_elsewhere_fails_where_its_warehouse_signs() -> None:
+    house = await House(terms=None).with_secret()
+    refusal = await refusal_of(validate(house, profile_text(sts_enabled=False)))
+    assert refusal.metadata == {"check": "remote-signing-scope-enforced"}
+    assert not house.backend.objects
+    await validate(house, profile_text(sts_enabled=False, remote_signing_enabled=False))
+
+
+async def test_a_store_whose_sessions_open_more_for_a_forwarded_request_fails_and_is_left_clean() -> None:
+    house = await House(obeys_forwarding=True).with_secret()
+    refusal = await refusal_of(validate(house))
+    assert refusal.metadata == {"check": "remote-signing-scope-enforced"}
+    assert not house.backend.objects
 
 
 async def test_a_validation_that_is_switched_off_touches_nothing(house: House) -> None:

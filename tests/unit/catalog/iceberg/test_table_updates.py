@@ -165,10 +165,12 @@ def test_a_reserved_property_can_be_neither_set_nor_removed(key: str) -> None:
 def test_an_encryption_key_id_is_fixed_once_it_is_set() -> None:
     table = commit(a_table(), properties(**{"encryption.key-id": "k"})).metadata
     assert not commit(table, properties(**{"encryption.key-id": "k"})).changed
-    with refused("IMMUTABLE_PROPERTY", key="encryption.key-id"):
+    with refused("IMMUTABLE_PROPERTY", key="encryption.key-id", change="modify") as refusal:
         commit(table, properties(**{"encryption.key-id": "other"}))
-    with refused("IMMUTABLE_PROPERTY", key="encryption.key-id"):
+    assert refusal.message.startswith("Cannot modify immutable property")
+    with refused("IMMUTABLE_PROPERTY", key="encryption.key-id", change="remove") as refusal:
         commit(table, {"action": "remove-properties", "removals": ["encryption.key-id"]})
+    assert refusal.message.startswith("Cannot remove immutable property")
 
 
 def test_a_codec_that_is_not_served_is_refused_in_a_commit_too() -> None:

@@ -64,7 +64,7 @@ async def authz(
         decider = authorizer or _authorizer(settings.authorization)
         authenticator = await stack.enter_async_context(_authenticator(settings))
         pool = await stack.enter_async_context(_pool(settings.postgres))
-        host = Host("authz", read_only=read_only)
+        host = Host("authz", read_only=read_only, reflects=True)
         host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(decider))
         host.add(
             identity_pb2_grpc.add_IdentityServiceServicer_to_server,

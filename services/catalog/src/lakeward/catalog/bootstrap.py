@@ -108,7 +108,7 @@ async def catalog(
             clock=clock,
             ids=ids,
         )
-        host = Host(SERVICE, read_only=settings.server.maintenance_mode == "read-only")
+        host = Host(SERVICE, read_only=settings.server.maintenance_mode == "read-only", reflects=True)
         host.add_probe("database", pool.ping)
         add_servicers(host, roles, _facts(settings))
         own = await stack.enter_async_context(_pool(settings.postgres, CONNECTIONS, "background"))

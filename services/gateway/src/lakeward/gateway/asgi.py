@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from lakeward.gateway.body import Bodies, ClientGone, LateBody
-from lakeward.gateway.context import Contexts, headers_by_name
+from lakeward.gateway.body import Arriving, Bodies, ClientGone, LateBody
+from lakeward.gateway.connections import Connections
+from lakeward.gateway.context import Contexts, headers_by_name, peer_of
 from lakeward.gateway.cors import Cors
 from lakeward.gateway.deadlines import Deadlines
 from lakeward.gateway.encoding import GZIP, WORTHWHILE, gzipped, takes_gzip
 from lakeward.gateway.errors import Rendering, Renderings, rendered
 from lakeward.gateway.http import Header, Receive, Request, Response, Scope, Send
+from lakeward.gateway.memory import Holding
 from lakeward.gateway.operation import Operation
 from lakeward.gateway.router import Router
 from lakeward.servicekit.errors import Reason, Refusal
@@ -41,6 +43,7 @@ class Application:
         renderings: how refusals are shown that come before an operation is known.
         contexts: makes each request's context.
         bodies: reads each request's body.
+        connections: how many connections a server that serves this keeps.
         cors: what browsers are told; None: nothing.
         max_time: that a request's body may take to arrive, and its answer after that.
         max_in_flight: requests under way at once; more are refused before any work.
@@ -54,6 +57,7 @@ class Application:
         renderings: Renderings,
         contexts: Contexts,
         bodies: Bodies,
+        connections: Connections,
         cors: Cors | None,
         max_time: timedelta,
         max_in_flight: int,
@@ -66,6 +70,7 @@ class Application:
         self._renderings: Final = renderings
         self._contexts: Final = contexts
         self._bodies: Final = bodies
+        self.connections: Final = connections
         self._cors: Final = cors
         self._vary: Final[Header] = (b"vary", VARY + b", origin" if cors else VARY)
         self._common: Final[Sequence[Header]] = (self._vary, _CACHE_CONTROL[True])
@@ -80,13 +85,6 @@ class Application:
         if scope["type"] != "http":
             await _decline(scope, receive, send)
             return
-        self._in_flight += 1
-        try:
-            await self._serve(scope, receive, send)
-        finally:
-            self._in_flight -= 1
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         operation: Operation | None = None
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
         request_id = self._contexts.request_id(headers)
@@ -131,26 +129,27 @@ class Application:
         receive: Receive,
     ) -> Response:
         """What the operation answers; raises Refusal alone, whatever went wrong, or ClientGone."""
-        if self._in_flight > self._max_in_flight and not operation.bare:
-            raise Refusal(
-                Reason.REASON_OVERLOADED,
-                f"{self._max_in_flight} requests are under way, and more are not taken; retry after a pause",
-            )
+        self._check_room(operation)
         deadline = bind_deadline(self._seconds)
+        context = self._contexts.of(scope, headers, request_id=request_id)
         body = b""
+        holding: Holding | None = None
+        flying = 0
         try:
             if operation.body is not None:
-                try:
-                    body = await self._deadlines.within(self._bodies.read(receive, headers))
-                except TimeoutError as error:
-                    raise LateBody(self._seconds) from error
+                holding = self._bodies.holding()
+                body = await self._body(receive, Arriving(headers, context, peer_of(scope), holding))
+                self._check_room(operation)
+            # Under way from here on: while its body arrives, a request takes a place among bodies only.
+            self._in_flight += 1
+            flying = 1
             request = Request(
                 method=operation.method,
                 raw_path=scope["raw_path"],
                 arguments=arguments,
                 query_string=scope["query_string"],
                 headers=headers,
-                context=self._contexts.of(scope, headers, request_id=request_id),
+                context=context,
                 takes_gzip=takes_gzip(headers.get(b"accept-encoding", b"")),
                 body=body,
             )
@@ -171,7 +170,23 @@ class Application:
                 error_id=error_id,
             ) from error
         finally:
+            self._in_flight -= flying
+            if holding is not None:
+                holding.release()
             unbind_deadline(deadline)
+
+    def _check_room(self, operation: Operation) -> None:
+        if self._in_flight >= self._max_in_flight and not operation.bare:
+            raise Refusal(
+                Reason.REASON_OVERLOADED,
+                f"{self._max_in_flight} requests are under way, and more are not taken; retry after a pause",
+            )
+
+    async def _body(self, receive: Receive, arriving: Arriving) -> bytes:
+        try:
+            return await self._deadlines.within(self._bodies.read(receive, arriving))
+        except TimeoutError as error:
+            raise LateBody(f"arrive within {self._seconds:g} s") from error
 
     def _unserved(self, scope: Scope, operations: Mapping[str, Operation], headers: Mapping[bytes, bytes]) -> Response:
         method: str = scope["method"]

@@ -11,23 +11,25 @@ from typing import Any, Final
 from lakeward.gateway import health, pages
 from lakeward.gateway.asgi import Application
 from lakeward.gateway.body import Bodies
+from lakeward.gateway.callers import Callers
 from lakeward.gateway.coalescing import coalesced_loads
+from lakeward.gateway.connections import Connections
 from lakeward.gateway.context import Contexts
 from lakeward.gateway.cors import Cors
 from lakeward.gateway.dialects.iceberg.errors import RENDERED
 from lakeward.gateway.dialects.iceberg.operations import iceberg_operations
 from lakeward.gateway.dialects.management.operations import management_operations
-from lakeward.gateway.forwarded import Links
+from lakeward.gateway.forwarded import Links, Proxies
 from lakeward.gateway.ids import uuid7
+from lakeward.gateway.memory import BodyMemory
 from lakeward.gateway.openapi import openapi_document
 from lakeward.gateway.operation import Operation
 from lakeward.gateway.peers import Peers, Stubs
 from lakeward.gateway.settings import GatewaySettings
 from lakeward.servicekit.rpc import RemoteChannel
 
-# Requests under way at once, and bytes of bodies that are being read: beyond them 429.
+# Requests under way at once: beyond them 429.
 _MAX_IN_FLIGHT: Final = 2048
-_BODY_BYTES_TOTAL: Final = 256 * 1024 * 1024
 _ID_FORMATS: Final = {"prefix": "uuid", "tabular-id": "uuid", "warehouse_id": "uuid"}
 
 
@@ -55,16 +57,21 @@ async def gateway(
     operations += health.operations(readiness, maintenance=server.maintenance_mode, renderings=RENDERED)
     if server.serve_swagger_ui:
         operations += pages.operations(_documents(iceberg, management), renderings=RENDERED)
-    links = Links(
-        base_uri=server.base_uri,
-        heed_forwarded=server.use_x_forwarded_headers,
-        trusted_proxies=server.trusted_proxies,
-    )
+    proxies = Proxies(server.trusted_proxies, heed_forwarded=server.use_x_forwarded_headers)
+    links = Links(base_uri=server.base_uri, proxies=proxies)
     yield Application(
         operations,
         renderings=RENDERED,
         contexts=Contexts(links=links, new_id=uuid7),
-        bodies=Bodies(limit=server.max_request_body_size, total=_BODY_BYTES_TOTAL),
+        bodies=Bodies(
+            limit=server.max_request_body_size,
+            memory=BodyMemory(total=server.body_memory, largest=server.max_request_body_size),
+            callers=Callers(stubs.server),
+            proxies=proxies,
+        ),
+        connections=Connections(
+            total=server.max_connections, per_client=server.max_connections_per_client, proxies=proxies
+        ),
         cors=Cors(server.allow_origin) if server.allow_origin else None,
         max_time=server.max_request_time,
         max_in_flight=max_in_flight,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -10,6 +9,7 @@ from lakeward.gateway.forwarded import Links
 from lakeward.gateway.http import Header, Scope
 from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.remembering import remembered
 
 _SINGLE: Final = frozenset(
     {
@@ -88,12 +88,11 @@ class Contexts:
             headers: by name.
             request_id: see `request_id`.
         """
-        client = scope.get("client")
         get = headers.get
         # fields one by one: naming all of them in the constructor costs five times as much, and most are not given
         context = context_pb2.RequestContext()
         context.request_id = request_id
-        context.base_uri = self._links.base(scope["scheme"], client[0] if client else None, headers)
+        context.base_uri = self._links.base(scope["scheme"], peer_of(scope), headers)
         if value := get(b"authorization"):
             context.authorization = _text(value)
         if value := get(b"user-agent"):
@@ -111,11 +110,17 @@ class Contexts:
         return context
 
 
+def peer_of(scope: Scope) -> str | None:
+    """Address of the connection's other end; None where it has none."""
+    client = scope.get("client")
+    return client[0] if client else None
+
+
 def _text(value: bytes) -> str:
     return value.decode("latin-1").strip()
 
 
-@functools.lru_cache(maxsize=1024)
+@remembered(entries=1024, longest=_MAX_USER_AGENT)
 def _user_agent(value: bytes) -> str:
     cut = value[:_MAX_USER_AGENT].decode("utf-8", "replace")
     while len(cut.encode()) > _MAX_USER_AGENT:
@@ -123,7 +128,7 @@ def _user_agent(value: bytes) -> str:
     return cut
 
 
-@functools.lru_cache(maxsize=256)
+@remembered(entries=256, longest=128)
 def _delegation(value: bytes) -> tuple[context_pb2.Delegation.ValueType, ...]:
     """The words that are known; case counts, and what is unknown says nothing."""
     words = (word.strip() for word in value.split(b","))

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+import asyncio
+from typing import Final, TypeVar
 
 import msgspec
 
 from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.json_bounds import BeyondLimits, JsonLimits, check_json
 
 T = TypeVar("T")
 
+# What is read here is names, properties, profiles and requests to sign: lists of a thousand keys, not schemas of tables.
+LIMITS: Final = JsonLimits(depth=64, containers=10_000, values=100_000)
+# Below this, counting what a body holds takes less than handing it to a thread.
+_THREAD_FROM: Final = 256 * 1024
 
-def parsed(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
-    """A body as its class.
+
+async def parsed(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
+    """A body as its class, once its bytes have told that it makes few objects: decoding is one step of the loop.
 
     Raises:
         Refusal: MALFORMED_DOCUMENT, with the path of the member that is wrong.
     """
+    try:
+        if len(body) < _THREAD_FROM:
+            check_json(body, LIMITS)
+        else:
+            await asyncio.to_thread(check_json, body, LIMITS)
+    except BeyondLimits as error:
+        raise _malformed(f"the body holds more than is taken here: {error}", "") from error
     try:
         if not body.isascii():
             body.decode()  # the decoder does not look into members that the class has not

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from lakeward.gateway.http import Header, Response, json_response
 from lakeward.servicekit.errors import Reason, ReasonValue, Refusal, name_of
@@ -67,5 +67,10 @@ def rendered(refusal: Refusal, renderings: Renderings, *, new_id: Callable[[], s
         headers.append((b"www-authenticate", rendering.challenge.encode()))
     if refusal.reason == Reason.REASON_METHOD_NOT_ALLOWED:
         headers.append((b"allow", refusal.metadata["allowed"].encode("latin-1", "replace")))
-    document = {"error": {"message": refusal.message, "type": rendering.type, "code": rendering.status, "stack": stack}}
+    document = envelope(refusal.message, type=rendering.type, code=rendering.status, stack=stack)
     return json_response(document, status=rendering.status, headers=headers)
+
+
+def envelope(message: str, *, type: str, code: int, stack: Sequence[str] = ()) -> Mapping[str, Any]:  # noqa: A002 - the member's name
+    """The body of every reply that is a refusal."""
+    return {"error": {"message": message, "type": type, "code": code, "stack": stack}}

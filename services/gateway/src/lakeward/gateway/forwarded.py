@@ -1,12 +1,13 @@
-"""Where links to this server begin: the outside base, from settings, from a trusted proxy's headers, or from Host."""
+"""What proxies say: where links to this server begin, and which client a request comes from."""
 
 from __future__ import annotations
 
-import functools
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
+
+from lakeward.servicekit.remembering import remembered
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -14,7 +15,71 @@ _HOST: Final = re.compile(r"(?:[A-Za-z0-9._\-]+|\[[0-9A-Fa-f:.]+\])(?P<port>:[0-
 _PREFIX: Final = re.compile(r"(?:/[A-Za-z0-9._~\-]+)*")
 _DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 _FORWARDED: Final = (b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-port", b"x-forwarded-prefix")
+# Characters: of an IPv6 address with its zone, and of a scheme with a host as long as DNS lets one be, and its port.
+_MAX_ADDRESS: Final = 64
+_MAX_HOST: Final = 270
+# Bytes of X-Forwarded-For that are looked at, from its end.
+_MAX_FORWARDED_FOR: Final = 1024
 _FORWARDED_NAMES: Final = frozenset(_FORWARDED)
+
+
+class Proxies:
+    """Knows proxies that are believed, and clients behind them.
+
+    Args:
+        networks: that they are in.
+        heed_forwarded: whether X-Forwarded headers count, where one of them sends them.
+    """
+
+    def __init__(self, networks: Sequence[Network], *, heed_forwarded: bool) -> None:
+        """See the class."""
+        self._networks: Final = tuple(networks)
+        self._heed: Final = heed_forwarded
+        # one process sees few proxies
+        self.trusts: Final = remembered(entries=4096, longest=_MAX_ADDRESS)(self._is_trusted)
+
+    def heeds(self, peer: str | None) -> bool:
+        """Whether X-Forwarded headers of a peer count."""
+        return self._heed and self.trusts(peer)
+
+    def client_of(self, peer: str | None, headers: Mapping[bytes, bytes]) -> str:
+        """Whom a request comes from: the peer, or the last in X-Forwarded-For that is no proxy; as `site` says it.
+
+        Args:
+            peer: address of the connection's other end; None where it has none.
+            headers: of the request, by lower-case name.
+        """
+        forwarded = headers.get(b"x-forwarded-for")
+        if forwarded is None or not self.heeds(peer):
+            return site(peer)
+        said = forwarded[-_MAX_FORWARDED_FOR:].decode("latin-1").split(",")
+        return site(next((hop for hop in map(str.strip, reversed(said)) if not self.trusts(hop)), peer))
+
+    def _is_trusted(self, peer: str | None) -> bool:
+        address = _address(peer)
+        return any(
+            address is not None and address.version == network.version and address in network
+            for network in self._networks
+        )
+
+
+@remembered(entries=4096, longest=_MAX_ADDRESS)
+def site(peer: str | None) -> str:
+    """What tells clients apart: an IPv4 address, or the 64 bits of an IPv6 address that a site is given at least."""
+    address = _address(peer)
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(ipaddress.IPv6Address(int(address) >> 64 << 64))
+    return (peer or "")[:_MAX_ADDRESS] if address is None else str(address)
+
+
+def _address(text: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        address = ipaddress.ip_address(text or "")
+    except ValueError:
+        return None
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    return address
 
 
 class Links:
@@ -22,18 +87,15 @@ class Links:
 
     Args:
         base_uri: always the base, where it is set.
-        heed_forwarded: whether X-Forwarded-Host, -Proto, -Port and -Prefix count, where a trusted proxy sends them.
-        trusted_proxies: networks whose word is believed.
+        proxies: that X-Forwarded-Host, -Proto, -Port and -Prefix are believed from.
     """
 
-    def __init__(self, *, base_uri: str | None, heed_forwarded: bool, trusted_proxies: Sequence[Network]) -> None:
+    def __init__(self, *, base_uri: str | None, proxies: Proxies) -> None:
         """See the class."""
         self._fixed: Final = None if base_uri is None else base_uri.rstrip("/")
-        self._heed: Final = heed_forwarded
-        self._networks: Final = tuple(trusted_proxies)
-        # one process sees few proxies and few names, so both answers are kept
-        self._trusts: Final = functools.lru_cache(maxsize=4096)(self._is_trusted)
-        self._of_host: Final = functools.lru_cache(maxsize=1024)(_direct)
+        self._proxies: Final = proxies
+        # one process sees few names
+        self._of_host: Final = remembered(entries=1024, longest=_MAX_HOST)(_direct)
 
     def base(self, scheme: str, client: str | None, headers: Mapping[bytes, bytes]) -> str:
         """The base without a trailing slash; empty where nothing says what it is.
@@ -45,18 +107,9 @@ class Links:
         """
         if self._fixed is not None:
             return self._fixed
-        if self._heed and not _FORWARDED_NAMES.isdisjoint(headers) and self._trusts(client):
+        if not _FORWARDED_NAMES.isdisjoint(headers) and self._proxies.heeds(client):
             return _forwarded(headers)
         return self._of_host(scheme, headers.get(b"host", b""))
-
-    def _is_trusted(self, client: str | None) -> bool:
-        try:
-            address = ipaddress.ip_address(client or "")
-        except ValueError:
-            return False
-        if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-            address = address.ipv4_mapped
-        return any(address.version == network.version and address in network for network in self._networks)
 
 
 def _direct(scheme: str, host: bytes) -> str:

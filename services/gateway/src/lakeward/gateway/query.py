@@ -13,6 +13,7 @@ Query: TypeAlias = Mapping[str, Sequence[str]]
 
 _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
+_MAX_PARAMETERS: Final = 1000
 _LARGEST_PAGE: Final = 2**31 - 1
 
 
@@ -24,6 +25,9 @@ def parse_query(query_string: bytes) -> Query:
     """
     values: dict[str, list[str]] = {}
     if query_string:
+        count = query_string.count(b"&") + 1
+        if count > _MAX_PARAMETERS:
+            raise invalid_field("query", f"{count} parameters", f"at most {_MAX_PARAMETERS} parameters")
         for part in query_string.split(b"&"):
             if part:
                 name, _, value = part.partition(b"=")

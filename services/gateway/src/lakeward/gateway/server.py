@@ -4,179 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
+import logging
+import resource
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from lakeward.gateway.http import encode
-from lakeward.gateway.ids import uuid7
+from lakeward.gateway.asgi import Application
+from lakeward.gateway.protocol import Protocol
 
 DRAIN_SECONDS: Final = 20
-# Longer than the pools of JVM clients keep a connection, so that the client closes first and never writes into a closed one.
-_KEEP_ALIVE_SECONDS: Final = 75
 _BACKLOG: Final = 2048
-_MAX_HEAD_BYTES: Final = 64 * 1024
-_HEAD_SECONDS: Final = 30.0
-_WATCH_SECONDS: Final = 10.0
-_HEAD_BEGINS: Final = b"HTTP/1.1 "
-_CONTINUE_BEGINS: Final = b"HTTP/1.1 1"
-# Beyond this, copying costs more than a second write.
-_JOINED_MAX: Final = 64 * 1024
-_UPGRADE: Final = re.compile(rb"(\r?\n)upgrade:", re.IGNORECASE)
+# Files that a process has open beside connections of clients: to its peers, its database, its stores.
+_OTHER_FILES: Final = 1024
 
-
-class _HeadTooLargeError(Exception):
-    """A request's line and headers are larger than any client's are."""
-
-
-class _JoiningTransport:
-    """A transport that keeps the head of a reply until its body comes, and sends both at once.
-
-    uvicorn writes them one after the other, and each write is a system call and a packet.
-    """
-
-    __slots__ = ("_head", "_transport")
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport: Final = transport
-        self._head: bytes | None = None
-
-    def write(self, data: bytes) -> None:
-        head = self._head
-        if head is not None:
-            self._head = None
-            if len(data) <= _JOINED_MAX:
-                self._transport.write(head + data)
-                return
-            self._transport.write(head)
-        elif data.startswith(_HEAD_BEGINS) and not data.startswith(_CONTINUE_BEGINS):
-            self._head = data
-            return
-        self._transport.write(data)
-
-    def flush(self) -> None:
-        """Send what is kept: the reply has no body."""
-        if self._head is not None:
-            head, self._head = self._head, None
-            self._transport.write(head)
-
-    def close(self) -> None:
-        self.flush()
-        self._transport.close()
-
-    def is_closing(self) -> bool:
-        return self._transport.is_closing()
-
-
-class _Protocol(HttpToolsProtocol):
-    """uvicorn's protocol, with bounds on a request's head, and refusals of broken requests in the public envelope."""
-
-    # uvicorn sets and takes back a timer for every request, to end idle connections, which costs a fifth of a load. A look at the
-    # connection now and then does as well.
-    _head_bytes = 0
-    _in_head = True
-    _awaits_head = True
-    _since = 0.0
-    _watch: asyncio.TimerHandle | None = None
-    _joining: _JoiningTransport
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it
-        super().connection_made(transport)
-        self._joining = _JoiningTransport(transport)
-        self.transport = cast("asyncio.Transport", self._joining)
-        self._since = self.loop.time()
-        self._watch = self.loop.call_later(_WATCH_SECONDS, self._look)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-        super().connection_lost(exc)
-
-    def _look(self) -> None:
-        """Close a connection that has been idle, or has sent no more than half a head, for too long."""
-        cycle: RequestResponseCycle | None = self.cycle
-        busy = cycle is not None and not cycle.response_complete
-        allowed = _HEAD_SECONDS if self._in_head else _KEEP_ALIVE_SECONDS
-        if not busy and self.loop.time() - self._since > allowed:
-            self.transport.close()
-        else:
-            self._watch = self.loop.call_later(_WATCH_SECONDS, self._look)
-
-    def data_received(self, data: bytes) -> None:
-        if self._awaits_head and (b"pgrade:" in data or b"PGRADE:" in data):
-            data = _without_upgrade(data)
-        super().data_received(data)
-
-    def on_message_begin(self) -> None:
-        self._head_bytes = 0
-        self._in_head = True
-        self._since = self.loop.time()
-        super().on_message_begin()
-
-    def on_headers_complete(self) -> None:
-        self._in_head = False
-        self._awaits_head = False
-        super().on_headers_complete()
-
-    def on_message_complete(self) -> None:
-        self._awaits_head = True
-        super().on_message_complete()
-
-    def on_response_complete(self) -> None:
-        self._joining.flush()
-        self.server_state.total_requests += 1
-        if self.transport.is_closing():
-            return
-        self._since = self.loop.time()
-        self.flow.resume_reading()
-        if self.pipeline:
-            self._start_asgi_task(*self.pipeline.pop())
-
-    def on_url(self, url: bytes) -> None:
-        self._count(len(url))
-        super().on_url(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._count(len(name) + len(value))
-        super().on_header(name, value)
-
-    def _count(self, size: int) -> None:
-        self._head_bytes += size
-        if self._head_bytes > _MAX_HEAD_BYTES:
-            raise _HeadTooLargeError
-
-    def send_400_response(self, msg: str) -> None:
-        del msg
-        document = {
-            "error": {
-                "message": "the request is not HTTP that can be read, or its head is larger than 64 KiB",
-                "type": "BadRequestException",
-                "code": 400,
-                "stack": [],
-            }
-        }
-        body = encode(document)
-        self.transport.write(
-            b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncache-control: private\r\n"
-            b"x-request-id: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%b"
-            % (uuid7().encode(), len(body), body)
-        )
-        self.transport.close()
-
-
-def _without_upgrade(data: bytes) -> bytes:
-    """The bytes with a head's Upgrade header under a name that nobody heeds.
-
-    Java's client asks for HTTP/2 so, with bodies too. The parser takes whatever follows such a head for another protocol, and
-    the body would be lost.
-    """
-    head, end, rest = data.partition(b"\r\n\r\n")
-    return _UPGRADE.sub(rb"\1x-grade:", head) + end + rest
+_log = logging.getLogger(__name__)
 
 
 class _Server(uvicorn.Server):
@@ -212,20 +57,44 @@ def bound_socket(host: str, port: int) -> socket.socket:
     return listener
 
 
+def _room_for(connections: int) -> int:
+    """How many connections the system lets this process have, after its limit of open files was raised as far as it goes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return connections
+    # a quarter more are told that there is no room
+    wanted = connections + connections // 4 + _OTHER_FILES
+    if soft < wanted:
+        raised = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        if raised > soft:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+            soft = raised
+    if soft >= wanted:
+        return connections
+    room = max((soft - min(_OTHER_FILES, soft // 2)) * 4 // 5, 1)
+    _log.warning(
+        "the limit of open files leaves room for fewer connections than are allowed",
+        extra={"open_files": soft, "connections": room, "allowed": connections},
+    )
+    return room
+
+
 @asynccontextmanager
-async def serve(application: Any, *, listener: socket.socket) -> AsyncIterator[int]:  # noqa: ANN401 - any ASGI application
+async def serve(application: Application, *, listener: socket.socket) -> AsyncIterator[int]:
     """Serve until the block ends; then take no new connections, and let what is under way finish for 20 s.
 
     Args:
-        application: of ASGI.
+        application: the gateway.
         listener: bound and listening; closed at the end.
 
     Yields:
         The port.
     """
+    connections = application.connections
+    connections.total = min(connections.total, _room_for(connections.total))
     config = uvicorn.Config(
-        application,
-        http=_Protocol,
+        cast("Any", application),
+        http=Protocol,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -1,4 +1,4 @@
-"""A service's methods, hosted: reachable in this process and over gRPC with health and reflection."""
+"""A service's methods, hosted: reachable in this process and over gRPC with health, and reflection where strangers may call."""
 
 from __future__ import annotations
 
@@ -70,11 +70,13 @@ class Host:
     Args:
         name: the service's name, as "catalog".
         read_only: whether mutations are refused, for maintenance.
+        reflects: whether it tells strangers which methods it has, as a service does that has a route from outside.
     """
 
-    def __init__(self, name: str, *, read_only: bool = False) -> None:
+    def __init__(self, name: str, *, read_only: bool = False, reflects: bool = False) -> None:
         """Start empty; see the class."""
         self.name = name
+        self._reflects = reflects
         self._read_only = read_only
         self._methods: dict[str, Method] = {}
         self._registrations: list[Callable[[Any], None]] = []
@@ -142,10 +144,9 @@ class Host:
             registration(wire.registrar(server))
         checks = Checks(self.probe, self._services)
         health_pb2_grpc.add_HealthServicer_to_server(checks, server)
-        reflection.enable_server_reflection(
-            [*self._services, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name, reflection.SERVICE_NAME],
-            server,
-        )
+        if self._reflects:
+            health = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+            reflection.enable_server_reflection([*self._services, health, reflection.SERVICE_NAME], server)
         port = _bind(server, listen, security)
         await server.start()
         await checks.look()

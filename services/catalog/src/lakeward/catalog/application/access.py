@@ -36,6 +36,7 @@ from lakeward.catalog.domain.model import (
     WarehouseId,
 )
 from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward.catalog.domain.wording import no_such_namespace, no_such_tabular
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer, Demand, Need, Outcome, refuse
 from lakeward.servicekit.authorization.objects import ObjectKind, ObjectRef
@@ -101,23 +102,6 @@ def no_such_warehouse(shown: object) -> Refusal:
     """The refusal of a warehouse that is absent, inactive or hidden, by what the caller called it."""
     text = str(shown)[:300]
     return Refusal(Reason.REASON_NO_SUCH_WAREHOUSE, f"there is no warehouse {text!r} that you can see", warehouse=text)
-
-
-def no_such_namespace(ident: NamespaceIdent) -> Refusal:
-    """The refusal of a namespace that is absent or hidden."""
-    shown = str(ident)
-    return Refusal(
-        Reason.REASON_NO_SUCH_NAMESPACE, f"there is no namespace {shown!r} that you can see", namespace=shown
-    )
-
-
-def no_such_tabular(kind: Kind, ident: TabularIdent | str) -> Refusal:
-    """The refusal of a table or view that is absent or hidden."""
-    shown = str(ident)
-    message = f"there is no {kind} {shown!r} that you can see"
-    if kind is Kind.TABLE:
-        return Refusal(Reason.REASON_NO_SUCH_TABLE, message, table=shown)
-    return Refusal(Reason.REASON_NO_SUCH_VIEW, message, view=shown)
 
 
 async def open_project(

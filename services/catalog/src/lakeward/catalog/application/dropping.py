@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Final
 
-from lakeward.catalog.application.access import no_such_tabular, open_tabular
+from lakeward.catalog.application.access import open_tabular
 from lakeward.catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
@@ -15,6 +15,7 @@ from lakeward.catalog.application.replaying import may_still_use
 from lakeward.catalog.domain.model import Kind, State, WarehouseId
 from lakeward.catalog.domain.names import TabularIdent
 from lakeward.catalog.domain.tasks import NewTask, Queue
+from lakeward.catalog.domain.wording import no_such_tabular
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer
 from lakeward.servicekit.errors import Reason, Refusal

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 from typing import Final
 from uuid import UUID
@@ -13,11 +12,16 @@ from lakeward.catalog.domain.model import Incarnation, Namespace, Warehouse, War
 from lakeward.locations import Layout, Location, LocationError, Named
 from lakeward.locations.layout import UUID_MARK
 from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.remembering import remembered
 
-_layout = functools.lru_cache(maxsize=256)(lambda document: Layout.parse(json.loads(document)))
 # Where vending marks warehouses' places in the stores themselves: purged with a tabular, they would guard nothing.
 _RESERVED: Final = frozenset({".lakeward-warehouse", ".lakeward-warehouses"})
-_base = functools.lru_cache(maxsize=1024)(Location.parse)
+_base = remembered(entries=1024, longest=2048)(Location.parse)
+
+
+@remembered(entries=256, longest=4096)
+def _layout(document: bytes) -> Layout:
+    return Layout.parse(json.loads(document))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -8,22 +8,15 @@ from typing import Final
 
 import msgspec
 
-from lakeward.catalog.application.access import (
-    decide,
-    namespace_ref,
-    no_such_namespace,
-    no_such_tabular,
-    no_such_warehouse,
-    tabular_ref,
-    warehouse_needs,
-)
+from lakeward.catalog.application.access import decide, namespace_ref, no_such_warehouse, tabular_ref, warehouse_needs
 from lakeward.catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward.catalog.application.ports import Changes, Clock, NamespaceStore, TabularStore, WarehouseStore
+from lakeward.catalog.application.ports import Changes, Clock, TabularStore, WarehouseStore
 from lakeward.catalog.application.replaying import may_still_use
 from lakeward.catalog.domain.model import Kind, Namespace, State, Tabular, WarehouseId
 from lakeward.catalog.domain.names import TabularIdent, check_new_name
+from lakeward.catalog.domain.wording import new_name_taken, no_such_namespace, no_such_tabular
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer, Demand, Need
 
@@ -49,7 +42,6 @@ async def rename_tabular(
     caller: Caller,
     authorizer: Authorizer,
     warehouses: WarehouseStore,
-    namespaces: NamespaceStore,
     tabulars: TabularStore,
     changes: Changes,
     once: Once,
@@ -65,9 +57,7 @@ async def rename_tabular(
     check_new_name(command.destination.name)
 
     async def rename(keeper: Keeper) -> None:
-        decided_on, namespace = await _open(
-            command, caller=caller, authorizer=authorizer, namespaces=namespaces, tabulars=tabulars
-        )
+        decided_on, namespace = await _open(command, caller=caller, authorizer=authorizer, tabulars=tabulars)
         async with changes.change() as change:
             target = await change.lock_namespace(command.warehouse_id, namespace.ident, exclusively=False)
             if target.namespace_id != namespace.namespace_id:
@@ -102,16 +92,20 @@ async def _open(
     *,
     caller: Caller,
     authorizer: Authorizer,
-    namespaces: NamespaceStore,
     tabulars: TabularStore,
 ) -> tuple[Tabular, Namespace]:
-    """What is renamed, and the namespace it goes to: two reads, one question."""
+    """What is renamed, and the namespace it goes to: two reads, one question.
+
+    Raises:
+        Refusal: see `rename_tabular`; TABULAR_EXISTS where the new name is seen to be another's already.
+    """
     rename, create = _RENAME[command.kind]
     located = await tabulars.locate(command.warehouse_id, command.source)
     warehouse, tabular = located.warehouse, located.tabular
     if warehouse is None or not warehouse.active:
         raise no_such_warehouse(command.warehouse_id)
-    _, namespace = await namespaces.find(command.warehouse_id, command.destination.namespace)
+    there = await tabulars.locate(command.warehouse_id, command.destination)
+    namespace, other = there.namespace, there.tabular
     needs = warehouse_needs(warehouse, absent=lambda: no_such_warehouse(command.warehouse_id))
     if tabular is None or tabular.kind is not command.kind or tabular.state is not State.LIVE:
         await decide(caller, authorizer, needs)
@@ -129,6 +123,8 @@ async def _open(
         )
     )
     await decide(caller, authorizer, needs)
+    if other is not None and other.state is State.LIVE and other.incarnation != tabular.incarnation:
+        raise new_name_taken(command.source, command.destination, by=other.kind)
     return tabular, namespace
 
 

@@ -7,40 +7,48 @@ refused, because a later Unicode version may fold them together with names that 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import unicodedata
 from typing import Final, Self
 
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.errors import Reason, Refusal, invalid_field
+from lakeward.servicekit.remembering import remembered
 
 MAX_DEPTH: Final = 5
 MAX_NAME_BYTES: Final = 255
+# A name up to this long may be asked for, though nothing can be called by all of them: then nothing is found.
+MAX_SOUGHT: Final = 1024
 SEPARATOR: Final = "\x1f"
 ALWAYS_RESERVED: Final = frozenset({"system", "examples", "information_schema"})
 
 
-@functools.lru_cache(maxsize=65536)
+@remembered(entries=65536, longest=MAX_NAME_BYTES)
 def name_key(name: str) -> str:
-    """What a name compares as: NFC, then case folded."""
+    """What a name compares as: NFC, then case folded.
+
+    Raises:
+        Refusal: INVALID_FIELD, for a text beyond MAX_SOUGHT characters, which is not looked at any further.
+    """
+    if len(name) > MAX_SOUGHT:
+        raise invalid_field("name", name, f"at most {MAX_NAME_BYTES} bytes")
     return unicodedata.normalize("NFC", name).casefold()
 
 
 def _fault(name: str) -> str | None:
     """Why this can't be one part of a path, or None."""
+    if len(name) > MAX_NAME_BYTES or len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES:
+        return f"it is longer than {MAX_NAME_BYTES} bytes"
+    return _fault_in(name)
+
+
+@remembered(entries=16384, longest=MAX_NAME_BYTES)
+def _fault_in(name: str) -> str | None:
     if "+" in name:
         return "it holds '+', which some clients read as a space"
     for character in name:
         category = unicodedata.category(character)
         if category in ("Cc", "Cn", "Cs"):
             return f"it holds U+{ord(character):04X}, a control or unassigned character"
-    if len(name.encode("utf-8")) > MAX_NAME_BYTES:
-        return f"it is longer than {MAX_NAME_BYTES} bytes"
     return None
-
-
-@functools.lru_cache(maxsize=16384)
-def _fault_cached(name: str) -> str | None:
-    return _fault(name)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -56,7 +64,7 @@ class NamespaceIdent:
         Raises:
             Refusal: NAMESPACE_TOO_DEEP, NAMESPACE_PART_EMPTY, NAMESPACE_PART_CONTAINS_DOT, INVALID_NAMESPACE.
         """
-        shown = ".".join(parts)[:500]
+        shown = ".".join([part[:500] for part in parts[: MAX_DEPTH + 1]])[:500]
         if not parts or "" in parts:
             raise Refusal(
                 Reason.REASON_NAMESPACE_PART_EMPTY,
@@ -66,7 +74,7 @@ class NamespaceIdent:
         if len(parts) > MAX_DEPTH:
             raise Refusal(
                 Reason.REASON_NAMESPACE_TOO_DEEP,
-                f"namespace {shown!r} has {len(parts)} parts; at most {MAX_DEPTH} are allowed",
+                f"Namespace exceeds maximum depth of {MAX_DEPTH}: {shown!r} has {len(parts)} parts",
                 namespace=shown,
                 limit=str(MAX_DEPTH),
             )
@@ -77,7 +85,7 @@ class NamespaceIdent:
                     f"namespace part {part[:300]!r} contains a dot; nest namespaces instead",
                     part=part[:300],
                 )
-            if (fault := _fault_cached(part)) is not None:
+            if (fault := _fault(part)) is not None:
                 raise Refusal(
                     Reason.REASON_INVALID_NAMESPACE,
                     f"namespace part {part[:300]!r} can't be used: {fault}",
@@ -131,7 +139,7 @@ def check_new_name(name: str) -> None:
     Raises:
         Refusal: INVALID_TABULAR_NAME.
     """
-    fault = "it is empty" if not name else _fault_cached(name)
+    fault = "it is empty" if not name else _fault(name)
     if fault is not None:
         raise Refusal(
             Reason.REASON_INVALID_TABULAR_NAME,

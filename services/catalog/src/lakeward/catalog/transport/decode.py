@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from uuid import UUID
 
 from lakeward.catalog.domain.model import TabularId, WarehouseId
-from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward.catalog.domain.names import MAX_DEPTH, MAX_NAME_BYTES, NamespaceIdent, TabularIdent
 from lakeward.protocol.catalog.v1 import types_pb2
 from lakeward.servicekit.errors import invalid_field
+from lakeward.servicekit.remembering import remembered
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered(entries=4096, longest=64)
 def warehouse_id(text: str) -> WarehouseId:
     """A warehouse's id.
 
@@ -36,7 +36,12 @@ def tabular_id(text: str) -> TabularId:
         raise invalid_field("tabular_id", text, "a table's id, which is a UUID") from None
 
 
-_namespace = functools.lru_cache(maxsize=16384)(NamespaceIdent.of)
+_remembered_path = remembered(entries=16384, longest=MAX_DEPTH * (MAX_NAME_BYTES + 1))(NamespaceIdent.of)
+
+
+def _path(message: types_pb2.NamespaceIdent) -> NamespaceIdent:
+    parts = tuple(message.parts)
+    return _remembered_path(parts) if len(parts) <= MAX_DEPTH else NamespaceIdent.of(parts)
 
 
 def namespace_ident(message: types_pb2.NamespaceIdent) -> NamespaceIdent:
@@ -45,7 +50,7 @@ def namespace_ident(message: types_pb2.NamespaceIdent) -> NamespaceIdent:
     Raises:
         Refusal: NAMESPACE_TOO_DEEP, NAMESPACE_PART_EMPTY, NAMESPACE_PART_CONTAINS_DOT, INVALID_NAMESPACE.
     """
-    return _namespace(tuple(message.parts))
+    return _path(message)
 
 
 def tabular_ident(message: types_pb2.TabularIdent) -> TabularIdent:
@@ -54,4 +59,4 @@ def tabular_ident(message: types_pb2.TabularIdent) -> TabularIdent:
     Raises:
         Refusal: as `namespace_ident`.
     """
-    return TabularIdent(_namespace(tuple(message.namespace.parts)), message.name)
+    return TabularIdent(_path(message.namespace), message.name)

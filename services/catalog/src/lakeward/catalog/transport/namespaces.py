@@ -15,6 +15,7 @@ from lakeward.catalog.application.paging import Page
 from lakeward.catalog.domain.model import Namespace
 from lakeward.catalog.transport import decode, encode
 from lakeward.catalog.transport.pages import page_of
+from lakeward.catalog.transport.probing import namespace_looked_for
 from lakeward.protocol.catalog.v1 import namespaces_pb2, namespaces_pb2_grpc
 from lakeward.servicekit.authorization.identity import Identity
 
@@ -75,7 +76,7 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
     ) -> namespaces_pb2.GetNamespaceResponse:
         """See the contract."""
         caller = await authenticate(request.context, self._identity)
-        warehouse_id, ident = decode.warehouse_id(request.warehouse_id), decode.namespace_ident(request.ident)
+        warehouse_id, ident = decode.warehouse_id(request.warehouse_id), namespace_looked_for(request.ident)
         return namespaces_pb2.GetNamespaceResponse(
             namespace=_message(await self._do.get(warehouse_id, ident, caller=caller))
         )

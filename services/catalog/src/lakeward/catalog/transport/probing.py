@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from lakeward.catalog.application.access import no_such_tabular
 from lakeward.catalog.domain.model import Kind
-from lakeward.catalog.domain.names import TabularIdent
+from lakeward.catalog.domain.names import MAX_SOUGHT, NamespaceIdent, TabularIdent
+from lakeward.catalog.domain.wording import no_such_namespace, no_such_tabular
 from lakeward.catalog.transport import decode
 from lakeward.protocol.catalog.v1 import types_pb2
 from lakeward.servicekit.errors import Reason, Refusal
@@ -25,6 +25,20 @@ _IMPOSSIBLE: Final = frozenset(
 )
 
 
+def namespace_looked_for(message: types_pb2.NamespaceIdent) -> NamespaceIdent:
+    """The path of a namespace that is looked for.
+
+    Raises:
+        Refusal: NO_SUCH_NAMESPACE, for a path that no namespace can have.
+    """
+    try:
+        return decode.namespace_ident(message)
+    except Refusal as refusal:
+        if refusal.reason in _IMPOSSIBLE:
+            raise no_such_namespace(".".join(message.parts)[:1000]) from None
+        raise
+
+
 def looked_for(kind: Kind, message: types_pb2.TabularIdent) -> TabularIdent:
     """The path of something that is looked for.
 
@@ -32,9 +46,12 @@ def looked_for(kind: Kind, message: types_pb2.TabularIdent) -> TabularIdent:
         Refusal: NO_SUCH_TABLE or NO_SUCH_VIEW, for a path that nothing can have.
     """
     try:
-        return decode.tabular_ident(message)
+        ident = decode.tabular_ident(message)
+        if len(ident.name) <= MAX_SOUGHT:
+            return ident
+        raise no_such_tabular(kind, str(ident)[:1000])
     except Refusal as refusal:
         if refusal.reason in _IMPOSSIBLE:
-            shown = ".".join((*message.namespace.parts, message.name))
-            raise no_such_tabular(kind, shown[:1000]) from None
+            parts = [part[:1000] for part in (*message.namespace.parts[:10], message.name)]
+            raise no_such_tabular(kind, ".".join(parts)[:1000]) from None
         raise

@@ -38,7 +38,6 @@ def table_lifecycle_use_cases(roles: Roles) -> TableLifecycleUseCases:
             rename_tabular,
             authorizer=roles.authorizer,
             warehouses=roles.warehouses,
-            namespaces=roles.namespaces,
             tabulars=roles.tabulars,
             changes=roles.changes,
             once=roles.once,

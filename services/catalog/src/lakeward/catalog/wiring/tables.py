@@ -9,6 +9,7 @@ from lakeward.catalog.application.tables.creating import create_table
 from lakeward.catalog.application.tables.loading import load_credentials, load_table
 from lakeward.catalog.application.tables.registering import register_table
 from lakeward.catalog.application.tables.transactions import commit_table, commit_transaction
+from lakeward.catalog.application.tables.unstaged import UnstagedCreation
 from lakeward.catalog.roles import Roles
 from lakeward.catalog.transport.tables import TableUseCases
 
@@ -76,6 +77,18 @@ def table_use_cases(roles: Roles) -> TableUseCases:
             commit_table,
             once=roles.once,
             commits=commits,
+            unstaged=UnstagedCreation(
+                authorizer=roles.authorizer,
+                namespaces=roles.namespaces,
+                tabulars=roles.tabulars,
+                changes=roles.changes,
+                files=roles.files,
+                documents=roles.documents,
+                gate=roles.gate,
+                announcer=roles.announcer,
+                clock=roles.clock,
+                ids=roles.ids,
+            ),
             authorizer=roles.authorizer,
             tabulars=roles.tabulars,
             documents=roles.documents,

@@ -84,7 +84,6 @@ def view_use_cases(roles: Roles) -> ViewUseCases:
             rename_tabular,
             authorizer=roles.authorizer,
             warehouses=roles.warehouses,
-            namespaces=roles.namespaces,
             tabulars=roles.tabulars,
             changes=roles.changes,
             once=roles.once,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -101,6 +101,25 @@ class SigningKey:
     secret_access_key: Secret
     session_token: Secret | None
 
+    @classmethod
+    def of(cls, credential: SessionCredential) -> Self:
+        """The identity of a credential that was minted."""
+        return cls(credential.access_key_id, credential.secret_access_key, credential.session_token)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SigningTerms:
+    """On which terms the server's own identity signs for clients, as its store was seen to behave.
+
+    Attributes:
+        covers: headers that each signature covers as empty ones, so that nobody can add them.
+        holds_bodies: whether the store holds a body against the hash that was signed. Where it does not, a signature for a list
+            of deletes would be one for any list.
+    """
+
+    covers: Sequence[str]
+    holds_bodies: bool
+
 
 class Minter(Protocol):
     """Mints short-lived credentials."""
@@ -130,8 +149,23 @@ class StorageBackend(Minter, Protocol):
         ...
 
     async def signing_key(self, storage: Storage) -> SigningKey:
-        """The identity that signs clients' requests."""
+        """The server's own identity, which signs for clients on the terms of `signing_terms`."""
         ...
+
+    async def signing_terms(self, storage: Storage) -> SigningTerms:
+        """On which terms the server's own identity signs for clients: tried at the store, without a trace.
+
+        Raises Refusal SIGNING_DISABLED where there are none that confine a signature, and STORE_UNAVAILABLE.
+        """
+        ...
+
+    async def read_as_forwarded(
+        self, storage: Storage, credential: SessionCredential, key: str, *, inside: Location
+    ) -> None:
+        """Read an object by a signature for a place inside `inside`, in a request that says it was forwarded from there.
+
+        Raises Refusal STORE_DENIED where the store goes by the path that it acts on.
+        """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -6,20 +6,23 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.vending.application.ports import Grant, SigningKey
 from lakeward.vending.application.storages import storage_of
 from lakeward.vending.domain.access import Access
 from lakeward.vending.domain.permit import Purpose
 from lakeward.vending.domain.profiles import profile as profiles
+from lakeward.vending.domain.profiles.s3 import can_vend
 from lakeward.vending.domain.signing import sigv4
 from lakeward.vending.domain.signing.examine import OWN_HEADERS, examine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lakeward.vending.application.ports import Clock, Secrets
+    from lakeward.vending.application.ports import Clock, Secrets, Storage, StorageBackend
     from lakeward.vending.application.storages import Backends
     from lakeward.vending.domain.permit import Permit
-    from lakeward.vending.domain.signing.request import SigningRequest
+    from lakeward.vending.domain.profiles.s3 import S3Profile
+    from lakeward.vending.domain.signing.request import Signable, SigningRequest
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ async def sign_request(
 
     Raises:
         Refusal: PERMIT_REFUSED, SIGNING_DISABLED, SIGNING_INVALID, SIGNING_METHOD, SIGNING_OUTSIDE, CREDENTIAL_MISSING,
-            NO_SUCH_SECRET, and those of the backend.
+            NO_SUCH_SECRET, and those of the backend: CREDENTIAL_NOT_ISSUED and STORE_UNAVAILABLE among them.
     """
     permit.require(Purpose.SIGN, Access.READ)
     storage = await storage_of(permit, profile, secrets=secrets)
@@ -53,14 +56,39 @@ async def sign_request(
         )
     signable = examine(request, profile=s3, location=permit.location)
     permit.require(Purpose.SIGN, signable.access)
-    key = await backends.of(storage.profile).signing_key(storage)
+    key, covered = await _signer(storage, s3, permit, signable, backends.of(storage.profile))
     signature = sigv4.sign(
-        signable,
+        dataclasses.replace(signable, headers={**signable.headers, **covered}),
         region=s3.region,
         access_key_id=key.access_key_id,
         secret_access_key=key.secret_access_key,
         session_token=key.session_token,
         now=clock.now(),
     )
-    kept = {name: tuple(values) for name, values in request.headers.items() if name.lower() not in OWN_HEADERS}
-    return SignedRequest(kept | {name: (value,) for name, value in signature.items()}, signable.cacheable)
+    ours = OWN_HEADERS | covered.keys()
+    headers = {name: tuple(values) for name, values in request.headers.items() if name.lower() not in ours}
+    headers |= {name: (value,) for name, value in {**covered, **signature}.items()}
+    return SignedRequest(headers, signable.cacheable)
+
+
+async def _signer(
+    storage: Storage, profile: S3Profile, permit: Permit, request: Signable, backend: StorageBackend
+) -> tuple[SigningKey, dict[str, str]]:
+    """Who signs, and headers that the signature covers beside the client's.
+
+    A store may act on another path than it held the signature against. So requests are signed with a session that opens what the
+    permit opens and nothing else, as a vended credential does: the store then holds the wall where it acts. The server's own key
+    signs only where no session can be had, and only what its signature was shown to hold.
+    """
+    kind = None if storage.credential is None else storage.credential.kind
+    if can_vend(profile, kind):
+        credential = await backend.mint(Grant(storage, permit.location, permit.access, permit.principal))
+        return SigningKey.of(credential), {}
+    terms = await backend.signing_terms(storage)
+    if request.lists_keys and not terms.holds_bodies:
+        raise Refusal(
+            Reason.REASON_SIGNING_DISABLED,
+            "deletes of many files are not signed for this warehouse: its store does not hold a body against the signature, so"
+            " one would delete any file; delete them one by one, or let the warehouse vend credentials (sts-enabled)",
+        )
+    return await backend.signing_key(storage), dict.fromkeys(terms.covers, "")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hmac
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.remembering import remembered
 from lakeward.vending.application.ports import Storage
 from lakeward.vending.domain.profiles import profile as profiles
 
@@ -82,7 +82,7 @@ def no_such_secret(secret_id: UUID) -> Refusal:
     )
 
 
-@lru_cache(maxsize=1024)
+@remembered(entries=1024, longest=16 * 1024)
 def _parsed(text: bytes) -> tuple[Profile, Location]:
     """A profile and its base: both are needed for every load, and change when somebody edits the warehouse."""
     profile = profiles.parse(text)

@@ -9,6 +9,7 @@ import gzip
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.vending.application import prove_signing
 from lakeward.vending.application.ports import Grant
 from lakeward.vending.application.storages import storage_of
 from lakeward.vending.domain.access import Access
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from lakeward.locations import Location
     from lakeward.vending.application.ports import Clock, Ids, ObjectStore, Secrets, Storage, StorageBackend
     from lakeward.vending.application.storages import Backends
+    from lakeward.vending.domain.client_properties import SessionCredential
     from lakeward.vending.domain.permit import Permit
 
 Result = TypeVar("Result")
@@ -40,6 +42,7 @@ class Check(enum.StrEnum):
     ISSUED = "vended-credentials-issued"
     VENDED = "vended-credentials-read-write"
     SCOPE = "vended-credentials-scope-enforced"
+    SIGNED = "remote-signing-scope-enforced"
     CLEANUP = "cleanup"
 
 
@@ -127,18 +130,30 @@ async def _check_vended(
     run: _Run, server: ObjectStore, storage: Storage, directory: Location, *, principal: str, backend: StorageBackend
 ) -> None:
     kind = None if storage.credential is None else storage.credential.kind
-    if not can_vend(profiles.as_s3(storage.profile), kind):
+    profile = profiles.as_s3(storage.profile)
+    if not can_vend(profile, kind):
         run.skip(Check.ISSUED, Check.VENDED, Check.SCOPE)
+        if profile.remote_signing_enabled and kind is not None:
+            await run.check(Check.SIGNED, lambda: prove_signing.key_confined(backend, storage))
+        else:
+            run.skip(Check.SIGNED)
         return
     opened = directory.join("vended-test")
     grant = Grant(storage, opened, Access.READ_WRITE_DELETE, principal)
 
-    async def issued() -> ObjectStore:
-        return await backend.open_vended(storage, await backend.mint(grant))
+    async def issued() -> tuple[SessionCredential, ObjectStore]:
+        credential = await backend.mint(grant)
+        return credential, await backend.open_vended(storage, credential)
 
-    vended = await run.check(Check.ISSUED, issued)
+    credential, vended = await run.check(Check.ISSUED, issued)
     await run.check(Check.VENDED, lambda: _read_write(vended, opened.join("metadata", "test").path))
-    await run.check(Check.SCOPE, lambda: _scope_enforced(server, vended, directory))
+    outside = await run.check(Check.SCOPE, lambda: _scope_enforced(server, vended, directory))
+    await run.check(
+        Check.SIGNED,
+        lambda: prove_signing.session_confined(
+            backend, storage, credential, opened=opened, outside=outside, failed=_failed
+        ),
+    )
 
 
 async def _read_write(store: ObjectStore, key: str) -> None:
@@ -151,8 +166,8 @@ async def _read_write(store: ObjectStore, key: str) -> None:
     await store.delete([key])
 
 
-async def _scope_enforced(server: ObjectStore, vended: ObjectStore, directory: Location) -> None:
-    """Try what lies beside the opened directory; each attempt must be denied, not merely fail."""
+async def _scope_enforced(server: ObjectStore, vended: ObjectStore, directory: Location) -> str:
+    """Try what lies beside the opened directory; each attempt must be denied, not merely fail. An object that lies there."""
     outside = directory.join("metadata")
     existing = outside.join("forbidden-read-test").path
     await server.write(existing, _CONTENT, content_type=None)
@@ -172,6 +187,7 @@ async def _scope_enforced(server: ObjectStore, vended: ObjectStore, directory: L
             raise _failed(
                 f"a vended credential for one directory could {what} another; the store ignores session policies"
             )
+    return existing
 
 
 async def _clean_up(store: ObjectStore, directory: Location) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import functools
 import re
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -12,6 +11,7 @@ from lakeward.locations import Location, LocationError
 from lakeward.protocol.common.v1 import context_pb2
 from lakeward.protocol.vending.v1 import permits_pb2, vending_pb2
 from lakeward.servicekit.errors import Reason, Refusal, invalid_field
+from lakeward.servicekit.remembering import remembered
 from lakeward.vending.domain.access import Access
 from lakeward.vending.domain.delegation import Delegation
 from lakeward.vending.domain.permit import Permit, Purpose
@@ -55,7 +55,7 @@ def permit(storage: vending_pb2.Storage, verifier: PermitVerifier) -> Permit:
     return _permit(storage.permit.claims)
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered(entries=4096, longest=4096)
 def _permit(serialised: bytes) -> Permit:
     """Claims, which somebody signed: what is wrong with them is the catalog's mistake, and is refused all the same."""
     claims = permits_pb2.PermitClaims.FromString(serialised)

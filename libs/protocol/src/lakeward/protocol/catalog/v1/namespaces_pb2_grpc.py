@@ -86,7 +86,7 @@ class NamespaceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetNamespace(self, request, context):
-        """One namespace.
+        """One namespace. A path that no namespace can have is only not found.
         Errors: NOT_FOUND/NO_SUCH_NAMESPACE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

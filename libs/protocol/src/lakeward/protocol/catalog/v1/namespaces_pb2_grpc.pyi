@@ -45,7 +45,7 @@ class NamespaceServiceStub:
     MALFORMED_LOCATION, LOCATION_NOT_ALLOWED.
     """
     GetNamespace: _grpc.UnaryUnaryMultiCallable[_namespaces_pb2.GetNamespaceRequest, _namespaces_pb2.GetNamespaceResponse]
-    """One namespace.
+    """One namespace. A path that no namespace can have is only not found.
     Errors: NOT_FOUND/NO_SUCH_NAMESPACE.
     """
     UpdateNamespaceProperties: _grpc.UnaryUnaryMultiCallable[_namespaces_pb2.UpdateNamespacePropertiesRequest, _namespaces_pb2.UpdateNamespacePropertiesResponse]
@@ -74,7 +74,7 @@ class NamespaceServiceAsyncStub(NamespaceServiceStub):
     MALFORMED_LOCATION, LOCATION_NOT_ALLOWED.
     """
     GetNamespace: _aio.UnaryUnaryMultiCallable[_namespaces_pb2.GetNamespaceRequest, _namespaces_pb2.GetNamespaceResponse]  # type: ignore[assignment]
-    """One namespace.
+    """One namespace. A path that no namespace can have is only not found.
     Errors: NOT_FOUND/NO_SUCH_NAMESPACE.
     """
     UpdateNamespaceProperties: _aio.UnaryUnaryMultiCallable[_namespaces_pb2.UpdateNamespacePropertiesRequest, _namespaces_pb2.UpdateNamespacePropertiesResponse]  # type: ignore[assignment]
@@ -118,7 +118,7 @@ class NamespaceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _namespaces_pb2.GetNamespaceRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_namespaces_pb2.GetNamespaceResponse, _abc.Awaitable[_namespaces_pb2.GetNamespaceResponse]]:
-        """One namespace.
+        """One namespace. A path that no namespace can have is only not found.
         Errors: NOT_FOUND/NO_SUCH_NAMESPACE.
         """
 

@@ -165,7 +165,8 @@ class TableServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CommitTable(self, request, context):
-        """Changes a table if its requirements hold.
+        """Changes a table if its requirements hold. Where there is no such table, not even a staged one, and the requirement is
+        assert-create, the updates make it, as CreateTable would.
         Errors: ABORTED/COMMIT_CONFLICT (read again and retry), UNKNOWN/COMMIT_STATE_UNKNOWN (load and look before retrying),
         INVALID_ARGUMENT/INVALID_UPDATE, UNKNOWN_UPDATE, UNKNOWN_REQUIREMENT, IDENTIFIER_MISMATCH, PROPERTY_FORBIDDEN,
         ASSIGN_UUID_NOT_ALLOWED, SET_LOCATION_NOT_ALLOWED, IMMUTABLE_PROPERTY; FAILED_PRECONDITION/CHANGE_REFUSED.

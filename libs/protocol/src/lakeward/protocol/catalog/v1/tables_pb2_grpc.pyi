@@ -67,7 +67,8 @@ class TableServiceStub:
     Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
     """
     CommitTable: _grpc.UnaryUnaryMultiCallable[_tables_pb2.CommitTableRequest, _tables_pb2.CommitTableResponse]
-    """Changes a table if its requirements hold.
+    """Changes a table if its requirements hold. Where there is no such table, not even a staged one, and the requirement is
+    assert-create, the updates make it, as CreateTable would.
     Errors: ABORTED/COMMIT_CONFLICT (read again and retry), UNKNOWN/COMMIT_STATE_UNKNOWN (load and look before retrying),
     INVALID_ARGUMENT/INVALID_UPDATE, UNKNOWN_UPDATE, UNKNOWN_REQUIREMENT, IDENTIFIER_MISMATCH, PROPERTY_FORBIDDEN,
     ASSIGN_UUID_NOT_ALLOWED, SET_LOCATION_NOT_ALLOWED, IMMUTABLE_PROPERTY; FAILED_PRECONDITION/CHANGE_REFUSED.
@@ -127,7 +128,8 @@ class TableServiceAsyncStub(TableServiceStub):
     Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
     """
     CommitTable: _aio.UnaryUnaryMultiCallable[_tables_pb2.CommitTableRequest, _tables_pb2.CommitTableResponse]  # type: ignore[assignment]
-    """Changes a table if its requirements hold.
+    """Changes a table if its requirements hold. Where there is no such table, not even a staged one, and the requirement is
+    assert-create, the updates make it, as CreateTable would.
     Errors: ABORTED/COMMIT_CONFLICT (read again and retry), UNKNOWN/COMMIT_STATE_UNKNOWN (load and look before retrying),
     INVALID_ARGUMENT/INVALID_UPDATE, UNKNOWN_UPDATE, UNKNOWN_REQUIREMENT, IDENTIFIER_MISMATCH, PROPERTY_FORBIDDEN,
     ASSIGN_UUID_NOT_ALLOWED, SET_LOCATION_NOT_ALLOWED, IMMUTABLE_PROPERTY; FAILED_PRECONDITION/CHANGE_REFUSED.
@@ -232,7 +234,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tables_pb2.CommitTableRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tables_pb2.CommitTableResponse, _abc.Awaitable[_tables_pb2.CommitTableResponse]]:
-        """Changes a table if its requirements hold.
+        """Changes a table if its requirements hold. Where there is no such table, not even a staged one, and the requirement is
+        assert-create, the updates make it, as CreateTable would.
         Errors: ABORTED/COMMIT_CONFLICT (read again and retry), UNKNOWN/COMMIT_STATE_UNKNOWN (load and look before retrying),
         INVALID_ARGUMENT/INVALID_UPDATE, UNKNOWN_UPDATE, UNKNOWN_REQUIREMENT, IDENTIFIER_MISMATCH, PROPERTY_FORBIDDEN,
         ASSIGN_UUID_NOT_ALLOWED, SET_LOCATION_NOT_ALLOWED, IMMUTABLE_PROPERTY; FAILED_PRECONDITION/CHANGE_REFUSED.

@@ -244,7 +244,7 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     REASON_SET_LOCATION_NOT_ALLOWED: _Reason.ValueType  # 220
     """A table's location never changes: {location: "..."}."""
     REASON_IMMUTABLE_PROPERTY: _Reason.ValueType  # 221
-    """A property that is fixed once set: {key: "encryption.key-id"}."""
+    """A property that is fixed once set: {key: "encryption.key-id", change: "modify"}, or "remove"."""
     REASON_IDENTIFIER_MISMATCH: _Reason.ValueType  # 222
     """The identifier in the body is not the one in the path: {path: "ns.a", body: "ns.b"}."""
     REASON_IDENTIFIER_REQUIRED: _Reason.ValueType  # 223
@@ -267,6 +267,8 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """{depth: "11", limit: "10"}"""
     REASON_CHANGE_REFUSED: _Reason.ValueType  # 232
     """A change gate said no: {object: "ns.t", gate: "contracts"}."""
+    REASON_VIEW_DIALECT_TWICE: _Reason.ValueType  # 233
+    """Two representations of a view's version have one dialect: {dialect: "trino"}."""
     REASON_NO_SUCH_TASK: _Reason.ValueType  # 240
     """{task: "..."}"""
     REASON_INVALID_STORAGE_PROFILE: _Reason.ValueType  # 400
@@ -494,7 +496,7 @@ REASON_ASSIGN_UUID_NOT_ALLOWED: Reason.ValueType  # 219
 REASON_SET_LOCATION_NOT_ALLOWED: Reason.ValueType  # 220
 """A table's location never changes: {location: "..."}."""
 REASON_IMMUTABLE_PROPERTY: Reason.ValueType  # 221
-"""A property that is fixed once set: {key: "encryption.key-id"}."""
+"""A property that is fixed once set: {key: "encryption.key-id", change: "modify"}, or "remove"."""
 REASON_IDENTIFIER_MISMATCH: Reason.ValueType  # 222
 """The identifier in the body is not the one in the path: {path: "ns.a", body: "ns.b"}."""
 REASON_IDENTIFIER_REQUIRED: Reason.ValueType  # 223
@@ -517,6 +519,8 @@ REASON_REFERENCED_BY_TOO_DEEP: Reason.ValueType  # 231
 """{depth: "11", limit: "10"}"""
 REASON_CHANGE_REFUSED: Reason.ValueType  # 232
 """A change gate said no: {object: "ns.t", gate: "contracts"}."""
+REASON_VIEW_DIALECT_TWICE: Reason.ValueType  # 233
+"""Two representations of a view's version have one dialect: {dialect: "trino"}."""
 REASON_NO_SUCH_TASK: Reason.ValueType  # 240
 """{task: "..."}"""
 REASON_INVALID_STORAGE_PROFILE: Reason.ValueType  # 400

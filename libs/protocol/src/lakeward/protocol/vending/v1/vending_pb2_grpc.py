@@ -62,8 +62,10 @@ class VendingServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SignRequest(self, request, context):
-        """Signs one S3 request that stays inside the permit's location.
-        Errors: INVALID_ARGUMENT/SIGNING_INVALID, SIGNING_METHOD, SIGNING_OUTSIDE; PERMISSION_DENIED/SIGNING_DISABLED, PERMIT_REFUSED.
+        """Signs one S3 request that stays inside the permit's location: with a session that opens nothing else where the storage
+        vends, else with the server's own key on terms that the store was seen to keep.
+        Errors: INVALID_ARGUMENT/SIGNING_INVALID, SIGNING_METHOD, SIGNING_OUTSIDE; PERMISSION_DENIED/SIGNING_DISABLED, PERMIT_REFUSED;
+        FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; UNAVAILABLE/STORE_UNAVAILABLE (retry).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -40,8 +40,10 @@ class VendingServiceStub:
     INTERNAL/SECRET_UNREADABLE, UNIMPLEMENTED/STORAGE_KIND_UNSUPPORTED.
     """
     SignRequest: _grpc.UnaryUnaryMultiCallable[_vending_pb2.SignRequestRequest, _vending_pb2.SignRequestResponse]
-    """Signs one S3 request that stays inside the permit's location.
-    Errors: INVALID_ARGUMENT/SIGNING_INVALID, SIGNING_METHOD, SIGNING_OUTSIDE; PERMISSION_DENIED/SIGNING_DISABLED, PERMIT_REFUSED.
+    """Signs one S3 request that stays inside the permit's location: with a session that opens nothing else where the storage
+    vends, else with the server's own key on terms that the store was seen to keep.
+    Errors: INVALID_ARGUMENT/SIGNING_INVALID, SIGNING_METHOD, SIGNING_OUTSIDE; PERMISSION_DENIED/SIGNING_DISABLED, PERMIT_REFUSED;
+    FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; UNAVAILABLE/STORE_UNAVAILABLE (retry).
     """
 
 @_typing.type_check_only
@@ -55,8 +57,10 @@ class VendingServiceAsyncStub(VendingServiceStub):
     INTERNAL/SECRET_UNREADABLE, UNIMPLEMENTED/STORAGE_KIND_UNSUPPORTED.
     """
     SignRequest: _aio.UnaryUnaryMultiCallable[_vending_pb2.SignRequestRequest, _vending_pb2.SignRequestResponse]  # type: ignore[assignment]
-    """Signs one S3 request that stays inside the permit's location.
-    Errors: INVALID_ARGUMENT/SIGNING_INVALID, SIGNING_METHOD, SIGNING_OUTSIDE; PERMISSION_DENIED/SIGNING_DISABLED, PERMIT_REFUSED.
+    """Signs one S3 request that stays inside the permit's location: with a session that opens nothing else where the storage
+    vends, else with the server's own key on terms that the store was seen to keep.
+    Errors: INVALID_ARGUMENT/SIGNING_INVALID, SIGNING_METHOD, SIGNING_OUTSIDE; PERMISSION_DENIED/SIGNING_DISABLED, PERMIT_REFUSED;
+    FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; UNAVAILABLE/STORE_UNAVAILABLE (retry).
     """
 
 class VendingServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -79,8 +83,10 @@ class VendingServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _vending_pb2.SignRequestRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_vending_pb2.SignRequestResponse, _abc.Awaitable[_vending_pb2.SignRequestResponse]]:
-        """Signs one S3 request that stays inside the permit's location.
-        Errors: INVALID_ARGUMENT/SIGNING_INVALID, SIGNING_METHOD, SIGNING_OUTSIDE; PERMISSION_DENIED/SIGNING_DISABLED, PERMIT_REFUSED.
+        """Signs one S3 request that stays inside the permit's location: with a session that opens nothing else where the storage
+        vends, else with the server's own key on terms that the store was seen to keep.
+        Errors: INVALID_ARGUMENT/SIGNING_INVALID, SIGNING_METHOD, SIGNING_OUTSIDE; PERMISSION_DENIED/SIGNING_DISABLED, PERMIT_REFUSED;
+        FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; UNAVAILABLE/STORE_UNAVAILABLE (retry).
         """
 
 def add_VendingServiceServicer_to_server(servicer: VendingServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

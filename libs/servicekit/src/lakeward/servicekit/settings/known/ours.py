@@ -50,6 +50,27 @@ SETTINGS: Final = (
         services=_GATEWAY,
     ),
     _ours(
+        "BODY_MEMORY",
+        kinds.integer(minimum=1024 * 1024),
+        "100663296",
+        "Bytes of request bodies, inflated, that one process holds at once; more is refused with 429.",
+        services=_GATEWAY,
+    ),
+    _ours(
+        "MAX_CONNECTIONS",
+        kinds.integer(minimum=16, maximum=1_000_000),
+        "4096",
+        "Connections that one process keeps; for a further one an idle one is closed, else it is refused with 429.",
+        services=_GATEWAY,
+    ),
+    _ours(
+        "MAX_CONNECTIONS_PER_CLIENT",
+        kinds.integer(minimum=16, maximum=1_000_000),
+        "1024",
+        "The same, of one address; trusted proxies have no bound of their own.",
+        services=_GATEWAY,
+    ),
+    _ours(
         "PG_DIRECT_URL",
         kinds.POSTGRES_URL,
         None,

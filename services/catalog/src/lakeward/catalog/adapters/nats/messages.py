@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -14,7 +16,8 @@ SEQUENCE: Final = "Lakeward-Sequence"
 MESSAGE_ID: Final = "Nats-Msg-Id"
 EXPECTED_SEQUENCE: Final = "Nats-Expected-Last-Subject-Sequence"
 EXPECTED_SUBJECT: Final = "Nats-Expected-Last-Subject-Sequence-Subject"
-MAX_PAYLOAD: Final = 512 * 1024
+# What is larger goes as a reference, even where the broker would take it.
+WHOLE_MAX: Final = 512 * 1024
 
 _CONTENT_TYPE: Final = {"Content-Type": "application/cloudevents+json"}
 _UPSTREAMS: Final = frozenset(
@@ -34,6 +37,10 @@ _UPSTREAMS: Final = frozenset(
         "undropTabulars",
     }
 )
+# Of CloudEvents' attributes, those that a reader needs to fetch the rest.
+_NEEDED: Final = ("specversion", "id", "source", "type", "time")
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_HEADERS_BEGIN: Final = len(b"NATS/1.0\r\n")
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -50,24 +57,43 @@ class Message:
 
     subject: str
     payload: bytes
-    headers: dict[str, str]
+    headers: Mapping[str, str]
+
+    @property
+    def size(self) -> int:
+        """Bytes that the broker counts: of the headers as they are sent, and of the payload."""
+        return _headers_size(self.headers) + len(self.payload)
 
 
-def messages_of(logged: LoggedEvent, *, topic: str) -> tuple[Message, ...]:
+def messages_of(
+    logged: LoggedEvent, *, topic: str, room: int, expecting: Mapping[str, str] = _NOTHING
+) -> tuple[Message, ...]:
     """An event's messages, in the order in which they are published.
 
     The last one is in the stream's own subject, and tells where the broker stands; so it goes last. Upstream's events also
     go to exactly the topic, where upstream's consumers look for them; that copy has an id of its own, since a broker takes an id
     once, whatever the subject.
+
+    Args:
+        logged: the event.
+        topic: the head of all subjects.
+        room: bytes that one message may have, headers included. What does not fit goes as a reference; where not even the
+            shortest one fits, the messages are larger than this.
+        expecting: headers that the last message carries beside its own.
     """
     event = logged.event
-    payload = event.body if len(event.body) <= MAX_PAYLOAD else _reference(logged)
     headers = {**_CONTENT_TYPE, SEQUENCE: str(logged.sequence)}
     own = f"{stream_subjects(event.stream, topic=topic)[:-1]}{_token(event.kind)}.{_token(event.verb)}"
-    mine = Message(own, payload, {**headers, MESSAGE_ID: str(event.event_id)})
-    if _TYPE.decode(event.body).type not in _UPSTREAMS:
-        return (mine,)
-    return Message(topic, payload, {**headers, MESSAGE_ID: f"{event.event_id}/topic"}), mine
+    of_own = {**headers, MESSAGE_ID: str(event.event_id), **expecting}
+    of_copy = {**headers, MESSAGE_ID: f"{event.event_id}/topic"}
+    copied = _TYPE.decode(event.body).type in _UPSTREAMS
+    left = room - max(_headers_size(each) for each in ((of_own, of_copy) if copied else (of_own,)))
+    payload = b""
+    for payload in _forms(logged):
+        if len(payload) <= min(left, WHOLE_MAX):
+            break
+    mine = Message(own, payload, of_own)
+    return (Message(topic, payload, of_copy), mine) if copied else (mine,)
 
 
 def stream_subjects(stream: str, *, topic: str) -> str:
@@ -75,13 +101,22 @@ def stream_subjects(stream: str, *, topic: str) -> str:
     return f"{topic}.{_token(stream)}.>"
 
 
-def _reference(logged: LoggedEvent) -> bytes:
-    """The event without its data, which a reader fetches by stream and sequence: CloudEvents' claim check, `dataref`."""
+def _forms(logged: LoggedEvent) -> Iterator[bytes]:
+    """The event whole, then as a reference with all of its attributes but data, then with hardly any.
+
+    A reader fetches the event by stream and sequence: CloudEvents' claim check, `dataref`.
+    """
+    yield logged.event.body
     document = msgspec.json.decode(logged.event.body, type=dict[str, msgspec.Raw])
     document.pop("data", None)
-    where = f"lakeward:events/{logged.event.stream}/{logged.sequence}"
-    document["dataref"] = msgspec.Raw(msgspec.json.encode(where))
-    return msgspec.json.encode(document)
+    document["dataref"] = msgspec.Raw(msgspec.json.encode(f"lakeward:events/{logged.event.stream}/{logged.sequence}"))
+    yield msgspec.json.encode(document)
+    yield msgspec.json.encode({name: document[name] for name in (*_NEEDED, "dataref") if name in document})
+
+
+def _headers_size(headers: Mapping[str, str]) -> int:
+    """Bytes of headers as NATS sends them: a line each, and an empty one."""
+    return _HEADERS_BEGIN + sum(len(name) + len(value) + 4 for name, value in headers.items()) + 2
 
 
 def _token(text: str) -> str:

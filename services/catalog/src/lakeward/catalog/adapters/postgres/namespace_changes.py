@@ -18,6 +18,7 @@ from lakeward.catalog.adapters.postgres.rows import (
 from lakeward.catalog.application.ports import Contents
 from lakeward.catalog.domain.model import Namespace, NamespaceId, WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent
+from lakeward.catalog.domain.wording import namespace_exists, no_such_namespace
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.postgres.pools import Connection
 
@@ -69,7 +70,7 @@ async def lock(
     statement = LOCK_EXCLUSIVE if exclusively else LOCK_SHARED
     row = await connection.fetchrow(statement, warehouse_id, searchable(ident.key))
     if row is None:
-        raise no_such_namespace(str(ident))
+        raise no_such_namespace(ident)
     return namespace_of(row)
 
 
@@ -93,14 +94,10 @@ async def insert(connection: Connection, namespace: Namespace) -> None:
     except asyncpg.UniqueViolationError as taken:
         if taken.constraint_name != "namespace_path":
             raise
-        raise Refusal(
-            Reason.REASON_NAMESPACE_EXISTS,
-            f"namespace {shown!r} exists already; names compare without case",
-            namespace=shown,
-        ) from None
+        raise namespace_exists(shown) from None
     except asyncpg.ForeignKeyViolationError as gone:
         if gone.constraint_name == "namespace_namespace_fkey" and namespace.ident.parent is not None:
-            raise no_such_namespace(str(namespace.ident.parent)) from None
+            raise no_such_namespace(namespace.ident.parent) from None
         shown = str(namespace.warehouse_id)
         raise Refusal(Reason.REASON_NO_SUCH_WAREHOUSE, f"there is no warehouse {shown!r}", warehouse=shown) from None
     except asyncpg.ProgramLimitExceededError:
@@ -137,8 +134,3 @@ async def delete(connection: Connection, namespace: Namespace) -> None:
     """See `Change.delete_namespace`."""
     await connection.execute(DELETE_TABULARS, namespace.warehouse_id, namespace.namespace_id)
     await connection.execute(DELETE, namespace.warehouse_id, namespace.namespace_id)
-
-
-def no_such_namespace(shown: str) -> Refusal:
-    """A namespace that is not there."""
-    return Refusal(Reason.REASON_NO_SUCH_NAMESPACE, f"there is no namespace {shown!r}", namespace=shown)

@@ -12,7 +12,6 @@ from typing import Final
 import asyncpg
 
 from lakeward.catalog.adapters.postgres.bodies import BodyRow
-from lakeward.catalog.adapters.postgres.namespace_changes import no_such_namespace
 from lakeward.catalog.adapters.postgres.places import at_or_above, at_or_inside, digest_of, making_lock
 from lakeward.catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
 from lakeward.catalog.adapters.postgres.schema import LOCATION_KEY_INDEXED
@@ -20,6 +19,7 @@ from lakeward.catalog.application.ports import TabularCommit
 from lakeward.catalog.domain.bodies import Body
 from lakeward.catalog.domain.model import Incarnation, Kind, MetadataId, Namespace, State, Tabular, WarehouseId
 from lakeward.catalog.domain.names import TabularIdent, name_key
+from lakeward.catalog.domain.wording import name_taken_meanwhile, no_such_namespace, no_such_tabular, uuid_taken
 from lakeward.locations import Location
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.postgres.pools import Connection
@@ -284,14 +284,6 @@ async def current_metadata(
     return None if found is None else MetadataId(found)
 
 
-def no_such_tabular(kind: Kind, ident: TabularIdent) -> Refusal:
-    """A table or view that is not there."""
-    shown = str(ident)
-    if kind is Kind.VIEW:
-        return Refusal(Reason.REASON_NO_SUCH_VIEW, f"there is no view {shown!r}", view=shown)
-    return Refusal(Reason.REASON_NO_SUCH_TABLE, f"there is no table {shown!r}", table=shown)
-
-
 async def _commit_one(connection: Connection, commit: TabularCommit) -> bool:
     try:
         return await connection.fetchval(COMMIT, *_commit_columns(commit)) is not None
@@ -323,14 +315,12 @@ def _place(location: str) -> tuple[str, str, bytes]:
 
 
 def _told(violation: asyncpg.IntegrityConstraintViolationError, ident: TabularIdent, location: str) -> Exception:
-    if violation.constraint_name in {"tabular_name", "tabular_public_id"}:
-        shown = str(ident)
-        what = "the name" if violation.constraint_name == "tabular_name" else "the UUID of its metadata"
-        return Refusal(
-            Reason.REASON_TABULAR_EXISTS, f"{shown!r} can't be made: {what} is taken in this warehouse", tabular=shown
-        )
+    if violation.constraint_name == "tabular_name":
+        return name_taken_meanwhile(ident)
+    if violation.constraint_name == "tabular_public_id":
+        return uuid_taken(ident)
     if violation.constraint_name == "tabular_namespace_fkey":
-        return no_such_namespace(str(ident.namespace))
+        return no_such_namespace(ident.namespace)
     return _taken(violation, [location])
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from uuid import UUID
 
-from lakeward.catalog.application.access import no_such_namespace, open_namespace, open_warehouse
+from lakeward.catalog.application.access import open_namespace, open_warehouse
 from lakeward.catalog.application.announcements import Announcer, NamespaceChange, occasion
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
@@ -16,6 +16,7 @@ from lakeward.catalog.application.placing import base_of, check_inside, layout_o
 from lakeward.catalog.application.ports import Changes, Clock, Ids, NamespaceStore, Rules, WarehouseStore
 from lakeward.catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent, check_not_reserved
+from lakeward.catalog.domain.wording import no_such_namespace
 from lakeward.locations.layout import Named
 from lakeward.locations.location import Location, LocationError
 from lakeward.servicekit.authorization.actions import Action

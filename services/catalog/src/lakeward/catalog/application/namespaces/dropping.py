@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from datetime import datetime
 
-from lakeward.catalog.application.access import no_such_namespace, open_namespace
+from lakeward.catalog.application.access import open_namespace
 from lakeward.catalog.application.announcements import Announcer, NamespaceChange, Occasion, TabularChange, occasion
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
@@ -24,6 +24,7 @@ from lakeward.catalog.domain.events import Event
 from lakeward.catalog.domain.model import Namespace, State, Warehouse, WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent, check_not_reserved
 from lakeward.catalog.domain.tasks import NewTask, Queue
+from lakeward.catalog.domain.wording import no_such_namespace
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer
 from lakeward.servicekit.errors import Reason, Refusal

@@ -7,13 +7,14 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from lakeward.catalog.application.access import no_such_namespace, open_namespace
+from lakeward.catalog.application.access import open_namespace
 from lakeward.catalog.application.announcements import Announcer, NamespaceChange, occasion
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.ports import Changes, Clock, NamespaceStore
 from lakeward.catalog.domain.model import Namespace, WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent
+from lakeward.catalog.domain.wording import no_such_namespace
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer
 from lakeward.servicekit.errors import Reason, Refusal

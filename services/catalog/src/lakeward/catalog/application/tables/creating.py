@@ -47,6 +47,7 @@ from lakeward.catalog.domain.model import (
 )
 from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent, check_new_name
 from lakeward.catalog.domain.table_bodies import body_of
+from lakeward.catalog.domain.wording import name_taken
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer
 from lakeward.servicekit.errors import Reason, Refusal
@@ -67,15 +68,6 @@ class CreateTable:
     wanted: Wanted
     request: bytes
     deflated: bool = False
-
-
-def name_taken(ident: TabularIdent) -> Refusal:
-    """The refusal of a name that is in use in its namespace."""
-    return Refusal(
-        Reason.REASON_TABULAR_EXISTS,
-        f"{ident} exists as a table or view; choose another name, or drop it first",
-        tabular=str(ident),
-    )
 
 
 async def create_table(
@@ -192,7 +184,7 @@ async def _create(
     )
     there = (await tabulars.locate(command.warehouse_id, ident)).tabular
     if there is not None and there.state in LIVE:
-        raise name_taken(ident)
+        raise name_taken(Kind.TABLE, ident, by=there.kind)
     staged = None if there is None else there.incarnation
     if place.custom:  # else nothing can lie there but a custom one around it, which the transaction finds
         owner = await tabulars.by_location(command.warehouse_id, place.location)

@@ -32,7 +32,7 @@ from lakeward.catalog.application.ports import (
     TabularStore,
 )
 from lakeward.catalog.application.ports_access import ClientAccess, Level
-from lakeward.catalog.application.tables.creating import Insertion, keep_document, name_taken
+from lakeward.catalog.application.tables.creating import Insertion, keep_document
 from lakeward.catalog.application.tables.loaded import Loaded, give_access
 from lakeward.catalog.application.tables.replies import Created, created_reply, current_reply
 from lakeward.catalog.application.tables.signer_scopes import SignerScopes
@@ -50,6 +50,7 @@ from lakeward.catalog.domain.model import (
 )
 from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent, check_new_name
 from lakeward.catalog.domain.table_bodies import body_of
+from lakeward.catalog.domain.wording import name_taken
 from lakeward.locations import Location
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer
@@ -224,7 +225,7 @@ async def _replaced(
     if there is None or (there.state is State.STAGED and not command.overwrite):
         return None
     if not command.overwrite or there.kind is not Kind.TABLE:
-        raise name_taken(ident)
+        raise name_taken(Kind.TABLE, ident, by=there.kind)
     opened = await open_tabular(
         command.warehouse_id,
         ident,

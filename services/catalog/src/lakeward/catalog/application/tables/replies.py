@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from lakeward.catalog.application.access import LIVE_OR_STAGED, no_such_tabular, open_tabular
+from lakeward.catalog.application.access import LIVE_OR_STAGED, open_tabular
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.ports import Clock, TabularStore
@@ -15,6 +15,7 @@ from lakeward.catalog.application.tables.loading import metadata_of
 from lakeward.catalog.application.tables.signer_scopes import SignerScopes
 from lakeward.catalog.domain.model import Kind, State, Tabular, Warehouse, WarehouseId
 from lakeward.catalog.domain.names import TabularIdent
+from lakeward.catalog.domain.wording import no_such_tabular
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer
 

@@ -6,20 +6,14 @@ import asyncio
 import dataclasses
 from typing import Final
 
-from lakeward.catalog.application.access import (
-    decide,
-    find_warehouse,
-    no_such_tabular,
-    no_such_warehouse,
-    tabular_ref,
-    warehouse_needs,
-)
+from lakeward.catalog.application.access import decide, find_warehouse, no_such_warehouse, tabular_ref, warehouse_needs
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.placing import parse_location
 from lakeward.catalog.application.ports import TabularStore, WarehouseStore
 from lakeward.catalog.application.ports_access import ClientAccess, Level, SignedRequest, StorageRequest
 from lakeward.catalog.application.tables.signer_scopes import SignerScopes
 from lakeward.catalog.domain.model import Kind, Tabular, TabularId, Warehouse, WarehouseId
+from lakeward.catalog.domain.wording import no_such_tabular
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer, Demand, Need, Outcome
 from lakeward.servicekit.errors import Reason, Refusal

@@ -14,8 +14,9 @@ from lakeward.catalog.application.replaying import may_still_use
 from lakeward.catalog.application.tables.committing import TableChange, TableCommits
 from lakeward.catalog.application.tables.loaded import Loaded
 from lakeward.catalog.application.tables.replies import check_same, committed_reply
+from lakeward.catalog.application.tables.unstaged import UnstagedCreation, creates
 from lakeward.catalog.domain.iceberg.requests import CommitRequest, Identifier
-from lakeward.catalog.domain.model import Kind, WarehouseId
+from lakeward.catalog.domain.model import Kind, Tabular, WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer
@@ -97,19 +98,29 @@ async def commit_table(
     caller: Caller,
     once: Once,
     commits: TableCommits,
+    unstaged: UnstagedCreation,
     authorizer: Authorizer,
     tabulars: TabularStore,
     documents: Documents,
     clock: Clock,
 ) -> Loaded:
-    """Change one table.
+    """Change one table; where there is none and the commit says so, the commit makes it.
 
     Raises:
-        Refusal: as `TableCommits`; IDEMPOTENCY_KEY_REUSED, REQUEST_IN_PROGRESS.
+        Refusal: as `TableCommits`, and as `UnstagedCreation`; IDEMPOTENCY_KEY_REUSED, REQUEST_IN_PROGRESS.
     """
 
+    async def committed(keeper: Keeper) -> Tabular:
+        try:
+            (tabular,) = await commits(warehouse_id, [change], caller=caller, keeper=keeper)
+        except Refusal as refusal:
+            if refusal.reason != Reason.REASON_NO_SUCH_TABLE or not creates(change.request):
+                raise
+            return await unstaged(warehouse_id, change, caller=caller, keeper=keeper)
+        return tabular
+
     async def do(keeper: Keeper) -> Loaded:
-        (tabular,) = await commits(warehouse_id, [change], caller=caller, keeper=keeper)
+        tabular = await committed(keeper)
         try:
             return await committed_reply(tabular, documents=documents, clock=clock, deflated=deflated)
         except (Refusal, LookupError) as failure:

@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from lakeward.catalog.application.access import OpenedTabular, no_such_tabular, open_tabular
+from lakeward.catalog.application.access import OpenedTabular, open_tabular
 from lakeward.catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.documents import Documents
@@ -40,6 +40,7 @@ from lakeward.catalog.domain.iceberg.views.commits import apply_to_view
 from lakeward.catalog.domain.iceberg.views.metadata import ViewMetadata, parse_view
 from lakeward.catalog.domain.model import Incarnation, Kind, MetadataId, Tabular, WarehouseId
 from lakeward.catalog.domain.names import TabularIdent
+from lakeward.catalog.domain.wording import no_such_tabular
 from lakeward.locations.location import Location
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer

@@ -23,7 +23,7 @@ from lakeward.catalog.application.ports import (
     TabularStore,
 )
 from lakeward.catalog.application.ports_access import ClientAccess
-from lakeward.catalog.application.tables.creating import Insertion, insert, name_taken
+from lakeward.catalog.application.tables.creating import Insertion, insert
 from lakeward.catalog.application.tables.loaded import Loaded
 from lakeward.catalog.application.views.loading import load_view
 from lakeward.catalog.application.views.shown import body_of, show
@@ -32,6 +32,7 @@ from lakeward.catalog.domain.iceberg.requests import CreateView as Wanted
 from lakeward.catalog.domain.iceberg.views.commits import create_view as new_metadata
 from lakeward.catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, TabularId, WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent, check_new_name
+from lakeward.catalog.domain.wording import name_taken
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer
 
@@ -142,7 +143,7 @@ async def _prepare(
     )
     there = (await tabulars.locate(command.warehouse_id, ident)).tabular
     if there is not None and there.state is State.LIVE:
-        raise name_taken(ident)
+        raise name_taken(Kind.VIEW, ident, by=there.kind)
     await gate.check(tabular=ident, old=None, proposed=metadata.encode)
     tabular = Tabular(
         warehouse_id=warehouse.warehouse_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from lakeward.catalog.application.access import no_such_tabular, open_tabular
+from lakeward.catalog.application.access import open_tabular
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.ports import TabularStore
@@ -13,6 +13,7 @@ from lakeward.catalog.application.tables.loaded import Loaded
 from lakeward.catalog.application.views.shown import show_stored
 from lakeward.catalog.domain.model import Incarnation, Kind, WarehouseId
 from lakeward.catalog.domain.names import TabularIdent
+from lakeward.catalog.domain.wording import no_such_tabular
 from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer
 from lakeward.servicekit.errors import Reason, Refusal

@@ -10,16 +10,20 @@ import msgspec
 from lakeward.catalog.domain.iceberg.documents import Invalid, encode
 from lakeward.catalog.domain.iceberg.draft import Draft
 from lakeward.catalog.domain.iceberg.history import History
-from lakeward.catalog.domain.iceberg.partitioning import check_bound, check_names
+from lakeward.catalog.domain.iceberg.invalid import invalid_metadata
+from lakeward.catalog.domain.iceberg.partitioning import FIRST_FIELD_ID, PartitionSpec, check_bound, check_names
 from lakeward.catalog.domain.iceberg.properties import KNOWN_VERSIONS, previous_versions_max
+from lakeward.catalog.domain.iceberg.requests import CommitRequest
 from lakeward.catalog.domain.iceberg.requirements import Requirement, check_table_requirements, conflict
 from lakeward.catalog.domain.iceberg.snapshots import SnapshotLogEntry
-from lakeward.catalog.domain.iceberg.sorting import check_order
+from lakeward.catalog.domain.iceberg.sorting import UNSORTED_ID, SortOrder, check_order
 from lakeward.catalog.domain.iceberg.table import MetadataLogEntry, MetadataLogHead, TableMetadata
 from lakeward.catalog.domain.iceberg.updates import Update, apply_update
+from lakeward.catalog.domain.iceberg.updates.table import AssignUuid, SetLocation
 from lakeward.servicekit.errors import Reason, Refusal
 
 ALL_VERSIONS: Final = frozenset(KNOWN_VERSIONS)
+_NONE: Final = -1  # of a table that is being built: no schema, spec or order is current yet
 
 
 class TableCommit(msgspec.Struct, frozen=True):
@@ -70,6 +74,72 @@ def apply_to_table(
     """
     check_table_requirements(requirements, base, object_name=object_name, staged=staged)
     draft = Draft(base, object_name=object_name, now_ms=now_ms, allowed_format_versions=allowed_format_versions)
+    _apply(draft, updates)
+    if draft.table is base and not staged:
+        return TableCommit(base, changed=False)
+    return _finish(draft, previous_file)
+
+
+def build_table(
+    request: CommitRequest,
+    *,
+    table_uuid: str,
+    location: str,
+    format_version: int,
+    object_name: str,
+    now_ms: int,
+    allowed_format_versions: Collection[int] = ALL_VERSIONS,
+) -> TableMetadata:
+    """The table that a commit with `assert-create` makes where nothing was staged: from its updates alone.
+
+    Ids of columns and partition fields are the request's. A table without a spec is unpartitioned, one without an order unsorted.
+
+    Args:
+        request: its UUID and location were chosen from already; they are not applied again.
+        table_uuid: the table's.
+        location: where it is.
+        format_version: what it begins with.
+        object_name: how messages call the table: "ns.t".
+        now_ms: the time, in milliseconds since the epoch.
+        allowed_format_versions: what the warehouse allows to upgrade to.
+
+    Raises:
+        Refusal: INVALID_METADATA where no schema, or none of its specs or orders, is made current; as `apply_to_table`.
+    """
+    base = TableMetadata(
+        format_version=format_version,
+        table_uuid=table_uuid,
+        location=location.rstrip("/"),
+        last_updated_ms=0,
+        last_column_id=0,
+        schemas=(),
+        current_schema_id=_NONE,
+        partition_specs=(),
+        default_spec_id=_NONE,
+        last_partition_id=FIRST_FIELD_ID - 1,
+        sort_orders=(),
+        default_sort_order_id=_NONE,
+    )
+    check_table_requirements(request.requirements, base, object_name=object_name, staged=True)
+    draft = Draft(base, object_name=object_name, now_ms=now_ms, allowed_format_versions=allowed_format_versions)
+    _apply(draft, [update for update in request.updates if not isinstance(update, (AssignUuid, SetLocation))])
+    if not draft.table.partition_specs:
+        draft.change(partition_specs=(PartitionSpec.unpartitioned(),), default_spec_id=0)
+    if not draft.table.sort_orders:
+        draft.change(sort_orders=(SortOrder.unsorted(),), default_sort_order_id=UNSORTED_ID)
+    for what, current in (
+        ("set-current-schema", draft.table.current_schema_id),
+        ("set-default-spec", draft.table.default_spec_id),
+        ("set-default-sort-order", draft.table.default_sort_order_id),
+    ):
+        if current == _NONE:
+            raise invalid_metadata(
+                Invalid("updates", f"{object_name} does not exist, so they must make it: add {what}")
+            )
+    return _finish(draft, None).metadata
+
+
+def _apply(draft: Draft, updates: Iterable[Update]) -> None:
     for index, update in enumerate(updates):
         try:
             apply_update(draft, update)
@@ -77,12 +147,9 @@ def apply_to_table(
             where = f" ({finding.path})" if finding.path else ""
             raise Refusal(
                 Reason.REASON_INVALID_UPDATE,
-                f"update {index} of {object_name}, {update.ACTION}{where}: {finding.message}",
+                f"update {index} of {draft.object_name}, {update.ACTION}{where}: {finding.message}",
                 action=update.ACTION,
             ) from None
-    if draft.table is base and not staged:
-        return TableCommit(base, changed=False)
-    return _finish(draft, previous_file)
 
 
 def _finish(draft: Draft, previous_file: str | None) -> TableCommit:

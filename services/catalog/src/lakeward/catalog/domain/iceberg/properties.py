@@ -82,12 +82,15 @@ def check_immutable(old: Mapping[str, str], new: Mapping[str, str]) -> None:
         Refusal: IMMUTABLE_PROPERTY.
     """
     before = old.get(IMMUTABLE)
-    if before is not None and new.get(IMMUTABLE) != before:
-        raise Refusal(
-            Reason.REASON_IMMUTABLE_PROPERTY,
-            f"property {IMMUTABLE!r} is fixed once set; create another table for another key",
-            key=IMMUTABLE,
-        )
+    if before is None or new.get(IMMUTABLE) == before:
+        return
+    change = "modify" if IMMUTABLE in new else "remove"
+    raise Refusal(
+        Reason.REASON_IMMUTABLE_PROPERTY,
+        f"Cannot {change} immutable property {IMMUTABLE!r}: it is fixed once set; create another table for another key",
+        key=IMMUTABLE,
+        change=change,
+    )
 
 
 def previous_versions_max(properties: Mapping[str, str]) -> int:

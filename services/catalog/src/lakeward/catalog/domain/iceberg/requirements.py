@@ -10,6 +10,7 @@ import msgspec
 from lakeward.catalog.domain.iceberg.documents import Int, Invalid, JsonObject, Long, convert
 from lakeward.catalog.domain.iceberg.table import TableMetadata
 from lakeward.catalog.domain.iceberg.views.metadata import ViewMetadata
+from lakeward.catalog.domain.wording import requirement_failed
 from lakeward.servicekit.errors import Reason, Refusal
 
 
@@ -32,7 +33,7 @@ class TableRequirement(Requirement, frozen=True):
     """A statement about a table."""
 
     def contradiction(self, base: TableMetadata) -> str | None:
-        """What stands against it in the base, for people; None where it holds."""
+        """What stands against it in the base, beginning with Iceberg's words for it; None where it holds."""
         raise NotImplementedError
 
 
@@ -43,7 +44,7 @@ class AssertCreate(TableRequirement, frozen=True):
 
     def contradiction(self, base: TableMetadata) -> str | None:
         """Always contradicted: there is a base."""
-        return f"the table exists, with UUID {base.table_uuid}"
+        return f"table already exists: expected none, found one with UUID {base.table_uuid}"
 
 
 class AssertTableUuid(TableRequirement, frozen=True):
@@ -54,7 +55,7 @@ class AssertTableUuid(TableRequirement, frozen=True):
 
     def contradiction(self, base: TableMetadata) -> str | None:
         """Compares without case."""
-        return _differs("the table's UUID", base.table_uuid.lower(), self.uuid.lower())
+        return _differs("UUID does not match", base.table_uuid.lower(), self.uuid.lower())
 
 
 class AssertRefSnapshotId(TableRequirement, frozen=True):
@@ -66,8 +67,11 @@ class AssertRefSnapshotId(TableRequirement, frozen=True):
 
     def contradiction(self, base: TableMetadata) -> str | None:
         """Compares with the reference, or its absence."""
-        ref = base.refs.get(self.ref)
-        return _differs(f"the snapshot of {self.ref!r}", None if ref is None else ref.snapshot_id, self.snapshot_id)
+        ref, shown = base.refs.get(self.ref), self.ref[:100]
+        if ref is None:
+            return _differs(f"branch or tag {shown} is missing", None, self.snapshot_id)
+        what = "was created concurrently" if self.snapshot_id is None else "has changed"
+        return _differs(f"{ref.head.type} {shown} {what}", ref.snapshot_id, self.snapshot_id)
 
 
 class AssertLastAssignedFieldId(TableRequirement, frozen=True):
@@ -78,7 +82,7 @@ class AssertLastAssignedFieldId(TableRequirement, frozen=True):
 
     def contradiction(self, base: TableMetadata) -> str | None:
         """Compares with last-column-id."""
-        return _differs("last-column-id", base.last_column_id, self.last_assigned_field_id)
+        return _differs("last assigned field id changed", base.last_column_id, self.last_assigned_field_id)
 
 
 class AssertCurrentSchemaId(TableRequirement, frozen=True):
@@ -89,7 +93,7 @@ class AssertCurrentSchemaId(TableRequirement, frozen=True):
 
     def contradiction(self, base: TableMetadata) -> str | None:
         """Compares with current-schema-id."""
-        return _differs("current-schema-id", base.current_schema_id, self.current_schema_id)
+        return _differs("current schema changed", base.current_schema_id, self.current_schema_id)
 
 
 class AssertLastAssignedPartitionId(TableRequirement, frozen=True):
@@ -100,7 +104,7 @@ class AssertLastAssignedPartitionId(TableRequirement, frozen=True):
 
     def contradiction(self, base: TableMetadata) -> str | None:
         """Compares with last-partition-id."""
-        return _differs("last-partition-id", base.last_partition_id, self.last_assigned_partition_id)
+        return _differs("last assigned partition id changed", base.last_partition_id, self.last_assigned_partition_id)
 
 
 class AssertDefaultSpecId(TableRequirement, frozen=True):
@@ -111,7 +115,7 @@ class AssertDefaultSpecId(TableRequirement, frozen=True):
 
     def contradiction(self, base: TableMetadata) -> str | None:
         """Compares with default-spec-id."""
-        return _differs("default-spec-id", base.default_spec_id, self.default_spec_id)
+        return _differs("default partition spec changed", base.default_spec_id, self.default_spec_id)
 
 
 class AssertDefaultSortOrderId(TableRequirement, frozen=True):
@@ -122,7 +126,7 @@ class AssertDefaultSortOrderId(TableRequirement, frozen=True):
 
     def contradiction(self, base: TableMetadata) -> str | None:
         """Compares with default-sort-order-id."""
-        return _differs("default-sort-order-id", base.default_sort_order_id, self.default_sort_order_id)
+        return _differs("default sort order changed", base.default_sort_order_id, self.default_sort_order_id)
 
 
 class AssertViewUuid(Requirement, frozen=True):
@@ -133,7 +137,7 @@ class AssertViewUuid(Requirement, frozen=True):
 
     def contradiction(self, base: ViewMetadata) -> str | None:
         """Compares without case."""
-        return _differs("the view's UUID", base.view_uuid.lower(), self.uuid.lower())
+        return _differs("view UUID does not match", base.view_uuid.lower(), self.uuid.lower())
 
 
 TABLE_REQUIREMENTS: Final[Mapping[str, type[TableRequirement]]] = {
@@ -187,11 +191,11 @@ def check_table_requirements(
             raise _unknown(requirement.TYPE, TABLE_REQUIREMENTS)
         if staged:
             if not isinstance(requirement, AssertCreate):
-                raise conflict(object_name, requirement.TYPE, "the table is staged and not created yet")
+                raise requirement_failed(object_name, requirement.TYPE, "table is staged and not created yet")
             continue
         found = requirement.contradiction(base)
         if found is not None:
-            raise conflict(object_name, requirement.TYPE, found)
+            raise requirement_failed(object_name, requirement.TYPE, found)
 
 
 def check_view_requirements(requirements: Iterable[Requirement], base: ViewMetadata, *, object_name: str) -> None:
@@ -205,11 +209,11 @@ def check_view_requirements(requirements: Iterable[Requirement], base: ViewMetad
             raise _unknown(requirement.TYPE, VIEW_REQUIREMENTS)
         found = requirement.contradiction(base)
         if found is not None:
-            raise conflict(object_name, requirement.TYPE, found)
+            raise requirement_failed(object_name, requirement.TYPE, found)
 
 
 def conflict(object_name: str, requirement: str, found: str) -> Refusal:
-    """The refusal of a commit that a fresh read and a retry can win."""
+    """The refusal of a commit that stopped to fit the table; a fresh read and a retry can win."""
     return Refusal(
         Reason.REASON_COMMIT_CONFLICT,
         f"the commit to {object_name} conflicts, {requirement}: {found}; load it and commit again",
@@ -219,11 +223,11 @@ def conflict(object_name: str, requirement: str, found: str) -> Refusal:
 
 
 def _differs(what: str, found: object, expected: object) -> str | None:
-    return None if found == expected else f"{what} is {_shown(found)}, not {_shown(expected)}"
+    return None if found == expected else f"{what}: expected {_shown(expected)}, found {_shown(found)}"
 
 
 def _shown(value: object) -> str:
-    return "absent" if value is None else str(value)[:100]
+    return "none" if value is None else str(value)[:100]
 
 
 K = type[TableRequirement] | type[AssertViewUuid]

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from lakeward.catalog.domain.iceberg.documents import Long, encode, encode_text
+from lakeward.catalog.domain.iceberg.documents import Invalid, Long, encode, encode_text
 from lakeward.catalog.domain.iceberg.history import Chunk, History
 from lakeward.catalog.domain.iceberg.partitioning import PartitionSpec
 from lakeward.catalog.domain.iceberg.parts import Part
@@ -95,8 +95,15 @@ class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def current_schema(self) -> Schema:
-        """The schema that writers use."""
-        return next(schema for schema in self.schemas if schema.schema_id == self.current_schema_id)
+        """The schema that writers use.
+
+        Raises:
+            Invalid: none is current yet, in a table that a commit is still building.
+        """
+        for schema in self.schemas:
+            if schema.schema_id == self.current_schema_id:
+                return schema
+        raise Invalid("", "no schema is current yet; make one current before what is bound to it")
 
     @property
     def default_spec(self) -> PartitionSpec:

@@ -35,6 +35,11 @@ def _fixed_location(metadata: Mapping[str, str]) -> Rendering:
     return Rendering(400, "LocationCannotBeRemoved" if removed else "LocationCannotBeUpdated")
 
 
+def _immutable(metadata: Mapping[str, str]) -> Rendering:
+    removed = metadata["change"] == "remove"
+    return Rendering(400, "ImmutablePropertyRemoval" if removed else "ImmutablePropertyModification")
+
+
 def _signing(metadata: Mapping[str, str]) -> Rendering:
     cause = metadata["cause"]
     return Rendering(_STORE_FAILED if cause in _SIGNER_OUT_OF_ORDER else 400, cause)
@@ -140,7 +145,7 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_UNKNOWN_REQUIREMENT: Rendering(400, "BadRequestException"),
     Reason.REASON_ASSIGN_UUID_NOT_ALLOWED: Rendering(400, "AssignUuidNotAllowed"),
     Reason.REASON_SET_LOCATION_NOT_ALLOWED: Rendering(400, "SetLocationNotAllowed"),
-    Reason.REASON_IMMUTABLE_PROPERTY: Rendering(400, "ImmutablePropertyModification"),
+    Reason.REASON_IMMUTABLE_PROPERTY: _immutable,
     Reason.REASON_IDENTIFIER_MISMATCH: Rendering(400, "TableIdentifierMismatch"),
     Reason.REASON_IDENTIFIER_REQUIRED: Rendering(400, "TableIdentifierRequiredForCommitTransaction"),
     Reason.REASON_IDENTIFIERS_NOT_UNIQUE: Rendering(400, "TableIdentifiersNotUnique"),
@@ -149,6 +154,8 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_INVALID_METADATA: Rendering(400, "CreateTableMetadataError"),
     Reason.REASON_EMPTY_VIEW: Rendering(400, "EmptyView"),
     Reason.REASON_VIEW_DIALECT_DROPPED: Rendering(400, "BuildMetadataError"),
+    # the one word of a 400 that Iceberg's Java client makes its own exception of
+    Reason.REASON_VIEW_DIALECT_TWICE: Rendering(400, "IllegalArgumentException"),
     Reason.REASON_INVALID_SNAPSHOTS: Rendering(400, "BadRequestException"),
     Reason.REASON_REFERENCED_BY_TOO_DEEP: Rendering(400, "ReferencedByDepthExceeded"),
     # 400, since clients take any 409 of a commit for one that a retry can win

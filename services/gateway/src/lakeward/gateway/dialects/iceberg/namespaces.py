@@ -58,7 +58,7 @@ async def list_namespaces(request: Request, *, namespaces: namespaces_pb2_grpc.N
 
 async def create_namespace(request: Request, *, namespaces: namespaces_pb2_grpc.NamespaceServiceAsyncStub) -> Response:
     """Make a namespace."""
-    document = parsed(_create_decoder, request.body)
+    document = await parsed(_create_decoder, request.body)
     response = await namespaces.CreateNamespace(
         namespaces_pb2.CreateNamespaceRequest(
             context=request.context,
@@ -103,7 +103,7 @@ def _get(request: Request) -> namespaces_pb2.GetNamespaceRequest:
 async def update_properties(request: Request, *, namespaces: namespaces_pb2_grpc.NamespaceServiceAsyncStub) -> Response:
     """Set and remove properties."""
     warehouse, namespace = request.arguments
-    document = parsed(_update_decoder, request.body)
+    document = await parsed(_update_decoder, request.body)
     response = await namespaces.UpdateNamespaceProperties(
         namespaces_pb2.UpdateNamespacePropertiesRequest(
             context=request.context,

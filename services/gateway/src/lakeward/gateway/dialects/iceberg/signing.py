@@ -29,7 +29,7 @@ _decoder: Final = msgspec.json.Decoder(documents.RemoteSignRequest)
 
 async def sign(request: Request, *, signing: signing_pb2_grpc.SigningServiceAsyncStub, target: Target) -> Response:
     """One storage request, signed."""
-    document = parsed(_decoder, request.body)
+    document = await parsed(_decoder, request.body)
     if document.provider not in (None, "s3"):
         raise invalid_field("provider", document.provider, "s3, or left out")
     warehouse, tabular = target(request.arguments)

@@ -121,7 +121,7 @@ async def create_table(request: Request, *, tables: tables_pb2_grpc.TableService
 async def register_table(request: Request, *, tables: tables_pb2_grpc.TableServiceAsyncStub) -> Response:
     """Take a metadata file as a table."""
     warehouse, namespace = request.arguments
-    document = parsed(_register_decoder, request.body)
+    document = await parsed(_register_decoder, request.body)
     response = await tables.RegisterTable(
         tables_pb2.RegisterTableRequest(
             context=request.context,
@@ -179,7 +179,7 @@ async def drop_table(request: Request, *, tables: tables_pb2_grpc.TableServiceAs
 
 async def rename_table(request: Request, *, tables: tables_pb2_grpc.TableServiceAsyncStub) -> Response:
     """Give a table another name."""
-    document = parsed(_rename_decoder, request.body)
+    document = await parsed(_rename_decoder, request.body)
     await tables.RenameTable(
         tables_pb2.RenameTableRequest(
             context=request.context,

@@ -113,7 +113,7 @@ async def drop_view(request: Request, *, views: views_pb2_grpc.ViewServiceAsyncS
 
 async def rename_view(request: Request, *, views: views_pb2_grpc.ViewServiceAsyncStub) -> Response:
     """Give a view another name."""
-    document = parsed(_rename_decoder, request.body)
+    document = await parsed(_rename_decoder, request.body)
     await views.RenameView(
         views_pb2.RenameViewRequest(
             context=request.context,

@@ -41,7 +41,7 @@ async def get_info(request: Request, *, server: server_pb2_grpc.ServerServiceAsy
 
 async def bootstrap(request: Request, *, server: server_pb2_grpc.ServerServiceAsyncStub) -> Response:
     """Open the server for use."""
-    document = parsed(_bootstrap_decoder, request.body)
+    document = await parsed(_bootstrap_decoder, request.body)
     await server.Bootstrap(
         server_pb2.BootstrapRequest(
             context=request.context,

@@ -38,7 +38,7 @@ async def create_warehouse(
     storage: vending_pb2_grpc.StorageServiceAsyncStub,
 ) -> Response:
     """Make a warehouse."""
-    document = parsed(_create_decoder, request.body)
+    document = await parsed(_create_decoder, request.body)
     context = in_project(request.context, document.project_id)
     versions = document.allowed_format_versions
     if versions is not None and not versions:
@@ -132,7 +132,7 @@ async def delete_warehouse(request: Request, *, warehouses: warehouses_pb2_grpc.
 
 async def rename_warehouse(request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Response:
     """Give a warehouse another name."""
-    document = parsed(_rename_decoder, request.body)
+    document = await parsed(_rename_decoder, request.body)
     response = await warehouses.RenameWarehouse(
         warehouses_pb2.RenameWarehouseRequest(
             context=request.context, warehouse_id=request.arguments[0], name=document.new_name
@@ -169,7 +169,7 @@ async def update_storage(
 ) -> Response:
     """Replace a warehouse's storage profile and credential."""
     warehouse_id = request.arguments[0]
-    document = parsed(_storage_decoder, request.body)
+    document = await parsed(_storage_decoder, request.body)
     message = warehouses_pb2.UpdateStorageRequest(
         context=request.context, warehouse_id=warehouse_id, storage_profile=bytes(document.storage_profile)
     )
@@ -191,7 +191,7 @@ async def update_storage_credential(
 ) -> Response:
     """Replace a warehouse's credential."""
     warehouse_id = request.arguments[0]
-    document = parsed(_credential_decoder, request.body)
+    document = await parsed(_credential_decoder, request.body)
     secret_id = await _staged(storage, request.context, document.new_storage_credential, warehouse_id=warehouse_id)
     response = await warehouses.UpdateStorageCredential(
         warehouses_pb2.UpdateStorageCredentialRequest(

@@ -10,7 +10,16 @@ from lakeward.vending.adapters.caching.loading import LoadingCache
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from lakeward.vending.application.ports import Clock, Grant, ObjectStore, SigningKey, Storage, StorageBackend
+    from lakeward.locations import Location
+    from lakeward.vending.application.ports import (
+        Clock,
+        Grant,
+        ObjectStore,
+        SigningKey,
+        SigningTerms,
+        Storage,
+        StorageBackend,
+    )
     from lakeward.vending.domain.access import Access
     from lakeward.vending.domain.client_properties import SessionCredential
 
@@ -18,6 +27,7 @@ LONGEST: Final = dt.timedelta(hours=1)
 _CLIENTS: Final = 256
 # A client is made again now and then, so that its host is resolved and judged again.
 _CLIENT_SECONDS: Final = 600.0
+_TERMS_SECONDS: Final = 3600.0
 
 
 class CachedBackend:
@@ -42,6 +52,7 @@ class CachedBackend:
         self._keeps_credentials = capacity > 0
         self._longest = longest
         self._clients: LoadingCache[tuple[bytes, UUID | None], ObjectStore] = LoadingCache(capacity=_CLIENTS)
+        self._terms: LoadingCache[tuple[bytes, UUID | None], SigningTerms] = LoadingCache(capacity=_CLIENTS)
         self._credentials: LoadingCache[tuple[str, Access, str, bytes, UUID | None], SessionCredential] = LoadingCache(
             capacity=max(capacity, 1)
         )
@@ -61,6 +72,20 @@ class CachedBackend:
     async def signing_key(self, storage: Storage) -> SigningKey:
         """See `StorageBackend`."""
         return await self._backend.signing_key(storage)
+
+    async def signing_terms(self, storage: Storage) -> SigningTerms:
+        """See `StorageBackend`; tried again now and then, since a store's release changes too."""
+
+        async def load() -> tuple[SigningTerms, float]:
+            return await self._backend.signing_terms(storage), _TERMS_SECONDS
+
+        return await self._terms.get((storage.digest, storage.secret_id), load)
+
+    async def read_as_forwarded(
+        self, storage: Storage, credential: SessionCredential, key: str, *, inside: Location
+    ) -> None:
+        """See `StorageBackend`; done each time, for a validation."""
+        await self._backend.read_as_forwarded(storage, credential, key, inside=inside)
 
     async def mint(self, grant: Grant) -> SessionCredential:
         """See `Minter`."""

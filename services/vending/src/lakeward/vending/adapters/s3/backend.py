@@ -16,6 +16,7 @@ from lakeward.vending.adapters.s3.identities import (
 from lakeward.vending.adapters.s3.objects import S3Objects
 from lakeward.vending.adapters.s3.signed_calls import SignedCalls
 from lakeward.vending.adapters.s3.sts import RoleRequest
+from lakeward.vending.adapters.s3.tampering import Tampering
 from lakeward.vending.application.ports import SigningKey
 from lakeward.vending.domain import session_policy
 from lakeward.vending.domain.credentials import CredentialKind
@@ -23,9 +24,10 @@ from lakeward.vending.domain.profiles import profile as profiles
 from lakeward.vending.domain.profiles.s3 import can_vend
 
 if TYPE_CHECKING:
+    from lakeward.locations import Location
     from lakeward.vending.adapters.network.addresses import AddressGuard
     from lakeward.vending.adapters.network.calls import HttpCalls
-    from lakeward.vending.application.ports import Clock, Grant, Ids, ObjectStore, Storage
+    from lakeward.vending.application.ports import Clock, Grant, Ids, ObjectStore, SigningTerms, Storage
     from lakeward.vending.domain.client_properties import SessionCredential
     from lakeward.vending.domain.profiles.s3 import S3Profile
     from lakeward.vending.domain.system_identity import SystemIdentityRules
@@ -63,12 +65,25 @@ class S3Backend:
 
     async def open_vended(self, storage: Storage, credential: SessionCredential) -> ObjectStore:
         """See `StorageBackend`."""
-        key = SigningKey(credential.access_key_id, credential.secret_access_key, credential.session_token)
-        return await self._connect(self._admitted(storage), StaticIdentity(key))
+        return await self._connect(self._admitted(storage), StaticIdentity(SigningKey.of(credential)))
 
     async def signing_key(self, storage: Storage) -> SigningKey:
         """See `StorageBackend`."""
         return await self._server_identity(storage, self._admitted(storage)).key()
+
+    async def signing_terms(self, storage: Storage) -> SigningTerms:
+        """See `StorageBackend`."""
+        profile = self._admitted(storage)
+        key = await self._server_identity(storage, profile).key()
+        absent = profile.base.join(str(self._ids.new()), "absent").path
+        return await Tampering(profile, key, self._calls, self._clock).signing_terms(absent)
+
+    async def read_as_forwarded(
+        self, storage: Storage, credential: SessionCredential, key: str, *, inside: Location
+    ) -> None:
+        """See `StorageBackend`."""
+        profile = self._admitted(storage)
+        await Tampering(profile, SigningKey.of(credential), self._calls, self._clock).read_forwarded(key, inside=inside)
 
     async def mint(self, grant: Grant) -> SessionCredential:
         """See `Minter`."""

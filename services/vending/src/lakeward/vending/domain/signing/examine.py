@@ -35,6 +35,8 @@ _REFUSED_HEADERS: Final = re.compile(
     r"x-amz-acl|x-amz-grant-.*|x-amz-website-redirect-location|x-amz-bypass-governance-retention|x-amz-rename-source.*"
     r"|x-http-method(?:-override)?|x-method-override"
 )
+# Said by proxies, of where a request was before: a client has none of them to say, though it may repeat the signer's empty ones.
+_FORWARDED: Final = re.compile(r"forwarded|x-forwarded-.*|x-original-url|x-rewrite-url")
 # The store's own word on what the signature must cover: all x-amz-*. The rest are those that change what a request does. What
 # clients and proxies rewrite on the way (range, user-agent, accept-encoding, amz-sdk-*) stays out.
 _SIGNED_HEADERS: Final = re.compile(r"x-amz-.*|content-md5|content-type|if-match|if-none-match")
@@ -155,8 +157,8 @@ def _copied(headers: Mapping[str, Sequence[str]], profile: S3Profile, location: 
 
 
 def _check_headers(headers: Mapping[str, Sequence[str]]) -> None:
-    for name in headers:
-        if _REFUSED_HEADERS.fullmatch(name):
+    for name, values in headers.items():
+        if _REFUSED_HEADERS.fullmatch(name) or (any(values) and _FORWARDED.fullmatch(name)):
             raise invalid("UnsupportedHeader", f"requests with the header {name} are not signed")
 
 

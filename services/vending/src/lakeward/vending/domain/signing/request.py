@@ -37,6 +37,9 @@ class SigningRequest:
     body: bytes | None = None
 
 
+_CONDITIONS: Final = frozenset({"if-match", "if-none-match"})
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Signable:
     """A request that passed every rule, in the form that is signed.
@@ -61,9 +64,18 @@ class Signable:
     keys: Sequence[str]
 
     @property
+    def lists_keys(self) -> bool:
+        """Whether the keys that it touches stand in its body: a delete of many."""
+        return any(name == "delete" for name, _ in self.query)
+
+    @property
     def cacheable(self) -> bool:
-        """Whether a client may use the signature for an equal request: never for what changes something."""
-        return self.method in {"GET", "HEAD"}
+        """Whether a client may use the signature for an equal request: never for what changes something.
+
+        Clients take requests for equal by method and URI, and send their own headers along: the range, which is not signed, may
+        differ. A condition is signed and would differ too, and the store would refuse the next one.
+        """
+        return self.method in {"GET", "HEAD"} and not self.headers.keys() & _CONDITIONS
 
 
 def values_by_name(headers: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:

@@ -44,7 +44,7 @@ def add_spec(draft: Draft, update: AddSpec) -> None:
         format_version=table.format_version,
     )
     used = [spec.spec_id for spec in (*draft.base.partition_specs, *table.partition_specs)]
-    spec = update.spec.rewritten(spec_id=max(used) + 1, field_ids=field_ids)
+    spec = update.spec.rewritten(spec_id=max(used, default=-1) + 1, field_ids=field_ids)
     check_spec(spec, table.current_schema, format_version=table.format_version)
     draft.last_spec_id = spec.spec_id
     draft.change(

@@ -48,7 +48,7 @@ def add_schema(draft: Draft, update: AddSchema) -> None:
     check_schema(update.schema, format_version=table.format_version)
     _check_partition_names(draft, update.schema)
     used = [schema.schema_id for schema in (*draft.base.schemas, *table.schemas)]
-    schema = update.schema.with_id(max(used) + 1)
+    schema = update.schema.with_id(max(used, default=-1) + 1)
     draft.last_schema_id = schema.schema_id
     draft.change(
         schemas=(*table.schemas, schema), last_column_id=max(table.last_column_id, update.schema.highest_field_id)

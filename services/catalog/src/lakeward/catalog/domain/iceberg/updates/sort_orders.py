@@ -30,7 +30,7 @@ def add_sort_order(draft: Draft, update: AddSortOrder) -> None:
     if known is not None:
         draft.last_order_id = known.order_id
         return
-    highest = max(order.order_id for order in table.sort_orders)
+    highest = max([order.order_id for order in table.sort_orders], default=UNSORTED_ID)
     order_id = highest + 1 if update.sort_order.fields else UNSORTED_ID
     order = update.sort_order.rewritten(order_id=order_id)
     check_order(order, table.current_schema)

@@ -8,6 +8,7 @@ import msgspec
 
 from lakeward.catalog.domain.iceberg.documents import Int, Invalid, JsonObject, Long, decode, encode
 from lakeward.catalog.domain.iceberg.parts import Part
+from lakeward.servicekit.errors import Reason, Refusal
 
 SQL: Final = "sql"
 
@@ -65,7 +66,8 @@ def check_version(version: ViewVersion) -> None:
     """Refuse a version that no reader could use.
 
     Raises:
-        Invalid: a SQL representation without text or dialect, or two of one dialect.
+        Invalid: a SQL representation without text or dialect.
+        Refusal: VIEW_DIALECT_TWICE.
     """
     seen: set[str] = set()
     for index, known in enumerate(version.head.representations):
@@ -76,7 +78,12 @@ def check_version(version: ViewVersion) -> None:
             raise Invalid(f"representations[{index}].{missing}", "it is missing")
         dialect = known.dialect.lower()
         if dialect in seen:
-            raise Invalid(f"representations[{index}].dialect", f"dialect {known.dialect!r} stands twice")
+            shown = known.dialect[:100]
+            raise Refusal(
+                Reason.REASON_VIEW_DIALECT_TWICE,
+                f"Invalid view version: Cannot add multiple queries for dialect {shown.lower()}; give each dialect one",
+                dialect=shown,
+            )
         seen.add(dialect)
 
 
