@@ -71,6 +71,11 @@ class Line:
         self._open: set[_Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
+    @property
+    def open_now(self) -> int:
+        """How many connections are open."""
+        return len(self._open)
+
     def instead_of(self, url: str) -> str:
         """The URL with our address in place of the server's; userinfo, path and query stay."""
         parts = urlsplit(url)

@@ -15,9 +15,9 @@ from nats.js.api import DeliverPolicy
 from nats.js.errors import NotFoundError
 
 from tests.support.audit import Table, load, loaded, snapshot_ids
-from tests.support.faults import UNKNOWN, House, append
+from tests.support.faults import UNKNOWN, House, append, create
 from tests.support.installations import Composition
-from tests.support.warehouses import tables_of, told
+from tests.support.warehouses import make_namespace, make_warehouse, tables_of, told
 
 pytestmark = pytest.mark.integration
 
@@ -117,6 +117,31 @@ async def test_credentials_that_were_vended_before_are_answered_while_the_store_
     await house.lines.store.refuse()
     answer = told(await http.get(table.path, headers=WITH_CREDENTIALS)).json()
     assert answer["storage-credentials"][0]["config"]["s3.session-token"]
+
+
+async def test_creates_that_hang_in_one_store_hold_none_in_another(
+    house: House, http: httpx.AsyncClient, table: Table
+) -> None:
+    healthy = await make_warehouse(http, house.store)  # by the direct way
+    namespace = await make_namespace(http, healthy)
+    await create(http, healthy, namespace, "before")
+    house.lines.store.pause()
+    async with httpx.AsyncClient(base_url=house.installation.url, timeout=60, limits=httpx.Limits()) as many:
+        tables = tables_of(table.warehouse, table.namespace)
+        stuck = [
+            asyncio.create_task(many.post(tables, json={"name": f"stuck{number}", "schema": SCHEMA}))
+            for number in range(200)
+        ]
+        try:
+            while house.lines.store.open_now < 60:
+                await asyncio.sleep(0.05)
+            await create(http, healthy, namespace, "meanwhile")
+            # None that reached the store has ended: whoever has, waited for a slot in vain.
+            assert all("is busy" in task.result().text for task in stuck if task.done())
+            assert sum(not task.done() for task in stuck) >= 60
+        finally:
+            house.lines.store.resume()
+            await asyncio.gather(*stuck, return_exceptions=True)
 
 
 @pytest.mark.parametrize("composition", [Composition.ONE_PROCESS], indirect=True)

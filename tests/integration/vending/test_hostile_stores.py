@@ -14,6 +14,7 @@ import pytest
 from lakeward.locations import Location
 from lakeward.servicekit.errors import Reason
 from lakeward.vending.adapters.network import calls as calls_module
+from lakeward.vending.adapters.network import services as services_module
 from lakeward.vending.adapters.network.addresses import AddressGuard, SystemResolver
 from lakeward.vending.adapters.network.calls import Connections, HttpCalls
 from lakeward.vending.adapters.network.refusals import LeftAlone, ReplyTooLarge
@@ -312,6 +313,7 @@ async def test_a_store_that_hangs_is_left_alone_by_name_and_joins_again_by_itsel
     house: House, clock: Seconds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(calls_module, "REPLY_SECONDS", 0.05)
+    monkeypatch.setattr(services_module, "SLOW_SECONDS", 0.0)
     store = await house.store(HANGS)
     opened = await house.open(store)
     refusals = await asyncio.gather(*(refusal_of(WORK["read"](opened)) for _ in range(10)))

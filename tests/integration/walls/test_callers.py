@@ -102,7 +102,14 @@ CALLERS: Mapping[str, set[str]] = {
     **_service("vending.v1.FileService", _CATALOG, "ReadFile", "WriteFile", "DeleteFiles", "CheckEmpty", "PurgePage"),
     **_service("vending.v1.StorageService", _PUBLIC, "StageCredential"),
     **_service(
-        "vending.v1.StorageService", _CATALOG, "KeepSecret", "ForgetSecret", "NormaliseProfile", "ValidateStorage"
+        "vending.v1.StorageService",
+        _CATALOG,
+        "KeepSecret",
+        "ForgetSecret",
+        "NormaliseProfile",
+        "ValidateStorage",
+        "ClaimPlace",
+        "ReleasePlace",
     ),
     **_service("authz.v1.DecisionService", {"catalog", "vending"}, "Decide", "BatchDecide"),
     **_service("authz.v1.DecisionService", _CATALOG, "Visible"),

@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from lakeward.protocol.common.v1 import context_pb2
 from lakeward.protocol.vending.v1 import permits_pb2 as permits
@@ -35,6 +36,8 @@ PURPOSES: Mapping[str, permits.Purpose.ValueType] = {
     f"{_FILES}CheckEmpty": permits.PURPOSE_FILES,
     f"{_FILES}PurgePage": permits.PURPOSE_PURGE,
     f"{_STORAGE}ValidateStorage": permits.PURPOSE_VALIDATE,
+    f"{_STORAGE}ClaimPlace": permits.PURPOSE_VALIDATE,
+    f"{_STORAGE}ReleasePlace": permits.PURPOSE_VALIDATE,
 }
 
 
@@ -52,6 +55,12 @@ def _request(walled: Walled, path: str, storage: pb.Storage, *, file: str | None
         "CheckEmpty": pb.CheckEmptyRequest(storage=storage),
         "PurgePage": pb.PurgePageRequest(storage=storage),
         "ValidateStorage": pb.ValidateStorageRequest(storage=storage),
+        "ClaimPlace": pb.ClaimPlaceRequest(
+            storage=storage,
+            installation=str(uuid4()),
+            claimed_at=Timestamp(seconds=int(dt.datetime.now(dt.UTC).timestamp())),
+        ),
+        "ReleasePlace": pb.ReleasePlaceRequest(storage=storage),
     }
     return made[path.rpartition("/")[2]]
 
@@ -77,6 +86,8 @@ async def test_a_sound_permit_opens_each_method(walled: Walled) -> None:
         "VendAccess",
         "SignRequest",
         "ValidateStorage",
+        "ClaimPlace",
+        "ReleasePlace",
         "PurgePage",
         "DeleteFiles",
     ]
@@ -182,6 +193,7 @@ async def test_a_permit_of_another_purpose_opens_nothing(walled: Walled, path: s
 
 _NEEDS = {"WriteFile": permits.ACCESS_READ_WRITE, "DeleteFiles": permits.ACCESS_READ_WRITE_DELETE}
 _NEEDS |= {"PurgePage": permits.ACCESS_READ_WRITE_DELETE, "ValidateStorage": permits.ACCESS_READ_WRITE_DELETE}
+_NEEDS |= {"ClaimPlace": permits.ACCESS_READ_WRITE_DELETE, "ReleasePlace": permits.ACCESS_READ_WRITE_DELETE}
 
 
 @pytest.mark.parametrize("method", _NEEDS)

@@ -7,11 +7,13 @@ import gzip
 import itertools
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from lakeward.catalog.application.caller import Delegation
 from lakeward.catalog.application.ports_access import Folder, Level, SignedRequest, StorageRequest, Vended
+from lakeward.catalog.application.ports_storage import Claimed, PlaceMark
 from lakeward.catalog.domain.bodies import Deflated, gzip_file, inflate
 from lakeward.catalog.domain.iceberg.files import is_gzip_name
 from lakeward.catalog.domain.model import Incarnation, Storage, Tabular, Warehouse, WarehouseId
@@ -121,9 +123,13 @@ class CountingAccess:
 
 
 class PlainJudge:
-    """Takes {"base": ..., "place": ..., "layout": ...} for a storage profile. Its secrets are whatever is kept."""
+    """Takes {"base": ..., "place": ..., "layout": ...} for a storage profile, and "store" where that is another than the place.
+
+    Its secrets are whatever is kept, its marks whatever was claimed.
+    """
 
     def __init__(self) -> None:
+        self.marks: list[tuple[str, str, PlaceMark]] = []
         self.kept: dict[UUID, WarehouseId] = {}
         self.forgotten: list[UUID] = []
         self.steps: list[str] = []
@@ -151,6 +157,45 @@ class PlainJudge:
     async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> None:
         self._step("validate")
         await asyncio.sleep(0)  # others run meanwhile, as with real storage
+
+    async def claim_place(
+        self,
+        warehouse_id: WarehouseId,
+        storage: Storage,
+        *,
+        installation: UUID,
+        at: datetime,
+        takes_over: Sequence[UUID],
+    ) -> Claimed:
+        self._step("claim")
+        await asyncio.sleep(0)
+        store, base = self._store_of(storage), Location.parse(storage.base_location)
+        for held_store, held_base, mark in list(self.marks):
+            if held_store != store or not Location.parse(held_base).overlaps(base):
+                continue
+            if mark.warehouse_id == warehouse_id and mark.installation == installation:
+                return Claimed(None, fresh=False)
+            if mark.installation != installation or mark.warehouse_id not in takes_over:
+                return Claimed(mark, fresh=False)
+            self.marks.remove((held_store, held_base, mark))
+        made = PlaceMark(f"{storage.base_location}/.lakeward-warehouse", installation, warehouse_id, at)
+        self.marks.append((store, storage.base_location, made))
+        return Claimed(None, fresh=True)
+
+    async def release_place(
+        self, warehouse_id: WarehouseId, storage: Storage, *, claimed_before: datetime | None
+    ) -> None:
+        self._step("release")
+        self.marks = [
+            (store, base, mark)
+            for store, base, mark in self.marks
+            if (store, base, mark.warehouse_id) != (self._store_of(storage), storage.base_location, warehouse_id)
+            or (claimed_before is not None and mark.claimed_at is not None and mark.claimed_at >= claimed_before)
+        ]
+
+    def _store_of(self, storage: Storage) -> str:
+        """The store that an endpoint leads to, which only stores know."""
+        return str(json.loads(storage.profile).get("store", storage.place))
 
     async def keep_secret(self, secret_id: UUID, warehouse_id: WarehouseId) -> None:
         self._step("keep")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import UTC
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,14 +13,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from lakeward.catalog.adapters.vending.permits import Permits
 from lakeward.catalog.adapters.vending.storage import VendingStorage
-from lakeward.catalog.application.ports_storage import StorageJudge
+from lakeward.catalog.application.ports_storage import Claimed, PlaceMark, StorageJudge
 from lakeward.catalog.domain.model import WarehouseId
 from lakeward.protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.permits import PermitSigner
 from lakeward.servicekit.rpc import Caller, Host
 from tests.support.catalog.house import refusal_of
-from tests.support.catalog.values import HeldClock, a_storage
+from tests.support.catalog.values import NOON, HeldClock, a_storage
 
 WAREHOUSE = WarehouseId(uuid4())
 
@@ -27,6 +28,7 @@ WAREHOUSE = WarehouseId(uuid4())
 class Remembering(vending_pb2_grpc.StorageServiceServicer):
     def __init__(self) -> None:
         self.asked: list[Any] = []
+        self.claimed = vending_pb2.ClaimPlaceResponse(fresh=True)
 
     async def StageCredential(self, request: Any, context: Any) -> vending_pb2.StageCredentialResponse:
         raise AssertionError("the catalog never sees a credential")
@@ -48,6 +50,14 @@ class Remembering(vending_pb2_grpc.StorageServiceServicer):
     async def ValidateStorage(self, request: Any, context: Any) -> vending_pb2.ValidateStorageResponse:
         self.asked.append(request)
         return vending_pb2.ValidateStorageResponse()
+
+    async def ClaimPlace(self, request: Any, context: Any) -> vending_pb2.ClaimPlaceResponse:
+        self.asked.append(request)
+        return self.claimed
+
+    async def ReleasePlace(self, request: Any, context: Any) -> vending_pb2.ReleasePlaceResponse:
+        self.asked.append(request)
+        return vending_pb2.ReleasePlaceResponse()
 
     async def KeepSecret(self, request: Any, context: Any) -> vending_pb2.KeepSecretResponse:
         self.asked.append(request)
@@ -101,6 +111,40 @@ async def test_a_proof_is_permitted_for_the_warehouses_base_and_nothing_else(
     assert claims.secret_id == str(storage.secret_id)
     assert claims.profile_sha256 == hashlib.sha256(storage.profile).digest()
     assert asked.storage.profile == storage.profile
+
+
+async def test_a_place_is_claimed_and_released_by_permits_for_the_warehouses_base(
+    judge: StorageJudge, servicer: Remembering
+) -> None:
+    storage, installation, ended = a_storage(base="s3://lake/base"), uuid4(), uuid4()
+    claimed = await judge.claim_place(WAREHOUSE, storage, installation=installation, at=NOON, takes_over=[ended])
+    assert claimed == Claimed(None, fresh=True)
+    await judge.release_place(WAREHOUSE, storage, claimed_before=NOON)
+    await judge.release_place(WAREHOUSE, storage, claimed_before=None)
+    claim, release, wide = servicer.asked
+    assert (claim.installation, list(claim.takes_over)) == (str(installation), [str(ended)])
+    assert claim.claimed_at.ToDatetime(UTC) == release.claimed_before.ToDatetime(UTC) == NOON
+    assert not wide.HasField("claimed_before")
+    for asked in servicer.asked:
+        claims = permits_pb2.PermitClaims.FromString(asked.storage.permit.claims)
+        assert (claims.location, claims.warehouse_id) == ("s3://lake/base", WAREHOUSE.bytes)
+        assert (claims.purpose, claims.access) == (
+            permits_pb2.PURPOSE_VALIDATE,
+            permits_pb2.ACCESS_READ_WRITE_DELETE,
+        )
+
+
+async def test_whose_a_taken_place_is_comes_back_as_vending_said_it(judge: StorageJudge, servicer: Remembering) -> None:
+    theirs, other = uuid4(), uuid4()
+    mark = vending_pb2.PlaceMark(location="s3://lake/m", installation=str(theirs), warehouse_id=str(other))
+    mark.claimed_at.FromDatetime(NOON)
+    for said, known in (
+        (mark, PlaceMark("s3://lake/m", theirs, WarehouseId(other), NOON)),
+        (vending_pb2.PlaceMark(location="s3://lake/m"), PlaceMark("s3://lake/m")),
+    ):
+        servicer.claimed = vending_pb2.ClaimPlaceResponse(other=said)
+        claimed = await judge.claim_place(WAREHOUSE, a_storage(), installation=uuid4(), at=NOON, takes_over=[])
+        assert claimed == Claimed(known, fresh=False)
 
 
 async def test_a_secret_is_kept_for_its_warehouse_and_forgotten_by_its_id(

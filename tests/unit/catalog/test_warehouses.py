@@ -50,7 +50,7 @@ async def test_a_warehouse_is_made_after_its_storage_was_judged_proved_and_its_s
     house, secret = House(), uuid4()
     house.make_project()
     made = (await create(house, "demo", secret_id=str(secret))).warehouse
-    assert house.judge.steps == ["normalise", "validate", "keep"]
+    assert house.judge.steps == ["normalise", "validate", "claim", "keep"]
     assert house.judge.kept == {secret: UUID(made.warehouse_id)}
     assert (made.status, made.default_format_version, list(made.allowed_format_versions)) == (
         warehouses_pb2.WAREHOUSE_STATUS_ACTIVE,
@@ -205,7 +205,7 @@ async def test_a_replaced_credential_is_forgotten_after_the_row_names_the_new_on
     old = stored(house).storage.secret_id
     house.judge.steps.clear()
     await update(house, secret_id=str(fresh))
-    assert house.judge.steps == ["normalise", "validate", "keep", "forget"]
+    assert house.judge.steps == ["normalise", "validate", "claim", "keep", "forget"]
     assert (stored(house).storage.secret_id, house.judge.forgotten) == (fresh, [old])
     assert house.events()[-1] == "updateWarehouseStorage"
 
@@ -227,7 +227,7 @@ async def test_a_credential_is_replaced_and_its_profile_judged_again() -> None:
     house, fresh = await a_house(), uuid4()
     house.judge.steps.clear()
     reply = await credential(house, fresh)
-    assert house.judge.steps == ["normalise", "validate", "keep", "forget"]
+    assert house.judge.steps == ["normalise", "validate", "claim", "keep", "forget"]
     assert reply.warehouse.credential_kind == "s3:access-key"
     assert house.events()[-1] == "updateWarehouseStorageCredential"
 

@@ -248,6 +248,7 @@ OF_OUR_OWN: Final = frozenset(
         "emptying-main-is-a-conflict",
         "failed-views-leave-no-file",
         "freed-ids-rest",
+        "listings-need-the-slash",
         "no-change-no-file",
         "no-patterns-in-locations",
         "partition-ids-mean-one-thing",

@@ -16,7 +16,7 @@ from lakeward.servicekit.settings.catalogue import Family
 from lakeward.servicekit.settings.known import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = sorted([*ROOT.glob("docs/**/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+PAGES = sorted([*ROOT.glob("docs/**/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"])
 BY_PAGE: dict[str, Any] = {"argvalues": PAGES, "ids": lambda page: str(page.relative_to(ROOT))}
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 _VARIABLE = re.compile(r"\b((?:LAKEKEEPER|LAKEWARD)__[A-Z0-9_]+)")

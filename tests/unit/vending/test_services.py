@@ -46,7 +46,9 @@ async def one(services: Services[Kept], origin: str = SICK, *, end: str | None) 
     async with services.call(origin) as (_, outcome):
         if end == "answered":
             outcome.answered()
-        elif end == "failed":
+        elif end is not None:
+            if end == "slow":
+                services._now.now += services_module.SLOW_SECONDS  # type: ignore[attr-defined] # the test's own clock
             outcome.failed()
 
 
@@ -61,7 +63,7 @@ async def is_left_alone(services: Services[Kept], origin: str = SICK) -> bool:
 async def opened(clock: Seconds, failures: int = 3, **bounds: object) -> Services[Kept]:
     services = of(clock, failures=failures, **bounds)
     for _ in range(failures):
-        await one(services, end="failed")
+        await one(services, end="slow")
     return services
 
 
@@ -144,6 +146,22 @@ async def test_a_service_recovers_by_one_probe_and_each_change_is_logged(
     ]
 
 
+async def test_failures_that_hold_nobody_up_are_told_each_time_and_open_nothing(clock: Seconds) -> None:
+    """A store that is down refuses connections at once, and is to be there again as soon as it is up."""
+    services = of(clock, failures=2)
+    for _ in range(20):
+        await one(services, end="refused")
+    await one(services, end="answered")
+
+
+async def test_a_probe_that_is_refused_at_once_leaves_the_next_call_to_probe(clock: Seconds) -> None:
+    services = await opened(clock)
+    clock.now += FIRST_REST_SECONDS
+    await one(services, end="refused")
+    await one(services, end="answered")
+    assert not await is_left_alone(services)
+
+
 async def given_up_after(patience: float, services: Services[Kept], clock: Seconds) -> None:
     async def call() -> None:
         async with services.call(SICK):
@@ -216,6 +234,7 @@ async def test_who_waits_for_a_slot_when_the_breaker_opens_is_refused_then(clock
     async with services.call(SICK) as (_, outcome):
         waiting = [asyncio.create_task(is_left_alone(services)) for _ in range(5)]
         await asyncio.sleep(0)
+        clock.now += services_module.SLOW_SECONDS
         outcome.failed()
     assert await asyncio.gather(*waiting) == [True] * 5
 
@@ -236,7 +255,7 @@ async def test_services_are_forgotten_beyond_a_bound_and_never_while_they_are_ca
 
 async def test_no_call_leaves_a_slot_taken_however_it_ends(clock: Seconds) -> None:
     services = of(clock, per_service=1, failures=0, wait_seconds=0.01)
-    for end in ("answered", "failed", None) * 3:
+    for end in ("answered", "refused", "slow", None) * 3:
         await one(services, end=end)
     await given_up_after(1, services, clock)
     async with services.call(SICK):

@@ -216,6 +216,13 @@ def test_a_listing_below_the_table_is_signable() -> None:
     assert (signable.access, signable.keys, signable.path) == (Access.READ, ("wh/t1/data",), "/lake")
 
 
+def test_a_listing_of_the_location_without_its_slash_would_show_its_siblings() -> None:
+    assert ask(f"{HOST}/lake?list-type=2&prefix=wh%2Ft1%2F").keys == ("wh/t1/",)
+    refusal = refused(f"{HOST}/lake?list-type=2&prefix=wh%2Ft1")
+    assert refusal.reason == Reason.REASON_SIGNING_OUTSIDE
+    assert "wh/t10/f".startswith("wh/t1")  # what a store would list
+
+
 @pytest.mark.parametrize(
     ("cause", "query"),
     [

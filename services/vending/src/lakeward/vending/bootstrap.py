@@ -27,6 +27,7 @@ from lakeward.vending.adapters.postgres.secrets import PostgresSecrets
 from lakeward.vending.adapters.s3.backend import S3Backend
 from lakeward.vending.adapters.system import RandomIds, SystemClock
 from lakeward.vending.application import files, secrets
+from lakeward.vending.application.marking_places import claim_place, release_place
 from lakeward.vending.application.normalise_profile import normalise_profile
 from lakeward.vending.application.sign_request import sign_request
 from lakeward.vending.application.storages import Backends
@@ -234,6 +235,8 @@ def _add_storage(
             clock=clock,
             ids=ids,
         ),
+        claim_place=partial(claim_place, skip=settings.storage.skip_validation, secrets=store, backends=backends),
+        release_place=partial(release_place, skip=settings.storage.skip_validation, secrets=store, backends=backends),
     )
     host.add(vending_pb2_grpc.add_StorageServiceServicer_to_server, servicer)
 

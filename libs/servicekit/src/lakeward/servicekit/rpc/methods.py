@@ -22,6 +22,7 @@ SECONDS: Final = {
     "/lakeward.catalog.v1.WarehouseService/UpdateStorage": 120.0,  # the same
     "/lakeward.catalog.v1.WarehouseService/UpdateStorageCredential": 120.0,  # the same
     "/lakeward.vending.v1.StorageService/ValidateStorage": 110.0,  # the same, seen from inside
+    "/lakeward.vending.v1.StorageService/ReleasePlace": 10.0,  # what was to be done is done; nobody waits long for this
     "/lakeward.vending.v1.FileService/PurgePage": 120.0,  # lists and deletes a thousand files
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Final
 from uuid import UUID
 
 from lakeward.catalog.application.ports import Change
@@ -13,6 +14,8 @@ from lakeward.locations.layout import UUID_MARK
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.remembering import remembered
 
+# Where vending marks warehouses' places in the stores themselves: purged with a tabular, they would guard nothing.
+_RESERVED: Final = frozenset({".lakeward-warehouse", ".lakeward-warehouses"})
 _base = remembered(entries=1024, longest=2048)(Location.parse)
 
 
@@ -52,6 +55,12 @@ def check_inside(warehouse: Warehouse, location: Location) -> None:
     Raises:
         Refusal: LOCATION_NOT_ALLOWED.
     """
+    if any(segment.casefold() in _RESERVED for segment in location.segments):
+        raise Refusal(
+            Reason.REASON_LOCATION_NOT_ALLOWED,
+            f"location {location} is where Lakeward marks whose places are; choose another",
+            location=str(location),
+        )
     base = base_of(warehouse)
     if location.scheme in warehouse.storage.schemes and base.strictly_contains(location):
         return

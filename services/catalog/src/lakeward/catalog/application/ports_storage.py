@@ -2,10 +2,41 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from lakeward.catalog.domain.model import Storage, WarehouseId
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PlaceMark:
+    """What a store says of a place that is taken.
+
+    Attributes:
+        location: of the mark itself.
+        installation: whose warehouse it is; None, as the others, for an object that is no mark of ours.
+    """
+
+    location: str
+    installation: UUID | None = None
+    warehouse_id: WarehouseId | None = None
+    claimed_at: datetime | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Claimed:
+    """What came of a claim.
+
+    Attributes:
+        other: whose the place is already; None: it is the claimant's.
+        fresh: whether the mark was made now; it was there before otherwise.
+    """
+
+    other: PlaceMark | None
+    fresh: bool
 
 
 class StorageJudge(Protocol):
@@ -33,6 +64,38 @@ class StorageJudge(Protocol):
 
         Raises:
             Refusal: STORAGE_VALIDATION_FAILED with the first check that failed.
+        """
+
+    async def claim_place(
+        self,
+        warehouse_id: WarehouseId,
+        storage: Storage,
+        *,
+        installation: UUID,
+        at: datetime,
+        takes_over: Sequence[UUID],
+    ) -> Claimed:
+        """Mark the storage's place, in its store, as the warehouse's; may be repeated.
+
+        Args:
+            warehouse_id: whose place it is.
+            storage: the place.
+            installation: ours.
+            at: now.
+            takes_over: warehouses of ours that are no more, whose marks are replaced.
+
+        Raises:
+            Refusal: STORE_UNAVAILABLE, STORE_DENIED.
+        """
+        ...
+
+    async def release_place(
+        self, warehouse_id: WarehouseId, storage: Storage, *, claimed_before: datetime | None
+    ) -> None:
+        """Take the warehouse's marks away that were made before that, or all of them; another's stay. May be repeated.
+
+        Raises:
+            Refusal: STORE_UNAVAILABLE, STORE_DENIED.
         """
 
     async def keep_secret(self, secret_id: UUID, warehouse_id: WarehouseId) -> None:

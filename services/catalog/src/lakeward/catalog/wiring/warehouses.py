@@ -7,6 +7,7 @@ from functools import partial
 from lakeward.catalog.application.config import get_config
 from lakeward.catalog.application.warehouses.changing import delete_warehouse, rename_warehouse, set_serving
 from lakeward.catalog.application.warehouses.creating import create_warehouse
+from lakeward.catalog.application.warehouses.places import Places
 from lakeward.catalog.application.warehouses.reading import get_warehouse, list_warehouses
 from lakeward.catalog.application.warehouses.storage import update_storage, update_storage_credential
 from lakeward.catalog.roles import Roles
@@ -15,6 +16,13 @@ from lakeward.catalog.transport.warehouses import WarehouseUseCases
 
 def warehouse_use_cases(roles: Roles) -> WarehouseUseCases:
     """Warehouses and their storage."""
+    places = Places(
+        judge=roles.storage,
+        servers=roles.servers,
+        warehouses=roles.warehouses,
+        authorizer=roles.authorizer,
+        clock=roles.clock,
+    )
     return WarehouseUseCases(
         get_config=partial(
             get_config,
@@ -30,6 +38,7 @@ def warehouse_use_cases(roles: Roles) -> WarehouseUseCases:
             warehouses=roles.warehouses,
             changes=roles.changes,
             judge=roles.storage,
+            places=places,
             once=roles.once,
             announcer=roles.announcer,
             clock=roles.clock,
@@ -66,6 +75,7 @@ def warehouse_use_cases(roles: Roles) -> WarehouseUseCases:
             warehouses=roles.warehouses,
             changes=roles.changes,
             judge=roles.storage,
+            places=places,
             once=roles.once,
             announcer=roles.announcer,
             clock=roles.clock,
@@ -76,6 +86,7 @@ def warehouse_use_cases(roles: Roles) -> WarehouseUseCases:
             warehouses=roles.warehouses,
             changes=roles.changes,
             judge=roles.storage,
+            places=places,
             announcer=roles.announcer,
             clock=roles.clock,
         ),
@@ -85,6 +96,7 @@ def warehouse_use_cases(roles: Roles) -> WarehouseUseCases:
             warehouses=roles.warehouses,
             changes=roles.changes,
             judge=roles.storage,
+            places=places,
             announcer=roles.announcer,
             clock=roles.clock,
         ),

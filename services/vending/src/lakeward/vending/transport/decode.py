@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -17,6 +18,8 @@ from lakeward.vending.domain.permit import Permit, Purpose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from google.protobuf import timestamp_pb2
 
     from lakeward.servicekit.permits import PermitVerifier
 
@@ -105,6 +108,20 @@ def optional_uuid(text: str, *, field: str) -> UUID | None:
         Refusal: INVALID_FIELD.
     """
     return uuid(text, field=field) if text else None
+
+
+def moment(message: timestamp_pb2.Timestamp, *, field: str) -> dt.datetime:
+    """A moment, in UTC.
+
+    Raises:
+        Refusal: INVALID_FIELD: unset, or none that a calendar has.
+    """
+    try:
+        if message.seconds:
+            return message.ToDatetime(dt.UTC)
+    except (ValueError, OverflowError) as error:
+        raise invalid_field(field, message.seconds, "a moment between the years 1 and 9999") from error
+    raise invalid_field(field, "", "given")
 
 
 def project(text: str, *, default: str | None) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lakeward.protocol.vending.v1 import vending_pb2 as pb
 from lakeward.protocol.vending.v1 import vending_pb2_grpc
+from lakeward.servicekit.errors import invalid_field
 from lakeward.vending.transport import decode
 
 if TYPE_CHECKING:
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
     from lakeward.servicekit.authorization.identity import Identity
     from lakeward.servicekit.permits import PermitVerifier
     from lakeward.servicekit.rpc import Call
+    from lakeward.vending.application.marking_places import Claimed, FoundMark
     from lakeward.vending.application.normalise_profile import NormalisedProfile
     from lakeward.vending.application.validate_storage import CheckResult
     from lakeward.vending.domain.credentials import CredentialKind
+
+_MAX_TAKEN_OVER: Final = 1000
 
 
 class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
@@ -33,6 +37,8 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
         forget_secret: the same.
         normalise_profile: the same.
         validate_storage: the same.
+        claim_place: the same.
+        release_place: the same.
     """
 
     def __init__(
@@ -46,6 +52,8 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
         forget_secret: Callable[..., Awaitable[None]],
         normalise_profile: Callable[..., Awaitable[NormalisedProfile]],
         validate_storage: Callable[..., Awaitable[Sequence[CheckResult]]],
+        claim_place: Callable[..., Awaitable[Claimed]],
+        release_place: Callable[..., Awaitable[None]],
     ) -> None:
         """Serve whom `identity` knows, and what `verifier` verifies."""
         self._identity = identity
@@ -56,6 +64,8 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
         self._forget_secret = forget_secret
         self._normalise_profile = normalise_profile
         self._validate_storage = validate_storage
+        self._claim_place = claim_place
+        self._release_place = release_place
 
     async def StageCredential(self, request: pb.StageCredentialRequest, context: Call) -> pb.StageCredentialResponse:  # type: ignore[override]
         """See the contract."""
@@ -113,3 +123,40 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
             check = response.checks.add(name=result.check.value, passed=result.passed)
             check.duration.FromTimedelta(result.duration)
         return response
+
+    async def ClaimPlace(self, request: pb.ClaimPlaceRequest, context: Call) -> pb.ClaimPlaceResponse:  # type: ignore[override]
+        """See the contract."""
+        del context
+        if len(request.takes_over) > _MAX_TAKEN_OVER:
+            raise invalid_field("takes_over", len(request.takes_over), f"at most {_MAX_TAKEN_OVER} warehouses")
+        claimed = await self._claim_place(
+            self._permit(request.storage),
+            request.storage.profile,
+            installation=decode.uuid(request.installation, field="installation"),
+            claimed_at=decode.moment(request.claimed_at, field="claimed_at"),
+            takes_over=frozenset(decode.uuid(each, field="takes_over") for each in request.takes_over),
+        )
+        response = pb.ClaimPlaceResponse(fresh=claimed.fresh)
+        if claimed.other is not None:
+            response.other.CopyFrom(_mark(claimed.other))
+        return response
+
+    async def ReleasePlace(self, request: pb.ReleasePlaceRequest, context: Call) -> pb.ReleasePlaceResponse:  # type: ignore[override]
+        """See the contract."""
+        del context
+        before = request.claimed_before if request.HasField("claimed_before") else None
+        await self._release_place(
+            self._permit(request.storage),
+            request.storage.profile,
+            claimed_before=None if before is None else decode.moment(before, field="claimed_before"),
+        )
+        return pb.ReleasePlaceResponse()
+
+
+def _mark(found: FoundMark) -> pb.PlaceMark:
+    message = pb.PlaceMark(location=found.location)
+    if found.mark is not None:
+        message.installation = str(found.mark.installation)
+        message.warehouse_id = str(found.mark.warehouse_id)
+        message.claimed_at.FromDatetime(found.mark.claimed_at)
+    return message

@@ -279,7 +279,7 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     REASON_STORAGE_PROFILE_IMMUTABLE: _Reason.ValueType  # 401
     """{field: "bucket"}: can't change once set."""
     REASON_STORAGE_OVERLAP: _Reason.ValueType  # 402
-    """{other: "warehouse name"}"""
+    """{other: "warehouse name"}; its id where it is another installation's, or is just being made."""
     REASON_STORAGE_VALIDATION_FAILED: _Reason.ValueType  # 403
     """A real write, read, list or delete failed while a warehouse was validated: {check: "vended-credentials-issued"}."""
     REASON_CREDENTIAL_MISSING: _Reason.ValueType  # 404
@@ -531,7 +531,7 @@ REASON_INVALID_STORAGE_PROFILE: Reason.ValueType  # 400
 REASON_STORAGE_PROFILE_IMMUTABLE: Reason.ValueType  # 401
 """{field: "bucket"}: can't change once set."""
 REASON_STORAGE_OVERLAP: Reason.ValueType  # 402
-"""{other: "warehouse name"}"""
+"""{other: "warehouse name"}; its id where it is another installation's, or is just being made."""
 REASON_STORAGE_VALIDATION_FAILED: Reason.ValueType  # 403
 """A real write, read, list or delete failed while a warehouse was validated: {check: "vended-credentials-issued"}."""
 REASON_CREDENTIAL_MISSING: Reason.ValueType  # 404

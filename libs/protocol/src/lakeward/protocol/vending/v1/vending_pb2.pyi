@@ -860,6 +860,157 @@ class ValidateStorageResponse(_message.Message):
 Global___ValidateStorageResponse: _TypeAlias = ValidateStorageResponse  # noqa: Y015
 
 @_typing.final
+class ClaimPlaceRequest(_message.Message):
+    """A place to mark."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STORAGE_FIELD_NUMBER: _builtins.int
+    INSTALLATION_FIELD_NUMBER: _builtins.int
+    CLAIMED_AT_FIELD_NUMBER: _builtins.int
+    TAKES_OVER_FIELD_NUMBER: _builtins.int
+    installation: _builtins.str
+    """Required; the UUID of the installation whose warehouse it is."""
+    @_builtins.property
+    def storage(self) -> Global___Storage:
+        """PURPOSE_VALIDATE with ACCESS_READ_WRITE_DELETE, for the warehouse's base location."""
+
+    @_builtins.property
+    def claimed_at(self) -> _timestamp_pb2.Timestamp:
+        """Required. When it is claimed."""
+
+    @_builtins.property
+    def takes_over(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """UUIDs of warehouses of this installation that are no more: their marks are replaced. At most 1000."""
+
+    def __init__(
+        self,
+        *,
+        storage: Global___Storage | None = ...,
+        installation: _builtins.str = ...,
+        claimed_at: _timestamp_pb2.Timestamp | None = ...,
+        takes_over: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["claimed_at", b"claimed_at", "storage", b"storage"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claimed_at", b"claimed_at", "installation", b"installation", "storage", b"storage", "takes_over", b"takes_over"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ClaimPlaceRequest: _TypeAlias = ClaimPlaceRequest  # noqa: Y015
+
+@_typing.final
+class ClaimPlaceResponse(_message.Message):
+    """Whose place it is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OTHER_FIELD_NUMBER: _builtins.int
+    FRESH_FIELD_NUMBER: _builtins.int
+    fresh: _builtins.bool
+    """Whether the mark was made now; false where it was there already."""
+    @_builtins.property
+    def other(self) -> Global___PlaceMark:
+        """The mark that stands in the way; unset: the place is the warehouse's, or no store may be touched."""
+
+    def __init__(
+        self,
+        *,
+        other: Global___PlaceMark | None = ...,
+        fresh: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["other", b"other"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fresh", b"fresh", "other", b"other"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ClaimPlaceResponse: _TypeAlias = ClaimPlaceResponse  # noqa: Y015
+
+@_typing.final
+class PlaceMark(_message.Message):
+    """What a store says of a place."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LOCATION_FIELD_NUMBER: _builtins.int
+    INSTALLATION_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    CLAIMED_AT_FIELD_NUMBER: _builtins.int
+    location: _builtins.str
+    """The mark's own location, as "s3://bucket/prefix/.lakeward-warehouse"."""
+    installation: _builtins.str
+    """UUID of the installation; unset: an object is there that is no mark of ours."""
+    warehouse_id: _builtins.str
+    """UUID of the warehouse; unset as above."""
+    @_builtins.property
+    def claimed_at(self) -> _timestamp_pb2.Timestamp:
+        """Unset as above."""
+
+    def __init__(
+        self,
+        *,
+        location: _builtins.str = ...,
+        installation: _builtins.str = ...,
+        warehouse_id: _builtins.str = ...,
+        claimed_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["claimed_at", b"claimed_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claimed_at", b"claimed_at", "installation", b"installation", "location", b"location", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlaceMark: _TypeAlias = PlaceMark  # noqa: Y015
+
+@_typing.final
+class ReleasePlaceRequest(_message.Message):
+    """A place to release."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STORAGE_FIELD_NUMBER: _builtins.int
+    CLAIMED_BEFORE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def storage(self) -> Global___Storage:
+        """As ClaimPlaceRequest."""
+
+    @_builtins.property
+    def claimed_before(self) -> _timestamp_pb2.Timestamp:
+        """Only marks that were made before this; unset: all of the warehouse's at this place."""
+
+    def __init__(
+        self,
+        *,
+        storage: Global___Storage | None = ...,
+        claimed_before: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["claimed_before", b"claimed_before", "storage", b"storage"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claimed_before", b"claimed_before", "storage", b"storage"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReleasePlaceRequest: _TypeAlias = ReleasePlaceRequest  # noqa: Y015
+
+@_typing.final
+class ReleasePlaceResponse(_message.Message):
+    """Nothing to say."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReleasePlaceResponse: _TypeAlias = ReleasePlaceResponse  # noqa: Y015
+
+@_typing.final
 class ValidationCheck(_message.Message):
     """One check."""
 

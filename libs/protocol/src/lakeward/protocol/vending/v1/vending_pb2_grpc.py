@@ -445,6 +445,16 @@ class StorageServiceStub:
                 request_serializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ValidateStorageRequest.SerializeToString,
                 response_deserializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ValidateStorageResponse.FromString,
                 _registered_method=True)
+        self.ClaimPlace = channel.unary_unary(
+                '/lakeward.vending.v1.StorageService/ClaimPlace',
+                request_serializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ClaimPlaceRequest.SerializeToString,
+                response_deserializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ClaimPlaceResponse.FromString,
+                _registered_method=True)
+        self.ReleasePlace = channel.unary_unary(
+                '/lakeward.vending.v1.StorageService/ReleasePlace',
+                request_serializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ReleasePlaceRequest.SerializeToString,
+                response_deserializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ReleasePlaceResponse.FromString,
+                _registered_method=True)
 
 
 class StorageServiceServicer:
@@ -492,6 +502,23 @@ class StorageServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ClaimPlace(self, request, context):
+        """Marks the warehouse's place in the store itself as the warehouse's, unless another's mark is there, or one lies above or below
+        it: endpoints have many spellings, and the store alone knows that two of them are one. Again it changes nothing.
+        Errors: PERMISSION_DENIED/PERMIT_REFUSED, UNAVAILABLE/STORE_UNAVAILABLE, FAILED_PRECONDITION/STORE_DENIED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReleasePlace(self, request, context):
+        """Takes the warehouse's own marks away; another's stay. Where there are none it changes nothing.
+        Errors: as ClaimPlace.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_StorageServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -519,6 +546,16 @@ def add_StorageServiceServicer_to_server(servicer, server):
                     servicer.ValidateStorage,
                     request_deserializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ValidateStorageRequest.FromString,
                     response_serializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ValidateStorageResponse.SerializeToString,
+            ),
+            'ClaimPlace': grpc.unary_unary_rpc_method_handler(
+                    servicer.ClaimPlace,
+                    request_deserializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ClaimPlaceRequest.FromString,
+                    response_serializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ClaimPlaceResponse.SerializeToString,
+            ),
+            'ReleasePlace': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReleasePlace,
+                    request_deserializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ReleasePlaceRequest.FromString,
+                    response_serializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ReleasePlaceResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -657,6 +694,60 @@ class StorageService:
             '/lakeward.vending.v1.StorageService/ValidateStorage',
             lakeward_dot_vending_dot_v1_dot_vending__pb2.ValidateStorageRequest.SerializeToString,
             lakeward_dot_vending_dot_v1_dot_vending__pb2.ValidateStorageResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ClaimPlace(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.vending.v1.StorageService/ClaimPlace',
+            lakeward_dot_vending_dot_v1_dot_vending__pb2.ClaimPlaceRequest.SerializeToString,
+            lakeward_dot_vending_dot_v1_dot_vending__pb2.ClaimPlaceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReleasePlace(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.vending.v1.StorageService/ReleasePlace',
+            lakeward_dot_vending_dot_v1_dot_vending__pb2.ReleasePlaceRequest.SerializeToString,
+            lakeward_dot_vending_dot_v1_dot_vending__pb2.ReleasePlaceResponse.FromString,
             options,
             channel_credentials,
             insecure,

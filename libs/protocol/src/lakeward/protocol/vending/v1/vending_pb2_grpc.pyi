@@ -233,6 +233,15 @@ class StorageServiceStub:
     what would be vended, and that the latter reaches nothing outside.
     Errors: INVALID_ARGUMENT/STORAGE_VALIDATION_FAILED, PERMISSION_DENIED/PERMIT_REFUSED.
     """
+    ClaimPlace: _grpc.UnaryUnaryMultiCallable[_vending_pb2.ClaimPlaceRequest, _vending_pb2.ClaimPlaceResponse]
+    """Marks the warehouse's place in the store itself as the warehouse's, unless another's mark is there, or one lies above or below
+    it: endpoints have many spellings, and the store alone knows that two of them are one. Again it changes nothing.
+    Errors: PERMISSION_DENIED/PERMIT_REFUSED, UNAVAILABLE/STORE_UNAVAILABLE, FAILED_PRECONDITION/STORE_DENIED.
+    """
+    ReleasePlace: _grpc.UnaryUnaryMultiCallable[_vending_pb2.ReleasePlaceRequest, _vending_pb2.ReleasePlaceResponse]
+    """Takes the warehouse's own marks away; another's stay. Where there are none it changes nothing.
+    Errors: as ClaimPlace.
+    """
 
 @_typing.type_check_only
 class StorageServiceAsyncStub(StorageServiceStub):
@@ -258,6 +267,15 @@ class StorageServiceAsyncStub(StorageServiceStub):
     """Proves a profile: real writes, reads, lists and deletes below the permit's location with the server's credential and with
     what would be vended, and that the latter reaches nothing outside.
     Errors: INVALID_ARGUMENT/STORAGE_VALIDATION_FAILED, PERMISSION_DENIED/PERMIT_REFUSED.
+    """
+    ClaimPlace: _aio.UnaryUnaryMultiCallable[_vending_pb2.ClaimPlaceRequest, _vending_pb2.ClaimPlaceResponse]  # type: ignore[assignment]
+    """Marks the warehouse's place in the store itself as the warehouse's, unless another's mark is there, or one lies above or below
+    it: endpoints have many spellings, and the store alone knows that two of them are one. Again it changes nothing.
+    Errors: PERMISSION_DENIED/PERMIT_REFUSED, UNAVAILABLE/STORE_UNAVAILABLE, FAILED_PRECONDITION/STORE_DENIED.
+    """
+    ReleasePlace: _aio.UnaryUnaryMultiCallable[_vending_pb2.ReleasePlaceRequest, _vending_pb2.ReleasePlaceResponse]  # type: ignore[assignment]
+    """Takes the warehouse's own marks away; another's stay. Where there are none it changes nothing.
+    Errors: as ClaimPlace.
     """
 
 class StorageServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -311,6 +329,27 @@ class StorageServiceServicer(metaclass=_abc_1.ABCMeta):
         """Proves a profile: real writes, reads, lists and deletes below the permit's location with the server's credential and with
         what would be vended, and that the latter reaches nothing outside.
         Errors: INVALID_ARGUMENT/STORAGE_VALIDATION_FAILED, PERMISSION_DENIED/PERMIT_REFUSED.
+        """
+
+    @_abc_1.abstractmethod
+    def ClaimPlace(
+        self,
+        request: _vending_pb2.ClaimPlaceRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_vending_pb2.ClaimPlaceResponse, _abc.Awaitable[_vending_pb2.ClaimPlaceResponse]]:
+        """Marks the warehouse's place in the store itself as the warehouse's, unless another's mark is there, or one lies above or below
+        it: endpoints have many spellings, and the store alone knows that two of them are one. Again it changes nothing.
+        Errors: PERMISSION_DENIED/PERMIT_REFUSED, UNAVAILABLE/STORE_UNAVAILABLE, FAILED_PRECONDITION/STORE_DENIED.
+        """
+
+    @_abc_1.abstractmethod
+    def ReleasePlace(
+        self,
+        request: _vending_pb2.ReleasePlaceRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_vending_pb2.ReleasePlaceResponse, _abc.Awaitable[_vending_pb2.ReleasePlaceResponse]]:
+        """Takes the warehouse's own marks away; another's stay. Where there are none it changes nothing.
+        Errors: as ClaimPlace.
         """
 
 def add_StorageServiceServicer_to_server(servicer: StorageServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

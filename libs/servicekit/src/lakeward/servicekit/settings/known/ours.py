@@ -111,7 +111,7 @@ SETTINGS: Final = (
         "STORAGE_BREAKER_FAILURES",
         kinds.integer(maximum=1000),
         "10",
-        "Unanswered calls in a row after which a store is left alone for 5 to 60 seconds; 0: never.",
+        "Calls in a row, kept waiting for nothing, after which a store is left alone for 5 to 60 seconds; 0: never.",
         services=_VENDING,
     ),
     _ours(

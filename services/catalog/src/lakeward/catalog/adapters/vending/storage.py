@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from types import MappingProxyType
 from uuid import UUID
 
 from lakeward.catalog.adapters.vending.permits import Permits
+from lakeward.catalog.application.ports_storage import Claimed, PlaceMark
 from lakeward.catalog.domain.model import Storage, WarehouseId
 from lakeward.protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
 from lakeward.servicekit.rpc import Channel, stub
@@ -52,6 +55,45 @@ class VendingStorage:
         )
         await self._stub.ValidateStorage(vending_pb2.ValidateStorageRequest(storage=permitted))
 
+    async def claim_place(
+        self,
+        warehouse_id: WarehouseId,
+        storage: Storage,
+        *,
+        installation: UUID,
+        at: datetime,
+        takes_over: Sequence[UUID],
+    ) -> Claimed:
+        """See `StorageJudge`."""
+        request = vending_pb2.ClaimPlaceRequest(
+            storage=self._for_marks(warehouse_id, storage),
+            installation=str(installation),
+            takes_over=[str(each) for each in takes_over],
+        )
+        request.claimed_at.FromDatetime(at)
+        reply = await self._stub.ClaimPlace(request)
+        return Claimed(_mark(reply.other) if reply.HasField("other") else None, fresh=reply.fresh)
+
+    async def release_place(
+        self, warehouse_id: WarehouseId, storage: Storage, *, claimed_before: datetime | None
+    ) -> None:
+        """See `StorageJudge`."""
+        request = vending_pb2.ReleasePlaceRequest(storage=self._for_marks(warehouse_id, storage))
+        if claimed_before is not None:
+            request.claimed_before.FromDatetime(claimed_before)
+        await self._stub.ReleasePlace(request)
+
+    def _for_marks(self, warehouse_id: WarehouseId, storage: Storage) -> vending_pb2.Storage:
+        return self._permits.storage(
+            warehouse_id,
+            storage,
+            incarnation=None,
+            location=storage.base_location,
+            access=permits_pb2.ACCESS_READ_WRITE_DELETE,
+            purpose=permits_pb2.PURPOSE_VALIDATE,
+            principal="service",
+        )
+
     async def keep_secret(self, secret_id: UUID, warehouse_id: WarehouseId) -> None:
         """See `StorageJudge`."""
         await self._stub.KeepSecret(
@@ -61,3 +103,14 @@ class VendingStorage:
     async def forget_secret(self, secret_id: UUID) -> None:
         """See `StorageJudge`."""
         await self._stub.ForgetSecret(vending_pb2.ForgetSecretRequest(secret_id=str(secret_id)))
+
+
+def _mark(message: vending_pb2.PlaceMark) -> PlaceMark:
+    if not message.warehouse_id:
+        return PlaceMark(message.location)
+    return PlaceMark(
+        message.location,
+        UUID(message.installation),
+        WarehouseId(UUID(message.warehouse_id)),
+        message.claimed_at.ToDatetime(UTC),
+    )

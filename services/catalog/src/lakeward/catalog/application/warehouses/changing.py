@@ -12,6 +12,7 @@ from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.ports import Changes, Clock, WarehouseStore
 from lakeward.catalog.application.ports_storage import StorageJudge
+from lakeward.catalog.application.warehouses.places import Places
 from lakeward.catalog.application.warehouses.secrets import forget
 from lakeward.catalog.domain.model import Warehouse, WarehouseId
 from lakeward.catalog.domain.warehouse_rules import check_warehouse_name
@@ -107,11 +108,12 @@ async def delete_warehouse(
     warehouses: WarehouseStore,
     changes: Changes,
     judge: StorageJudge,
+    places: Places,
     once: Once,
     announcer: Announcer,
     clock: Clock,
 ) -> None:
-    """Delete an empty warehouse, active or not, and then its secret. Its files stay.
+    """Delete an empty warehouse, active or not; then release its place and forget its secret. Its files stay.
 
     Raises:
         Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN, WAREHOUSE_PROTECTED, WAREHOUSE_NOT_EMPTY.
@@ -137,6 +139,7 @@ async def delete_warehouse(
             await change.delete_warehouse(command.warehouse_id)
             await change.emit(announcer.warehouse(WarehouseChange.DELETED, warehouse, occasion(caller, clock.now())))
             await keeper.keep(change, warehouse_id=warehouse.warehouse_id)
+        await places.release(warehouse.warehouse_id, warehouse.storage)
         if warehouse.storage.secret_id is not None:
             await forget(judge, warehouse.storage.secret_id, warehouse.warehouse_id)
 

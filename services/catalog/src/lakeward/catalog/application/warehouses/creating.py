@@ -1,10 +1,12 @@
 """Making a warehouse: a saga over vending and the catalog's database, each step of which may be repeated.
 
-    decide -> normalise -> look for overlaps -> prove the storage -> keep the secret -> row and event, overlaps looked for again
+    decide -> normalise -> look for overlaps -> prove the storage -> claim its place -> keep the secret
+        -> row and event, overlaps looked for again
 
 The secret is kept before the row: vending then refuses a secret that is another warehouse's, and a row never points to a secret
-that will be swept. A step that is refused forgets the secret again. A crash in between leaves one encrypted secret without a
-warehouse, and nothing else (docs/adr/0004-sagas.md).
+that will be swept. The place is claimed before the row, since the store alone knows that two endpoints are one. A step that is
+refused forgets the secret and releases the place again. A crash in between leaves one encrypted secret without a warehouse and a
+mark that is taken over later, and nothing else (docs/adr/0004-sagas.md).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from lakeward.catalog.application.payloads import Payload
 from lakeward.catalog.application.ports import Changes, Clock, Ids, Rules, ServerStore, WarehouseStore
 from lakeward.catalog.application.ports_storage import StorageJudge
 from lakeward.catalog.application.warehouses.overlapping import overlap, overlapped
+from lakeward.catalog.application.warehouses.places import Places
 from lakeward.catalog.application.warehouses.secrets import kept_for
 from lakeward.catalog.domain.model import Project, Storage, Warehouse, WarehouseId
 from lakeward.catalog.domain.names import name_key
@@ -60,6 +63,7 @@ async def create_warehouse(
     warehouses: WarehouseStore,
     changes: Changes,
     judge: StorageJudge,
+    places: Places,
     once: Once,
     announcer: Announcer,
     clock: Clock,
@@ -85,8 +89,12 @@ async def create_warehouse(
             raise await overlap(other, project_id=project.project_id, caller=caller, authorizer=authorizer)
         warehouse = _made(command, project, storage, WarehouseId(ids.uuid7()), clock=clock)
         await judge.validate(warehouse.warehouse_id, storage, principal=caller.principal.key)
-        async with kept_for(judge, command.secret_id, warehouse.warehouse_id, warehouses=warehouses):
+        async with (
+            places.claimed_for(warehouse.warehouse_id, storage, project_id=project.project_id, caller=caller) as claim,
+            kept_for(judge, command.secret_id, warehouse.warehouse_id, warehouses=warehouses),
+        ):
             async with changes.change() as change:
+                claim.check()
                 other = await overlapped(change, storage)
                 if other is None:
                     await change.insert_warehouse(warehouse)

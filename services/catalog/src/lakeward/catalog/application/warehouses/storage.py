@@ -16,6 +16,7 @@ from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.ports import Changes, Clock, WarehouseStore
 from lakeward.catalog.application.ports_storage import StorageJudge
 from lakeward.catalog.application.warehouses.overlapping import overlap, overlapped
+from lakeward.catalog.application.warehouses.places import Places, has_moved
 from lakeward.catalog.application.warehouses.secrets import forget, kept_for
 from lakeward.catalog.domain.model import Storage, Warehouse, WarehouseId
 from lakeward.servicekit.authorization.actions import Action
@@ -59,6 +60,7 @@ async def update_storage(
     warehouses: WarehouseStore,
     changes: Changes,
     judge: StorageJudge,
+    places: Places,
     announcer: Announcer,
     clock: Clock,
 ) -> Warehouse:
@@ -85,6 +87,7 @@ async def update_storage(
         warehouses=warehouses,
         changes=changes,
         judge=judge,
+        places=places,
         announcer=announcer,
         clock=clock,
     )
@@ -98,6 +101,7 @@ async def update_storage_credential(
     warehouses: WarehouseStore,
     changes: Changes,
     judge: StorageJudge,
+    places: Places,
     announcer: Announcer,
     clock: Clock,
 ) -> Warehouse:
@@ -123,6 +127,7 @@ async def update_storage_credential(
         warehouses=warehouses,
         changes=changes,
         judge=judge,
+        places=places,
         announcer=announcer,
         clock=clock,
     )
@@ -139,6 +144,7 @@ async def _replace(
     warehouses: WarehouseStore,
     changes: Changes,
     judge: StorageJudge,
+    places: Places,
     announcer: Announcer,
     clock: Clock,
 ) -> Warehouse:
@@ -146,12 +152,18 @@ async def _replace(
     storage = await judge.normalise(profile, secret_id=secret_id, replaces=old.profile)
     await judge.validate(warehouse.warehouse_id, storage, principal=caller.principal.key)
     fresh = secret_id if secret_id != old.secret_id else None
-    async with kept_for(judge, fresh, warehouse.warehouse_id, warehouses=warehouses):
+    async with (
+        places.claimed_for(warehouse.warehouse_id, storage, project_id=warehouse.project_id, caller=caller) as claim,
+        kept_for(judge, fresh, warehouse.warehouse_id, warehouses=warehouses),
+    ):
         updated, other = await _write(
             warehouse, storage, kind, caller=caller, changes=changes, announcer=announcer, clock=clock
         )
         if other is not None:
             raise await overlap(other, project_id=warehouse.project_id, caller=caller, authorizer=authorizer)
+    if claim.fresh and has_moved(old, storage):
+        # Where the mark is a fresh one, the old place is another store, or this one without a mark: then this spares the new one.
+        await places.release(warehouse.warehouse_id, old, before=claim.at)
     if old.secret_id is not None and old.secret_id != secret_id:
         await forget(judge, old.secret_id, warehouse.warehouse_id)
     return updated

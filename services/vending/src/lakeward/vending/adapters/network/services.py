@@ -30,6 +30,9 @@ UNPROVEN_AT_ONCE: Final = 128
 WAITING_PER_SERVICE: Final = 512
 WAIT_SECONDS: Final = 10.0
 REMEMBERED: Final = 1024
+# A failure that took less holds nobody up, as that of a port where nobody listens: it needs no breaker, and is over when it is
+# over.
+SLOW_SECONDS: Final = 1.0
 # A caller that gives up after so long found the service failing, though it did not wait for the end.
 _TELLING_SECONDS: Final = 5.0
 
@@ -82,7 +85,7 @@ class Services(Generic[Kept]):
     Args:
         keep: makes what is kept of a new one.
         per_service: calls to one at once.
-        failures: how many in a row open its breaker; 0: none do.
+        failures: how many slow ones in a row open its breaker; 0: none do.
         wait_seconds: longest wait for a slot.
         remembered: most services that are remembered while they are not called.
         now: seconds on a clock that never goes back.
@@ -157,7 +160,7 @@ class Services(Generic[Kept]):
         except TimeoutError as error:
             raise LeftAlone(
                 service.origin,
-                f"is busy: none of its calls ended within {self._wait_seconds:g} s; retry, or see why it is slow",
+                f"is busy: no slot for a call became free within {self._wait_seconds:g} s; retry, or see why it is slow",
             ) from error
 
     def _check_rest(self, service: Service[Kept]) -> None:
@@ -180,15 +183,16 @@ class Services(Generic[Kept]):
 
     def _learn(self, service: Service[Kept], outcome: Outcome, *, probe: bool, took: float) -> None:
         breaker = service.breaker
-        answered = outcome.did_answer
-        if answered is None and took >= _TELLING_SECONDS:
-            answered = False
-        if answered is None:
-            if probe:
-                breaker.give_up()
-        elif answered:
+        if outcome.did_answer:
             if breaker.answered():
                 _log.info("a store answers again", extra={"store": service.origin})
+            return
+        patience = _TELLING_SECONDS if outcome.did_answer is None else SLOW_SECONDS
+        if outcome.did_answer is False:
+            breaker.proven = False
+        if took < patience:
+            if probe:
+                breaker.give_up()
         elif breaker.failed(self._now(), probe=probe):
             seconds = breaker.rests_for(self._now())
             _log.warning(

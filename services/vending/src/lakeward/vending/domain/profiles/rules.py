@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from lakeward.locations import Layout, LayoutError, Location, LocationError
 from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.vending.domain import place_marks
 from lakeward.vending.domain.documents import invalid
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def key_prefix(text: str | None, *, field: str, limit: int) -> str | None:
         Location.parse(f"s3://bucket/{stripped}")
     except LocationError as error:
         raise invalid(field, stripped, f"a path of plain segments ({error.fault})") from error
+    if any(place_marks.is_reserved(segment) for segment in stripped.split("/")):
+        raise invalid(field, stripped, f"no path of {place_marks.NAME}, where Lakeward marks whose places are")
     return stripped
 
 
