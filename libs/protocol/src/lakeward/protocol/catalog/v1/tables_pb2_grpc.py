@@ -185,6 +185,7 @@ class TableServiceServicer:
 
     def DropTable(self, request, context):
         """Takes a table out of its namespace; with `purge` its files are removed later.
+        Errors: FAILED_PRECONDITION/TABULAR_PROTECTED, GC_DISABLED.
         Errors: FAILED_PRECONDITION/TABULAR_PROTECTED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -79,6 +79,7 @@ class TableServiceStub:
     """
     DropTable: _grpc.UnaryUnaryMultiCallable[_tables_pb2.DropTableRequest, _tables_pb2.DropTableResponse]
     """Takes a table out of its namespace; with `purge` its files are removed later.
+    Errors: FAILED_PRECONDITION/TABULAR_PROTECTED, GC_DISABLED.
     Errors: FAILED_PRECONDITION/TABULAR_PROTECTED.
     """
     RenameTable: _grpc.UnaryUnaryMultiCallable[_tables_pb2.RenameTableRequest, _tables_pb2.RenameTableResponse]
@@ -140,6 +141,7 @@ class TableServiceAsyncStub(TableServiceStub):
     """
     DropTable: _aio.UnaryUnaryMultiCallable[_tables_pb2.DropTableRequest, _tables_pb2.DropTableResponse]  # type: ignore[assignment]
     """Takes a table out of its namespace; with `purge` its files are removed later.
+    Errors: FAILED_PRECONDITION/TABULAR_PROTECTED, GC_DISABLED.
     Errors: FAILED_PRECONDITION/TABULAR_PROTECTED.
     """
     RenameTable: _aio.UnaryUnaryMultiCallable[_tables_pb2.RenameTableRequest, _tables_pb2.RenameTableResponse]  # type: ignore[assignment]
@@ -258,6 +260,7 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tables_pb2.DropTableResponse, _abc.Awaitable[_tables_pb2.DropTableResponse]]:
         """Takes a table out of its namespace; with `purge` its files are removed later.
+        Errors: FAILED_PRECONDITION/TABULAR_PROTECTED, GC_DISABLED.
         Errors: FAILED_PRECONDITION/TABULAR_PROTECTED.
         """
 
