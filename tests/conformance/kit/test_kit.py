@@ -67,7 +67,6 @@ async def _warehouses(lakeward: Lakeward, version: str) -> Sequence[Warehouse]:
     return made
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize("delegation", DELEGATIONS)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_kit_passes_but_for_the_argued_differences(

@@ -74,7 +74,7 @@ class TableServiceStub:
     ASSIGN_UUID_NOT_ALLOWED, SET_LOCATION_NOT_ALLOWED, IMMUTABLE_PROPERTY; FAILED_PRECONDITION/CHANGE_REFUSED.
     """
     CommitTransaction: _grpc.UnaryUnaryMultiCallable[_tables_pb2.CommitTransactionRequest, _tables_pb2.CommitTransactionResponse]
-    """Changes several tables, all or none.
+    """Changes several tables, all or none; each is there already, or staged.
     Errors: as CommitTable, and INVALID_ARGUMENT/IDENTIFIER_REQUIRED, IDENTIFIERS_NOT_UNIQUE, TOO_MANY_TABLES.
     """
     DropTable: _grpc.UnaryUnaryMultiCallable[_tables_pb2.DropTableRequest, _tables_pb2.DropTableResponse]
@@ -136,7 +136,7 @@ class TableServiceAsyncStub(TableServiceStub):
     ASSIGN_UUID_NOT_ALLOWED, SET_LOCATION_NOT_ALLOWED, IMMUTABLE_PROPERTY; FAILED_PRECONDITION/CHANGE_REFUSED.
     """
     CommitTransaction: _aio.UnaryUnaryMultiCallable[_tables_pb2.CommitTransactionRequest, _tables_pb2.CommitTransactionResponse]  # type: ignore[assignment]
-    """Changes several tables, all or none.
+    """Changes several tables, all or none; each is there already, or staged.
     Errors: as CommitTable, and INVALID_ARGUMENT/IDENTIFIER_REQUIRED, IDENTIFIERS_NOT_UNIQUE, TOO_MANY_TABLES.
     """
     DropTable: _aio.UnaryUnaryMultiCallable[_tables_pb2.DropTableRequest, _tables_pb2.DropTableResponse]  # type: ignore[assignment]
@@ -249,7 +249,7 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tables_pb2.CommitTransactionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tables_pb2.CommitTransactionResponse, _abc.Awaitable[_tables_pb2.CommitTransactionResponse]]:
-        """Changes several tables, all or none.
+        """Changes several tables, all or none; each is there already, or staged.
         Errors: as CommitTable, and INVALID_ARGUMENT/IDENTIFIER_REQUIRED, IDENTIFIERS_NOT_UNIQUE, TOO_MANY_TABLES.
         """
 
