@@ -74,7 +74,7 @@ class TableLifecycleMethods(tables_pb2_grpc.TableServiceServicer):
             decode.warehouse_id(request.warehouse_id),
             decode.tabular_ident(request.table),
             Kind.TABLE,
-            purge=request.purge if request.HasField("purge") else True,
+            purge=request.purge if request.HasField("purge") else None,
             force=request.force,
         )
         await self._lifecycle.drop(command, caller=caller)

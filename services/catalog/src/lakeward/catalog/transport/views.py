@@ -107,7 +107,7 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
             decode.warehouse_id(request.warehouse_id),
             decode.tabular_ident(request.view),
             Kind.VIEW,
-            purge=request.purge if request.HasField("purge") else True,
+            purge=request.purge if request.HasField("purge") else None,
             force=request.force,
         )
         await self._do.drop(command, caller=caller)

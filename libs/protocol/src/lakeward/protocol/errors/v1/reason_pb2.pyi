@@ -269,6 +269,8 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """A change gate said no: {object: "ns.t", gate: "contracts"}."""
     REASON_VIEW_DIALECT_TWICE: _Reason.ValueType  # 233
     """Two representations of a view's version have one dialect: {dialect: "trino"}."""
+    REASON_GC_DISABLED: _Reason.ValueType  # 234
+    """A purge was asked for of a table with gc.enabled=false: {tabular: "ns.t"}."""
     REASON_NO_SUCH_TASK: _Reason.ValueType  # 240
     """{task: "..."}"""
     REASON_INVALID_STORAGE_PROFILE: _Reason.ValueType  # 400
@@ -521,6 +523,8 @@ REASON_CHANGE_REFUSED: Reason.ValueType  # 232
 """A change gate said no: {object: "ns.t", gate: "contracts"}."""
 REASON_VIEW_DIALECT_TWICE: Reason.ValueType  # 233
 """Two representations of a view's version have one dialect: {dialect: "trino"}."""
+REASON_GC_DISABLED: Reason.ValueType  # 234
+"""A purge was asked for of a table with gc.enabled=false: {tabular: "ns.t"}."""
 REASON_NO_SUCH_TASK: Reason.ValueType  # 240
 """{task: "..."}"""
 REASON_INVALID_STORAGE_PROFILE: Reason.ValueType  # 400
