@@ -38,6 +38,7 @@ NOT_OURS = {
 }
 # Where JSON becomes values without a bound, and whose JSON that is.
 OTHER_READERS = {
+    "application/garbage.py:read": "bodies that the catalog wrote",
     "application/idempotency.py:_done": "what the catalog kept",
     "application/namespaces/properties.py:again": "what the catalog kept",
     "application/placing.py:_layout": "a warehouse's layout, as vending normalised it",
