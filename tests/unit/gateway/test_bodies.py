@@ -12,7 +12,9 @@ import httpx
 import pytest
 
 from lakeward.gateway import body
+from lakeward.gateway.http import Request
 from lakeward.protocol.catalog.v1 import server_pb2, tables_pb2
+from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import PREFIXED, World, error_of, world
 
@@ -235,3 +237,18 @@ async def test_a_document_that_would_make_many_objects_is_refused_before_it_make
         assert (response.status_code, error_of(response)["type"]) == (400, "BadRequestException")
         assert what in error_of(response)["message"]
         assert all(isinstance(asked, server_pb2.GetServerInfoRequest) for asked in served.catalog.asked)
+
+
+def test_a_body_that_was_passed_on_is_not_held_by_its_request_too() -> None:
+    request = Request(
+        method="POST",
+        raw_path=b"/",
+        arguments=(),
+        query_string=b"",
+        headers={},
+        context=context_pb2.RequestContext(),
+        takes_gzip=False,
+        body=LARGE,
+    )
+    assert request.take_body() is LARGE
+    assert request.body == b""
