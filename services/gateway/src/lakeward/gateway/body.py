@@ -17,6 +17,8 @@ from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.errors import Reason, Refusal
 
 _LENGTH_DIGITS_MAX: Final = 18
+# Bytes that a thread inflates at once.
+_LARGE_STEP: Final = 1024 * 1024
 # A body whose sender has been waited for longer than this, its bytes counted in, drips.
 _GRACE_SECONDS: Final = 5.0
 _SLOWEST_BYTES_PER_SECOND: Final = 1024.0
@@ -122,8 +124,7 @@ class Bodies:
                     await self._hold(piece, text, arriving)
                 else:
                     inflating.feed(piece)
-                    while part := await inflating.step(in_thread=arriving.holding.is_large):
-                        await self._hold(part, text, arriving)
+                    await self._inflate(inflating, text, arriving)
                 if not message.get("more_body", False):
                     break
                 if reading is None:
@@ -135,6 +136,25 @@ class Bodies:
         if inflating is not None:
             inflating.finish()
         return text.getvalue()
+
+    async def _inflate(self, inflating: Inflating, text: io.BytesIO, arriving: Arriving) -> None:
+        """All that was fed; what a thread inflates is counted before, since many may wait for what theirs have made."""
+        holding = arriving.holding
+        while not holding.is_large:
+            part = inflating.step(SMALL)
+            if not part:
+                return
+            await self._hold(part, text, arriving)
+        while True:
+            room = min(_LARGE_STEP, self._limit - holding.size)
+            holding.take(room)
+            part = await asyncio.to_thread(inflating.step, room or 1)
+            if len(part) > room:
+                raise too_large(self._limit)
+            holding.give_back(room - len(part))
+            if not part:
+                return
+            text.write(part)
 
     async def _hold(self, part: bytes, text: io.BytesIO, arriving: Arriving) -> None:
         holding = arriving.holding
