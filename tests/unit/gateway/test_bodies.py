@@ -45,7 +45,7 @@ class Held:
 
 
 def sent(content: bytes, *, zipped: bool) -> tuple[bytes, dict[str, str]]:
-    return (gzip.compress(content), ZIPPED) if zipped else (content, {})
+    return (gzip.compress(content, 1), ZIPPED) if zipped else (content, {})
 
 
 async def commit(
