@@ -32,6 +32,7 @@ _BOMB_BYTES: Final = 32 * 1000 * 1000
 _LONG: Final = 20_000
 _VERY_LONG: Final = 10_000_000
 _OPEN_FILES: Final = 8192
+_DRIPPING_SECONDS: Final = 12.0  # at least: longer than any body that drips is waited for
 
 
 @dataclass(slots=True)
@@ -98,7 +99,7 @@ async def bombs(attack: Attack) -> None:
 async def drips(attack: Attack) -> None:
     """Thousands of sockets, a byte of a body a second on each, and a new one for each that is closed."""
     head = attack.head("POST", "/namespaces/n/tables", length=1_000_000)
-    until = time.monotonic() + attack.seconds
+    until = time.monotonic() + max(attack.seconds, _DRIPPING_SECONDS)
 
     async def drip() -> None:
         while time.monotonic() < until:

@@ -12,7 +12,11 @@ import httpx
 import pytest
 
 from lakeward.gateway import body
+from lakeward.gateway.encoding import Inflating
+from lakeward.gateway.http import Request
+from lakeward.gateway.memory import Holding
 from lakeward.protocol.catalog.v1 import server_pb2, tables_pb2
+from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import PREFIXED, World, error_of, world
 
@@ -22,7 +26,7 @@ KNOWN = server_pb2.GetServerInfoResponse()
 DONE = tables_pb2.CommitTransactionResponse()
 # 300,000 bytes that deflate to a quarter
 LARGE = bytes(random.Random(7).choices(b"abcd", k=300_000))
-ROOM: dict[str, Any] = {"max_request_body_size": 400_000, "body_memory": 1_048_576}
+ROOM: dict[str, Any] = {"max_request_body_size": 400_000, "body_memory": 1_150_000}
 ZIPPED = {"content-encoding": "gzip"}
 
 
@@ -41,7 +45,7 @@ class Held:
 
 
 def sent(content: bytes, *, zipped: bool) -> tuple[bytes, dict[str, str]]:
-    return (gzip.compress(content), ZIPPED) if zipped else (content, {})
+    return (gzip.compress(content, 1), ZIPPED) if zipped else (content, {})
 
 
 async def commit(
@@ -235,3 +239,49 @@ async def test_a_document_that_would_make_many_objects_is_refused_before_it_make
         assert (response.status_code, error_of(response)["type"]) == (400, "BadRequestException")
         assert what in error_of(response)["message"]
         assert all(isinstance(asked, server_pb2.GetServerInfoRequest) for asked in served.catalog.asked)
+
+
+def test_a_body_that_was_passed_on_is_not_held_by_its_request_too() -> None:
+    request = Request(
+        method="POST",
+        raw_path=b"/",
+        arguments=(),
+        query_string=b"",
+        headers={},
+        context=context_pb2.RequestContext(),
+        takes_gzip=False,
+        body=LARGE,
+    )
+    assert request.take_body() is LARGE
+    assert request.body == b""
+
+
+async def test_of_many_at_once_who_are_one_caller_one_is_asked_for() -> None:
+    async with world(max_request_body_size=400_000, body_memory=10_000_000) as served:
+        served.catalog.answers |= {"GetServerInfo": KNOWN, "CommitTransaction": DONE}
+        replies = await asyncio.gather(*(commit(served) for _ in range(5)))
+        assert [reply.status_code for reply in replies] == [204] * 5
+        assert sum(isinstance(each, server_pb2.GetServerInfoRequest) for each in served.catalog.asked) == 1
+
+
+async def test_what_is_being_inflated_is_counted_before_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
+    step = Inflating.step
+    async with world(max_request_body_size=4_000_000, body_memory=16_000_000) as served:
+        served.catalog.answers |= {"GetServerInfo": KNOWN, "CommitTransaction": DONE}
+        take = Holding.take
+
+        def taken(holding: Holding, size: int) -> None:
+            take(holding, size)
+            held.append(holding.size)
+
+        def stepped(inflating: Inflating, size: int) -> bytes:
+            text = step(inflating, size)
+            if size > 65_536:
+                assert held[-1] >= inflating._given
+            return text
+
+        monkeypatch.setattr(Holding, "take", taken)
+        monkeypatch.setattr(Inflating, "step", stepped)
+        assert (await commit(served, LARGE * 10, zipped=True)).status_code == 204
+        assert max(held) > len(LARGE) * 10

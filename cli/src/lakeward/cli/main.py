@@ -119,7 +119,9 @@ def _run(command: Coroutine[Any, Any, int | None]) -> NoReturn:
     import uvloop  # noqa: PLC0415 - see the module
 
     from lakeward.cli.failing import explained  # noqa: PLC0415 - see the module
+    from lakeward.servicekit.allocation import give_back_large_blocks  # noqa: PLC0415 - see the module
 
+    give_back_large_blocks()
     with explained():
         try:
             sys.exit(uvloop.run(command) or 0)

@@ -131,11 +131,11 @@ class Application:
         """What the operation answers; raises Refusal alone, whatever went wrong, or ClientGone."""
         self._check_room(operation)
         deadline = bind_deadline(self._seconds)
-        context = self._contexts.of(scope, headers, request_id=request_id)
-        body = b""
         holding: Holding | None = None
         flying = 0
         try:
+            context = self._contexts.of(scope, headers, request_id=request_id)
+            body = b""
             if operation.body is not None:
                 holding = self._bodies.holding()
                 body = await self._body(receive, Arriving(headers, context, peer_of(scope), holding))
@@ -153,6 +153,7 @@ class Application:
                 takes_gzip=takes_gzip(headers.get(b"accept-encoding", b"")),
                 body=body,
             )
+            del body  # it is the request's, who may pass it on
             return await self._deadlines.within(operation.handler(request))
         except (Refusal, ClientGone, asyncio.CancelledError):
             raise

@@ -7,6 +7,7 @@ catalog knows everybody, and the bounds on memory are what is left.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
 from collections import OrderedDict
@@ -41,6 +42,7 @@ class Callers:
         self._capacity: Final = capacity
         self._clock: Final = clock
         self._known: Final[OrderedDict[bytes, float]] = OrderedDict()
+        self._asking: Final[dict[bytes, asyncio.Task[None]]] = {}
 
     async def vouch(self, context: context_pb2.RequestContext) -> None:
         """Return where the catalog knows whose token it is.
@@ -50,15 +52,31 @@ class Callers:
         """
         digest = hashlib.sha256(context.authorization.encode()).digest()
         until = self._known.get(digest)
-        now = self._clock()
-        if until is not None and now < until:
+        if until is not None and self._clock() < until:
             return
+        asking = self._asking.get(digest)
+        if asking is None:
+            asking = self._asking[digest] = asyncio.create_task(self._ask(digest, context))
+            asking.add_done_callback(_seen)
+        # who goes away does not take the answer from the others that wait for it
+        await asyncio.shield(asking)
+
+    async def _ask(self, digest: bytes, context: context_pb2.RequestContext) -> None:
         # The token alone: whatever else is wrong with the request is told by what the request is for.
         asked = context_pb2.RequestContext(
             authorization=context.authorization, request_id=context.request_id, traceparent=context.traceparent
         )
-        await self._server.GetServerInfo(server_pb2.GetServerInfoRequest(context=asked))
+        now = self._clock()
+        try:
+            await self._server.GetServerInfo(server_pb2.GetServerInfoRequest(context=asked))
+        finally:
+            del self._asking[digest]
         self._known[digest] = now + _REMEMBERED_SECONDS
         self._known.move_to_end(digest)
         if len(self._known) > self._capacity:
             self._known.popitem(last=False)
+
+
+def _seen(task: asyncio.Task[None]) -> None:
+    if not task.cancelled():
+        task.exception()  # who waited has it; they may all have gone

@@ -19,9 +19,6 @@ WORTHWHILE: Final = 1200
 _LEVEL: Final = 1
 # Real clients send one member. Each further one costs a copy of what follows, so a body of empty ones would cost its square.
 _MEMBERS_MAX: Final = 16
-# Bytes that one step of inflating gives at most: on the loop, where it takes 0.2 ms, and in a thread.
-_SMALL_STEP: Final = 64 * 1024
-_LARGE_STEP: Final = 1024 * 1024
 # JSON that repeats itself deflates to a thirtieth; what deflates to less than a hundredth was made to.
 _RATIO_FROM: Final = 1024 * 1024
 _RATIO_MAX: Final = 100
@@ -102,19 +99,17 @@ class Inflating:
         self._fed += len(piece)
         self._rest = piece
 
-    async def step(self, *, in_thread: bool) -> bytes:
+    def step(self, size: int) -> bytes:
         """What comes next of what was fed; empty where more has to be fed.
 
         Args:
-            in_thread: make a large step in a thread, instead of a small one here.
+            size: bytes at most; 64 KiB take 0.2 ms.
 
         Raises:
             Refusal: MALFORMED_DOCUMENT, for what is not gzip; TOO_LARGE, for what inflates beyond all measure.
         """
-        if not self._rest:
-            return b""
         try:
-            text = await asyncio.to_thread(self._step, _LARGE_STEP) if in_thread else self._step(_SMALL_STEP)
+            text = self._next(size)
         except zlib.error as error:
             raise _not_gzip() from error
         self._given += len(text)
@@ -127,7 +122,7 @@ class Inflating:
             )
         return text
 
-    def _step(self, size: int) -> bytes:
+    def _next(self, size: int) -> bytes:
         while self._rest:
             if self._inflater.eof:
                 self._members += 1

@@ -26,7 +26,7 @@ class Request:
     """One request, read: nothing below this line looks at bytes of HTTP again.
 
     Plain slots instead of a frozen dataclass: one is made for every request, and freezing triples what that costs. Nothing
-    changes one after it was made.
+    but `take_body` changes one after it was made.
 
     Attributes:
         method: upper case.
@@ -36,7 +36,7 @@ class Request:
         headers: by lower-case name; lines of one name are joined by commas.
         context: what goes along with every call.
         takes_gzip: whether the client accepts a gzipped body.
-        body: inflated; empty where the operation takes none.
+        body: inflated; empty where the operation takes none, and once it was taken.
     """
 
     __slots__ = (
@@ -70,8 +70,13 @@ class Request:
         self.headers: Final = headers
         self.context: Final = context
         self.takes_gzip: Final = takes_gzip
-        self.body: Final = body
+        self.body = body
         self.query_string: Final = query_string
+
+    def take_body(self) -> bytes:
+        """The body, for a message that carries it on: from then on it is held there alone, and not here as well."""
+        body, self.body = self.body, b""
+        return body
 
     @property
     def query(self) -> Query:

@@ -120,6 +120,11 @@ class Holding:
         self._memory.take(size, self._client)
         self.size += size
 
+    def give_back(self, size: int) -> None:
+        """Hold less."""
+        self._memory.give_back(size, self._client)
+        self.size -= size
+
     def release(self) -> None:
         """Hold nothing any more: the request has its answer."""
         if self.size:

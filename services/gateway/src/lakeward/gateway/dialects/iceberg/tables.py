@@ -113,7 +113,7 @@ async def create_table(request: Request, *, tables: tables_pb2_grpc.TableService
             context=request.context,
             warehouse_id=warehouse,
             namespace=namespace_of(namespace),
-            body=request.body,
+            body=request.take_body(),
             accept_deflate=True,
         )
     )
@@ -146,7 +146,7 @@ async def update_table(request: Request, *, tables: tables_pb2_grpc.TableService
             context=request.context,
             warehouse_id=warehouse,
             table=tabular_of(namespace, name),
-            body=request.body,
+            body=request.take_body(),
             accept_deflate=True,
         )
     )
@@ -157,7 +157,7 @@ async def commit_transaction(request: Request, *, tables: tables_pb2_grpc.TableS
     """Change several tables, all or none."""
     await tables.CommitTransaction(
         tables_pb2.CommitTransactionRequest(
-            context=request.context, warehouse_id=request.arguments[0], body=request.body
+            context=request.context, warehouse_id=request.arguments[0], body=request.take_body()
         )
     )
     return NO_CONTENT
@@ -198,7 +198,7 @@ async def report_metrics(request: Request, *, tables: tables_pb2_grpc.TableServi
     warehouse, namespace, name = request.arguments
     await tables.ReportMetrics(
         tables_pb2.ReportMetricsRequest(
-            context=request.context, warehouse_id=warehouse, table=tabular_of(namespace, name), body=request.body
+            context=request.context, warehouse_id=warehouse, table=tabular_of(namespace, name), body=request.take_body()
         )
     )
     return NO_CONTENT

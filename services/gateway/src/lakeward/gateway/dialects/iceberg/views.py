@@ -55,7 +55,7 @@ async def create_view(request: Request, *, views: views_pb2_grpc.ViewServiceAsyn
     warehouse, namespace = request.arguments
     response = await views.CreateView(
         views_pb2.CreateViewRequest(
-            context=request.context, warehouse_id=warehouse, namespace=namespace_of(namespace), body=request.body
+            context=request.context, warehouse_id=warehouse, namespace=namespace_of(namespace), body=request.take_body()
         )
     )
     return await loaded_response(response.view, request, credentials=False)
@@ -89,7 +89,7 @@ async def replace_view(request: Request, *, views: views_pb2_grpc.ViewServiceAsy
     warehouse, namespace, name = request.arguments
     response = await views.CommitView(
         views_pb2.CommitViewRequest(
-            context=request.context, warehouse_id=warehouse, view=tabular_of(namespace, name), body=request.body
+            context=request.context, warehouse_id=warehouse, view=tabular_of(namespace, name), body=request.take_body()
         )
     )
     return await loaded_response(response.view, request, credentials=False)
