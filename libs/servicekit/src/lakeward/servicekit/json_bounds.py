@@ -34,12 +34,13 @@ class JsonLimits:
 
 
 # Of one request, and more than any that is meant well: a schema of two thousand columns is two thousand containers and ten
-# thousand values, a snapshot is two and thirty, and sixty nested struct types are about two hundred levels.
-REQUEST_LIMITS: Final = JsonLimits(depth=200, containers=400_000, values=2_000_000)
+# thousand values, a snapshot is two and thirty, and thirty nested struct types are about a hundred levels. PyIceberg can't read
+# many more.
+REQUEST_LIMITS: Final = JsonLimits(depth=100, containers=400_000, values=2_000_000)
 
 
 class BeyondLimits(ValueError):  # noqa: N818 - a finding about a document; the caller decides which refusal it becomes
-    """A document holds more than is allowed. The text says what and how much: "it has more than 200 levels of nesting"."""
+    """A document holds more than is allowed. The text says what and how much: "it has more than 100 levels of nesting"."""
 
 
 def check_json(document: bytes, limits: JsonLimits) -> None:
