@@ -5,11 +5,12 @@ The oracles of `tests/integration/iceberg_oracle` read what the same commits wri
 
 from __future__ import annotations
 
+import contextlib
 import json
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lakeward.catalog.domain.iceberg import (
@@ -20,6 +21,7 @@ from lakeward.catalog.domain.iceberg import (
     register_table,
     register_view,
 )
+from lakeward.servicekit.errors import Refusal
 from tests.unit.catalog.iceberg.given import (
     T0,
     a_snapshot,
@@ -35,7 +37,7 @@ from tests.unit.catalog.iceberg.given import (
     refused,
     schema,
 )
-from tests.unit.catalog.iceberg.strained import StrainedTables, StrainedViews, extreme_tables
+from tests.unit.catalog.iceberg.strained import NUMBERS, StrainedTables, StrainedViews, extreme_tables
 
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
@@ -67,6 +69,29 @@ def test_whatever_a_commit_to_a_view_writes_is_read_back_and_can_be_committed_to
         body = views.view.encode()
         assert register_view(body).encode() == body
         assert commit_view(parse_view(body), properties(a="again"), now_ms=T0 + 20_000_000).metadata.encode()
+
+
+MEMBERS = (
+    "snapshot-id",
+    "timestamp-ms",
+    "sequence-number",
+    "first-row-id",
+    "added-rows",
+    "parent-snapshot-id",
+    "schema-id",
+)
+
+
+@given(version=st.sampled_from((1, 2, 3)), members=st.dictionaries(st.sampled_from(MEMBERS), st.sampled_from(NUMBERS)))
+@example(version=3, members={"first-row-id": LONG_MAX})
+@example(version=3, members={"added-rows": LONG_MAX})
+@example(version=2, members={"snapshot-id": -1})
+@example(version=1, members={"timestamp-ms": -LONG_MAX})
+def test_a_snapshot_of_any_numbers_is_refused_or_read_back(version: int, members: dict[str, int]) -> None:
+    table = a_table(format_version=version, snapshots=1)
+    with contextlib.suppress(Refusal):
+        table = commit(table, *append(table, **members)).metadata
+    read_back(table)
 
 
 @pytest.mark.parametrize("table", extreme_tables(), ids=["deep", "long"])
