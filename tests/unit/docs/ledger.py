@@ -244,7 +244,9 @@ OF_OUR_OWN: Final = frozenset(
         "all-differences-are-listed",
         "creates-refuse-files-and-neighbours",
         "default-project-is-nil",
+        "documents-are-bounded",
         "emptying-main-is-a-conflict",
+        "empty-keys-are-refused",
         "failed-views-leave-no-file",
         "freed-ids-rest",
         "no-change-no-file",
@@ -256,5 +258,6 @@ OF_OUR_OWN: Final = frozenset(
         "sequence-numbers-only-rise",
         "tables-stay-themselves",
         "twins-wait",
+        "what-is-written-is-readable",
     }
 )
