@@ -7,11 +7,13 @@ explains fails the suite, and so does an entry that nothing shows any more.
 from __future__ import annotations
 
 import collections
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from lakeward.catalog.domain.iceberg.documents import MAX_DIGITS, MAX_MEMBER_NAME, MAX_TEXT
 from lakeward.catalog.domain.iceberg.requirements import TABLE_REQUIREMENTS, VIEW_REQUIREMENTS
 from lakeward.catalog.domain.iceberg.updates import ACTIONS
 from lakeward.catalog.domain.iceberg.views.updates import ACTIONS as VIEW_ACTIONS
@@ -27,7 +29,8 @@ from tests.integration.iceberg_oracle.comparison import (
     we_refuse,
 )
 from tests.integration.iceberg_oracle.generated import Step, Tables, Views, creation
-from tests.unit.catalog.iceberg.given import LOCATION
+from tests.unit.catalog.iceberg.given import LOCATION, a_table, document
+from tests.unit.catalog.iceberg.strained import written_tables, written_views
 
 pytestmark = [
     pytest.mark.integration,
@@ -221,3 +224,30 @@ def test_iceberg_reads_every_document_that_the_engine_writes(
     written += [("read-view", outcome.asked.metadata) for outcome in view_outcomes]
     questions = [{"kind": kind, "base": document} for kind, document in written if document is not None]
     assert [answer["error"] for answer in java_oracle.ask(classpath, questions) if "error" in answer] == []
+
+
+def test_iceberg_reads_what_is_written_at_the_ends_of_what_numbers_texts_and_types_can_be(classpath: str) -> None:
+    tables, views = written_tables(3 * SEQUENCES), written_views(SEQUENCES)
+    assert len(tables) > SEQUENCES
+    assert len(views) > SEQUENCES
+    questions = [{"kind": "read-table", "base": document} for document in tables]
+    questions += [{"kind": "read-view", "base": document} for document in views]
+    assert [answer["error"] for answer in java_oracle.ask(classpath, questions) if "error" in answer] == []
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        {"k" * (MAX_MEMBER_NAME + 1): "v"},
+        {"k": "v" * (MAX_TEXT + 1)},
+        {"last-updated-ms": 10**MAX_DIGITS},
+    ],
+    ids=["name", "text", "number"],
+)
+def test_what_is_longer_than_a_request_may_hold_is_what_iceberg_does_not_read(
+    classpath: str, member: dict[str, object]
+) -> None:
+    """The bounds are the reader's: one more, and it reads nothing."""
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        java_oracle.ask(classpath, [{"kind": "read-table", "base": document(a_table()) | {"properties": member}}])
+    assert "StreamConstraintsException" in failed.value.stderr

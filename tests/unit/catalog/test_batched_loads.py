@@ -17,6 +17,7 @@ from lakeward.protocol.catalog.v1 import tables_pb2, types_pb2
 from lakeward.servicekit.authorization.identity import Identified
 from lakeward.servicekit.authorization.principals import ANONYMOUS
 from lakeward.servicekit.errors import Reason, Refusal
+from tests.support.catalog.house import a_house
 from tests.support.catalog.values import uuid7
 
 
@@ -83,3 +84,10 @@ def _question(name: str) -> tables_pb2.LoadTableRequest:
     question.table.name = name
     question.table.namespace.parts.append("n")
     return question
+
+
+async def test_a_batch_of_no_loads_is_answered_with_none() -> None:
+    house = await a_house()
+    assert await house.tables.BatchLoadTables(tables_pb2.BatchLoadTablesRequest()) == (
+        tables_pb2.BatchLoadTablesResponse()
+    )

@@ -87,3 +87,16 @@ async def test_a_token_is_good_for_its_own_listing_alone(place: int) -> None:
 async def test_a_text_that_is_no_token_is_refused(text: str) -> None:
     refusal = await refusal_of(Entries(3).page(PageRequest(3, text)))
     assert refusal.reason == Reason.REASON_INVALID_PAGE_TOKEN
+
+
+@pytest.mark.parametrize("place", range(44))
+async def test_a_token_with_a_character_changed_left_out_or_doubled_is_refused(place: int) -> None:
+    entries = Entries(10)
+    token = (await entries.page(PageRequest(3))).next_token
+    assert len(token) == 44
+    others = set("ABCxyz019-_+/=. \n\u00e9") - {token[place]}
+    changed = [token[:place] + other + token[place + 1 :] for other in others]
+    for other in [*changed, token[:place] + token[place + 1 :], token[:place] + token[place] + token[place:]]:
+        refusal = await refusal_of(entries.page(PageRequest(3, other)))
+        assert refusal.reason == Reason.REASON_INVALID_PAGE_TOKEN
+    assert (await entries.page(PageRequest(3, token))).entries == tuple(entries.all[3:6])

@@ -246,7 +246,9 @@ OF_OUR_OWN: Final = frozenset(
         "commits-make-what-was-not-staged",
         "creates-refuse-files-and-neighbours",
         "default-project-is-nil",
+        "documents-are-bounded",
         "emptying-main-is-a-conflict",
+        "empty-keys-are-refused",
         "failed-views-leave-no-file",
         "freed-ids-rest",
         "gc-enabled-keeps-files",
@@ -269,5 +271,6 @@ OF_OUR_OWN: Final = frozenset(
         "signatures-are-confined",
         "tables-stay-themselves",
         "twins-wait",
+        "what-is-written-is-readable",
     }
 )

@@ -83,5 +83,8 @@ def test_a_header_that_may_stand_once_is_refused_twice(name: str) -> None:
     assert refused.value.metadata == {"header": name}
 
 
-def test_an_empty_idempotency_key_counts_as_none() -> None:
-    assert context(("idempotency-key", "")).idempotency_key == ""
+@pytest.mark.parametrize("key", ["", " ", "\t"])
+def test_an_empty_idempotency_key_is_a_bad_one(key: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        context(("idempotency-key", key))
+    assert refused.value.reason == Reason.REASON_IDEMPOTENCY_KEY_INVALID

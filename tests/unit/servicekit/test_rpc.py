@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from lakeward.protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.errors import MAX_MESSAGE, MAX_VALUE, Reason, Refusal
 from lakeward.servicekit.rpc import Call, Caller, Channel, Coalescer, Host, connect, failure_of, refusal_of
+from lakeward.servicekit.rpc.pipeline import fill_context
 from lakeward.servicekit.telemetry import bind, correlate, current
 
 REFUSED = Refusal(Reason.REASON_NO_SUCH_TABLE, "there is no table ns.t, or ü you may not see it", table="ns.t")
@@ -23,11 +24,12 @@ class Tables(tables_pb2_grpc.TableServiceServicer):
         self.seen: list[str] = []
         self.started = asyncio.Event()
         self.cancelled = asyncio.Event()
+        self.refuses = REFUSED
 
     async def LoadTable(self, request: tables_pb2.LoadTableRequest, context: Any) -> tables_pb2.LoadTableResponse:
         match request.warehouse_id:
             case "refused":
-                raise REFUSED
+                raise self.refuses
             case "bug":
                 raise KeyError("a secret in a cause")
             case "slow":
@@ -129,6 +131,33 @@ async def test_a_request_id_travels_with_the_call(channel: Channel, tables: Tabl
     with bind(correlate("my-request", None)):
         await stub_of(channel).LoadTable(tables_pb2.LoadTableRequest(warehouse_id="w"))
     assert tables.seen[-1] == "my-request"
+
+
+@pytest.mark.parametrize("character", ["x", "\u00e9", "\U0001f600"])
+async def test_a_refusal_of_a_value_of_any_length_arrives_with_its_beginning_and_its_cure(
+    channel: Channel, tables: Tables, character: str
+) -> None:
+    for size in (100, 1_000, 10_000_000):
+        long = f"the name {character * size} is too long; give a shorter one"
+        tables.refuses = Refusal(Reason.REASON_INVALID_FIELD, long, field="name", value=character * size)
+        refusal = await refusal_for(channel, "refused")
+        assert refusal.reason == Reason.REASON_INVALID_FIELD
+        assert len(refusal.message.encode()) <= MAX_MESSAGE
+        assert refusal.message.startswith(f"the name {character}")
+        assert refusal.message.endswith(f"{character} is too long; give a shorter one")
+        assert all(len(value.encode()) <= MAX_VALUE for value in refusal.metadata.values())
+        assert (len(long.encode()) > MAX_MESSAGE) == (" [...] " in refusal.message)
+
+
+def test_an_empty_idempotency_key_in_the_calls_metadata_is_a_bad_one() -> None:
+    with pytest.raises(Refusal) as refused:
+        fill_context(tables_pb2.DropTableRequest(), {"idempotency-key": ""})
+    assert refused.value.reason == Reason.REASON_IDEMPOTENCY_KEY_INVALID
+    request = tables_pb2.DropTableRequest()
+    fill_context(request, {"idempotency-key": "a-key"})
+    assert request.context.idempotency_key == "a-key"
+    fill_context(request, {"idempotency-key": ""})  # the context's own counts
+    fill_context(tables_pb2.DropTableRequest(), {})
 
 
 async def test_a_method_for_services_refuses_a_user(channel: Channel) -> None:

@@ -24,6 +24,7 @@ from tests.unit.catalog.iceberg.given import (
     refused,
     schema,
 )
+from tests.unit.catalog.iceberg.strained import lists
 
 FIRST = 2**62 + 1
 
@@ -125,13 +126,6 @@ def test_a_transform_of_a_later_version_does_not_stop_a_table() -> None:
         {"spec-id": 0, "fields": [{"name": "z", "transform": "zorder", "source-ids": [1, 3], "field-id": 1000}]}
     ]
     assert document(register(body))["partition-specs"] == body["partition-specs"]
-
-
-def lists(levels: int) -> object:
-    kind: object = "int"
-    for level in range(levels):
-        kind = {"type": "list", "element-id": level + 10, "element": kind, "element-required": False}
-    return kind
 
 
 def test_whatever_depth_a_request_may_have_its_file_can_be_registered() -> None:

@@ -55,10 +55,10 @@ def nested(levels: int) -> object:
 
 
 def test_a_schema_may_be_nested_deeply_but_not_without_end() -> None:
-    body = {"name": "t", "schema": schema(field(1_000_000, "deep", nested(150)))}
+    body = {"name": "t", "schema": schema(field(1_000_000, "deep", nested(90)))}
     assert parse_create_table(json.dumps(body).encode()).name == "t"
     with refused("MALFORMED_DOCUMENT"):
-        parse_create_table(json.dumps({"name": "t", "schema": schema(field(1, "deep", nested(300)))}).encode())
+        parse_create_table(json.dumps({"name": "t", "schema": schema(field(1, "deep", nested(110)))}).encode())
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from lakeward.catalog.domain.iceberg import register_table
 from lakeward.catalog.domain.iceberg.updates import ACTIONS
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
@@ -263,3 +266,20 @@ def test_types_of_format_version_3_can_come_with_the_upgrade_and_not_without_it(
     assert commit(a_table(), {"action": "upgrade-format-version", "format-version": 3}, added).changed
     with refused("INVALID_UPDATE", action="add-schema"):
         commit(a_table(), added)
+
+
+def test_a_file_that_the_log_still_names_is_not_among_those_that_fell_out_of_it() -> None:
+    """The log of a file that was registered can name one file twice, the file itself among them."""
+    table = a_table(properties={"write.metadata.previous-versions-max": "2"})
+    body = document(table)
+    twice = f"{LOCATION}/metadata/v1.metadata.json"
+    body["metadata-log"] = [
+        {"metadata-file": file, "timestamp-ms": T0} for file in (twice, "s3://old", "s3://old", twice)
+    ]
+    table = register_table(json.dumps(body).encode(), fresh_uuid="x", allowed_format_versions={2})
+    first = commit(table, properties(a="1"), previous_file=twice)
+    assert first.trimmed == ("s3://old",)
+    assert [entry.head.metadata_file for entry in first.metadata.metadata_log] == [twice, twice]
+    second = commit(first.metadata, properties(a="2"), previous_file="s3://second")
+    assert second.trimmed == ()
+    assert commit(second.metadata, properties(a="3"), previous_file="s3://third").trimmed == (twice,)

@@ -19,6 +19,9 @@ from lakeward.protocol.errors.v1 import reason_pb2
 Reason = reason_pb2.Reason
 ReasonValue: TypeAlias = reason_pb2.Reason.ValueType
 PREFIX: Final = "REASON_"
+MAX_MESSAGE: Final = 2048  # bytes of UTF-8
+MAX_VALUE: Final = 1024  # bytes of UTF-8
+_LEFT_OUT: Final = " [...] "
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -59,6 +62,10 @@ def name_of(reason: ReasonValue) -> str:
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, and the house's word for it
     """A call that is refused, for a reason of the contract.
 
+    A message repeats what callers wrote, which may be of any length, and travels in headers, which may not: what is longer than
+    MAX_MESSAGE or MAX_VALUE is cut here, whoever made it. What was wrong stands at a message's beginning and the cure at its end,
+    so it loses its middle.
+
     Args:
         reason: a value of `Reason`; its rule names the metadata keys, which must all be given.
         message: says what was wrong, with which value, and what would be right. Never a secret.
@@ -72,10 +79,10 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, and the house'
         expected = rule_of(reason).metadata_keys
         if set(expected) != metadata.keys():
             raise TypeError(f"{name_of(reason)} carries {sorted(expected)}, not {sorted(metadata)}")
-        super().__init__(message)
         self.reason: Final = reason
-        self.message: Final = message
-        self.metadata: Final[Mapping[str, str]] = metadata
+        self.message: Final = _cut(message, MAX_MESSAGE)
+        self.metadata: Final[Mapping[str, str]] = {key: _cut(value, MAX_VALUE) for key, value in metadata.items()}
+        super().__init__(self.message)
 
     @property
     def retryable(self) -> bool:
@@ -87,6 +94,17 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, and the house'
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (self.reason, self.message, dict(self.metadata))
+
+
+def _cut(text: str, limit: int) -> str:
+    """A text of at most `limit` bytes of UTF-8, without its middle where it has more."""
+    if len(text) <= limit and (text.isascii() or len(text.encode(errors="replace")) <= limit):
+        return text
+    kept = limit - len(_LEFT_OUT)
+    head, tail = text[:kept].encode(errors="replace"), text[-kept:].encode(errors="replace")
+    # cut where a character may end only by chance; the halves of one that was cut are dropped
+    before, after = head[: kept * 2 // 3], tail[-(kept // 3) :]
+    return before.decode(errors="ignore") + _LEFT_OUT + after.decode(errors="ignore")
 
 
 def _rebuild(reason: ReasonValue, message: str, metadata: dict[str, str]) -> Refusal:

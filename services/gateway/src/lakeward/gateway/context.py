@@ -10,6 +10,7 @@ from lakeward.gateway.http import Header, Scope
 from lakeward.protocol.common.v1 import context_pb2
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.remembering import remembered
+from lakeward.servicekit.rpc.pipeline import idempotency_key
 
 _SINGLE: Final = frozenset(
     {
@@ -101,8 +102,8 @@ class Contexts:
             context.delegation.extend(_delegation(value))
         if value := (get(b"x-project-id") or get(b"x-project-ident")):
             context.project_id = _text(value)
-        if value := get(b"idempotency-key"):
-            context.idempotency_key = _text(value)
+        if (value := get(b"idempotency-key")) is not None:
+            context.idempotency_key = idempotency_key(_text(value))
         if value := get(b"traceparent"):
             context.traceparent = _text(value)
         if value := get(b"x-assume-role"):

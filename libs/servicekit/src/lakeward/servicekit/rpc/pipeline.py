@@ -81,8 +81,29 @@ def _not_for(caller: CallerValue, rule: MethodRule) -> Refusal:
 
 
 def fill_context(request: Any, metadata: Mapping[str, str]) -> None:  # noqa: ANN401 - any message with a context
-    """Let the call's metadata stand in for what the request's context leaves empty."""
+    """Let the call's metadata stand in for what the request's context leaves empty.
+
+    Raises:
+        Refusal: IDEMPOTENCY_KEY_INVALID, for an empty one.
+    """
     context = request.context
     for field, key in _FROM_METADATA:
         if not getattr(context, field) and (value := metadata.get(key)):
             setattr(context, field, value)
+    if not context.idempotency_key and "idempotency-key" in metadata:
+        idempotency_key(metadata["idempotency-key"])
+
+
+def idempotency_key(sent: str) -> str:
+    """A key that came as a header. Who sends one means to be protected from repetition: none at all is not what it gets.
+
+    Raises:
+        Refusal: IDEMPOTENCY_KEY_INVALID, for an empty one. In a context an empty key is an absent one.
+    """
+    if not sent.strip():
+        raise Refusal(
+            Reason.REASON_IDEMPOTENCY_KEY_INVALID,
+            "the idempotency key is empty; send a version 7 UUID, or leave the header out",
+            key="",
+        )
+    return sent

@@ -1,13 +1,14 @@
 """Pages of a listing, and the tokens that lead from one to the next.
 
-A token says behind which entry the next page starts, and which listing it is of: another listing, or another principal's,
-refuses it. It holds nothing that needs to be kept from its holder, so it is bound by a hash and not signed.
+A token says behind which entry the next page starts, with a hash over that and over the listing that it is of: another listing,
+or another principal's, refuses it, and its own does where a character was changed. It holds nothing that needs to be kept from
+its holder, and whoever makes one up sees no more than it may list anyway, so it is bound by a hash and not signed.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
+import contextlib
 import dataclasses
 import hashlib
 import struct
@@ -23,8 +24,10 @@ Entry = TypeVar("Entry")
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
-_FORM: Final = struct.Struct(">B8sq16s")  # 33 bytes: base64 needs no padding
-_VERSION: Final = 1
+_PLACE: Final = struct.Struct(">Bq16s")
+_HASH_BYTES: Final = 8  # 33 bytes with the place: base64 needs no padding, and has one spelling
+_LENGTH: Final = (_PLACE.size + _HASH_BYTES) * 4 // 3
+_VERSION: Final = 2
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -71,8 +74,7 @@ async def read_page(
     Raises:
         Refusal: INVALID_PAGE_TOKEN.
     """
-    identity = hashlib.blake2b("\0".join(listing).encode(), digest_size=8).digest()
-    after = _decode(request.token, identity) if request.token else None
+    after = _decode(request.token, listing) if request.token else None
     if request.size is None and request.token is None:
         return Page(await _everything(rules.page_size_max, place=place, read=read), "")
     size = rules.page_size_default if request.size is None else max(1, request.size)
@@ -80,7 +82,7 @@ async def read_page(
     entries = tuple(await read(after, size + 1))
     if len(entries) <= size:
         return Page(entries, "")
-    return Page(entries[:size], _encode(place(entries[size - 1]), identity))
+    return Page(entries[:size], _encode(place(entries[size - 1]), listing))
 
 
 async def _everything(
@@ -95,20 +97,26 @@ async def _everything(
     return tuple(entries)
 
 
-def _encode(after: After, identity: bytes) -> str:
+def _encode(after: After, listing: Sequence[str]) -> str:
     microseconds = (after.created_at - _EPOCH) // _MICROSECOND
-    packed = _FORM.pack(_VERSION, identity, microseconds, after.id.bytes)
-    return base64.urlsafe_b64encode(packed).decode()
+    packed = _PLACE.pack(_VERSION, microseconds, after.id.bytes)
+    return base64.urlsafe_b64encode(packed + _hash(packed, listing)).decode()
 
 
-def _decode(token: str, identity: bytes) -> After:
-    try:
-        version, bound_to, microseconds, entry = _FORM.unpack(base64.b64decode(token, altchars=b"-_", validate=True))
-        if version == _VERSION and bound_to == identity:
+def _decode(token: str, listing: Sequence[str]) -> After:
+    with contextlib.suppress(ValueError, struct.error, OverflowError):
+        decoded = base64.urlsafe_b64decode(token[:_LENGTH])
+        packed, bound_by = decoded[:-_HASH_BYTES], decoded[-_HASH_BYTES:]
+        version, microseconds, entry = _PLACE.unpack(packed)
+        # "+" is read as "-", and what is no digit is passed over: only the spelling that was handed out counts
+        spelling = base64.urlsafe_b64encode(decoded).decode()
+        if version == _VERSION and spelling == token and bound_by == _hash(packed, listing):
             return After(_EPOCH + microseconds * _MICROSECOND, UUID(bytes=entry))
-    except (binascii.Error, ValueError, struct.error, OverflowError):
-        pass
     raise Refusal(
         Reason.REASON_INVALID_PAGE_TOKEN,
         "the page token is not one that this listing handed out to you; start again without one",
     )
+
+
+def _hash(packed: bytes, listing: Sequence[str]) -> bytes:
+    return hashlib.blake2b(packed + "\0".join(listing).encode(), digest_size=_HASH_BYTES).digest()

@@ -32,7 +32,8 @@ class TableCommit(msgspec.Struct, frozen=True):
     Attributes:
         metadata: the table after it.
         changed: False where the updates changed nothing; then `metadata` is the base and no file need be written.
-        trimmed: metadata files that fell out of the log, oldest first. `files.deletable` says which may be deleted.
+        trimmed: metadata files that fell out of the log and are not named in it still, each once, oldest first.
+            `files.deletable` says which may be deleted.
     """
 
     metadata: TableMetadata
@@ -215,4 +216,6 @@ def _log_previous(draft: Draft, previous_file: str | None) -> tuple[str, ...]:
     keep = previous_versions_max(draft.table.properties)
     trimmed, kept = log[:-keep], log[-keep:]
     draft.change(metadata_log=kept)
-    return tuple(old.head.metadata_file for old in trimmed)
+    # A log that came with a file can name one file twice, the file itself among them.
+    still = {entry.head.metadata_file for entry in kept}
+    return tuple(dict.fromkeys(old.head.metadata_file for old in trimmed if old.head.metadata_file not in still))

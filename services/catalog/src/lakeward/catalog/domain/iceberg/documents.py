@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Annotated, Any, Final, TypeVar, cast
 
 import msgspec
@@ -20,13 +20,22 @@ T = TypeVar("T")
 
 Int = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 Long = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+# Milliseconds since the epoch. None is before it: Iceberg's reader subtracts times, and some differences have no 64 bits.
+Time = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 INT: Final[type[int]] = Int  # pyright: ignore[reportAssignmentType]  # the same, where a class is expected
 LONG: Final[type[int]] = Long  # pyright: ignore[reportAssignmentType]
+TIME: Final[type[int]] = Time  # pyright: ignore[reportAssignmentType]
 JsonObject = dict[str, Any]
 
 # Of a metadata file. What is accepted in a request stands one level deeper in a file, and a table that fits its 64 MiB after
 # many commits can be registered, so every number is above a request's.
+# Lengths that Iceberg's own reader takes (Jackson's defaults): metadata with more in it could be written and not be read.
+MAX_MEMBER_NAME: Final = 50_000  # characters
+MAX_TEXT: Final = 20_000_000  # characters
+MAX_DIGITS: Final = 1000
 FILE_LIMITS: Final = JsonLimits(depth=REQUEST_LIMITS.depth + 8, containers=1_000_000, values=6_000_000)
+_TOO_MANY_DIGITS: Final = 10**MAX_DIGITS
+_SHOWN: Final = 100  # characters of a caller's text that a message repeats
 _AT: Final = re.compile(r"^(?P<message>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
 
 
@@ -70,7 +79,10 @@ def read(body: bytes) -> object:
         Invalid: not JSON, not UTF-8, more in it than REQUEST_LIMITS, or a number without a finite value.
     """
     _check_limits(body, REQUEST_LIMITS)
-    return _value(body)
+    value = _value(body)
+    if _may_be_long(body):
+        _check_lengths(value)
+    return value
 
 
 def read_members(body: bytes) -> dict[str, msgspec.Raw]:
@@ -83,19 +95,71 @@ def read_members(body: bytes) -> dict[str, msgspec.Raw]:
     """
     _check_limits(body, FILE_LIMITS)
     members = decode(body, dict[str, msgspec.Raw])
+    check = _check_lengths if _may_be_long(body) else _pass
+    check(dict.fromkeys(members))
     compacted = {}
     for name, raw in members.items():
         try:
-            compacted[name] = msgspec.Raw(_compact(raw))
+            compacted[name] = msgspec.Raw(_compact(raw, check))
         except Invalid as finding:
-            raise finding.below(name) from None
+            raise finding.below(name[:_SHOWN]) from None
     return compacted
 
 
-def _compact(raw: msgspec.Raw) -> bytes:
+def _compact(raw: msgspec.Raw, check: Callable[[object], None]) -> bytes:
     if bytes(memoryview(raw)[:1]) != b"[":
-        return encode(_value(raw))
-    return b"[" + b",".join([encode(_value(item)) for item in decode(raw, list[msgspec.Raw])]) + b"]"
+        return _compacted(raw, check)
+    return b"[" + b",".join([_compacted(item, check) for item in decode(raw, list[msgspec.Raw])]) + b"]"
+
+
+def _compacted(raw: msgspec.Raw, check: Callable[[object], None]) -> bytes:
+    value = _value(raw)
+    check(value)
+    return encode(value)
+
+
+def _pass(_: object) -> None:
+    """Nothing in the document can be too long."""
+
+
+def _may_be_long(body: bytes) -> bool:
+    """Whether it is worth to look through the values for one that is too long: hardly ever, and never told in vain."""
+    half = MAX_DIGITS // 2  # of so many digits, one aligned half is there in full
+    if any(body[start : start + half].isdigit() for start in range(0, len(body) - half + 1, half)):
+        return True
+    if len(body) <= MAX_MEMBER_NAME:
+        return False
+    if b'\\"' in body:
+        return True
+    start = 0
+    while start + MAX_MEMBER_NAME < len(body):
+        quote = body.rfind(b'"', start, start + MAX_MEMBER_NAME + 1)
+        if quote < 0:
+            return True
+        start = quote + 1
+    return False
+
+
+def _check_lengths(document: object) -> None:
+    level = [document]
+    while level:
+        below: list[object] = []
+        for value in level:
+            if isinstance(value, dict):
+                for name, member in value.items():
+                    if len(name) > MAX_MEMBER_NAME:
+                        raise Invalid(
+                            "", f"a member has a name of {len(name)} characters; readers take {MAX_MEMBER_NAME}"
+                        )
+                    below.append(member)
+            elif isinstance(value, list):
+                below += value
+            elif isinstance(value, str):
+                if len(value) > MAX_TEXT:
+                    raise Invalid("", f"a text has {len(value)} characters; readers take {MAX_TEXT}")
+            elif isinstance(value, int) and abs(value) >= _TOO_MANY_DIGITS:
+                raise Invalid("", f"a number has more than {MAX_DIGITS} digits, which is the most that readers take")
+        level = below
 
 
 def _check_limits(body: bytes, limits: JsonLimits) -> None:

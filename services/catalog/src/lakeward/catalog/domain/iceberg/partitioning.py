@@ -8,6 +8,7 @@ from typing import Final, Self
 import msgspec
 
 from lakeward.catalog.domain.iceberg.documents import Int, Invalid, JsonObject, convert, decode, encode
+from lakeward.catalog.domain.iceberg.numbers import next_id
 from lakeward.catalog.domain.iceberg.schema import Schema
 from lakeward.catalog.domain.iceberg.transforms import check_source, parse_transform
 
@@ -135,6 +136,9 @@ def assign_field_ids(
         known: the table's specs, oldest first.
         last_partition_id: the highest id that was ever assigned.
         format_version: in 1 an id is its position, and says nothing about what the field computes.
+
+    Raises:
+        Invalid: no id is left.
     """
     if format_version == 1:
         return tuple(
@@ -156,7 +160,7 @@ def assign_field_ids(
         elif candidates:
             taken.append(candidates[-1])
         else:
-            last += 1
+            last = next_id([last], what="partition field id")
             taken.append(last)
     return tuple(taken)
 

@@ -7,14 +7,24 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from lakeward.catalog.domain.iceberg.documents import INT, LONG, Int, Invalid, JsonObject, decode, join, read_members
+from lakeward.catalog.domain.iceberg.documents import (
+    INT,
+    LONG,
+    TIME,
+    Int,
+    Invalid,
+    JsonObject,
+    decode,
+    join,
+    read_members,
+)
 from lakeward.catalog.domain.iceberg.history import History
 from lakeward.catalog.domain.iceberg.invalid import invalid_metadata
 from lakeward.catalog.domain.iceberg.partitioning import FIRST_FIELD_ID, PartitionSpec, with_legacy_ids
 from lakeward.catalog.domain.iceberg.parts import Part
 from lakeward.catalog.domain.iceberg.properties import check_codec, check_keys, check_version
 from lakeward.catalog.domain.iceberg.schema import Schema
-from lakeward.catalog.domain.iceberg.snapshots import MAIN, Snapshot, SnapshotLogEntry, SnapshotRef
+from lakeward.catalog.domain.iceberg.snapshots import MAIN, NO_SNAPSHOT, Snapshot, SnapshotLogEntry, SnapshotRef
 from lakeward.catalog.domain.iceberg.sorting import UNSORTED_ID, SortOrder
 from lakeward.catalog.domain.iceberg.statistics import EncryptedKey, PartitionStatisticsFile, StatisticsFile
 from lakeward.catalog.domain.iceberg.table import MetadataLogEntry, TableMetadata
@@ -54,7 +64,6 @@ KNOWN: Final = frozenset(
     }
 )
 _NULL: Final = b"null"
-_NO_SNAPSHOT: Final = -1
 
 
 def parse_table(body: bytes) -> TableMetadata:
@@ -99,10 +108,10 @@ def _parse(members: Members, *, fresh_uuid: str | None) -> TableMetadata:
     schemas = _schemas(members)
     specs = _specs(members)
     version = _required(members, "format-version", INT)
-    current = _optional(members, "current-snapshot-id", LONG, _NO_SNAPSHOT)
+    current = _optional(members, "current-snapshot-id", LONG, NO_SNAPSHOT)
     orders = tuple(_each(members, "sort-orders", SortOrder)) or (SortOrder.unsorted(),)
     refs = _refs(members)
-    if not refs and current != _NO_SNAPSHOT:
+    if not refs and current != NO_SNAPSHOT:
         refs = {MAIN: SnapshotRef.branch(current)}
     last_partition_id = max(spec.last_field_id for spec in specs) if specs else FIRST_FIELD_ID - 1
     return TableMetadata(
@@ -111,7 +120,7 @@ def _parse(members: Members, *, fresh_uuid: str | None) -> TableMetadata:
         if fresh_uuid is None
         else _optional(members, "table-uuid", str, fresh_uuid),
         location=_required(members, "location", str),
-        last_updated_ms=_required(members, "last-updated-ms", LONG),
+        last_updated_ms=_required(members, "last-updated-ms", TIME),
         last_column_id=_required(members, "last-column-id", INT),
         schemas=schemas,
         current_schema_id=_optional(members, "current-schema-id", INT, schemas[-1].schema_id),
@@ -122,7 +131,7 @@ def _parse(members: Members, *, fresh_uuid: str | None) -> TableMetadata:
         default_sort_order_id=_optional(members, "default-sort-order-id", INT, UNSORTED_ID),
         last_sequence_number=_optional(members, "last-sequence-number", LONG, 0) if version > 1 else 0,
         properties=_optional(members, "properties", dict[str, str], {}),
-        current_snapshot_id=None if current == _NO_SNAPSHOT else current,
+        current_snapshot_id=None if current == NO_SNAPSHOT else current,
         next_row_id=_optional(members, "next-row-id", LONG, 0),
         encryption_keys=_parts(members, "encryption-keys", EncryptedKey),
         refs=refs,

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
 import msgspec
 
-from lakeward.catalog.domain.iceberg.documents import Int, Invalid, JsonObject, Long, convert, decode, encode
+from lakeward.catalog.domain.iceberg.documents import Int, Invalid, JsonObject, Long, Time, convert, decode, encode
+from lakeward.catalog.domain.iceberg.numbers import LONG_MAX
 from lakeward.catalog.domain.iceberg.parts import Part
 
 MAIN: Final = "main"
+NO_SNAPSHOT: Final = -1  # how files of formats 1 and 2 write that no snapshot is current
+_MAX_DIGITS: Final = 19  # of a number of 64 bits
+_KINDS: Final = ("data-files", "delete-files", "equality-delete-files", "position-delete-files", "dvs", "files-size")
+_KINDS_OF_ROWS: Final = ("records", "position-deletes", "equality-deletes")
+# What Iceberg's writers count in a summary, and add up from one snapshot to the next.
+_COUNTS: Final = frozenset(
+    f"{verb}-{kind}"
+    for verb in ("added", "deleted", "removed", "total", "changed")
+    for kind in (*_KINDS, *_KINDS_OF_ROWS, "partition-count")
+)
 Positive = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
@@ -18,7 +30,7 @@ class SnapshotHead(msgspec.Struct, frozen=True, gc=False, rename="kebab"):
     """What the engine reads of a snapshot. `sequence_number` is absent in format 1, and counts as 0."""
 
     snapshot_id: Long
-    timestamp_ms: Long
+    timestamp_ms: Time
     parent_snapshot_id: Long | None = None
     sequence_number: Count | None = None
     first_row_id: Count | None = None
@@ -50,12 +62,24 @@ class _Manifested(msgspec.Struct, rename="kebab"):
     key_id: str | None = None
 
 
+def check_members(snapshot: Snapshot) -> None:
+    """Refuse a snapshot of a file with a member of the wrong type, those among them that the engine does not read.
+
+    Raises:
+        Invalid: there is one.
+    """
+    decode(snapshot.encoded, _Manifested)
+
+
 def check_new_snapshot(snapshot: Snapshot, *, format_version: int) -> None:
     """Refuse what readers of this format version could not read.
 
     Raises:
-        Invalid: no manifest list, or a summary without an operation (both are optional in format 1).
+        Invalid: no manifest list, or a summary without an operation (both are optional in format 1); the id that stands for
+            no snapshot; a count in the summary that is beyond 64 bits.
     """
+    if snapshot.snapshot_id == NO_SNAPSHOT:
+        raise Invalid("snapshot.snapshot-id", f"{NO_SNAPSHOT} stands for no snapshot; choose another id")
     body = convert(msgspec.json.decode(snapshot.encoded), _Manifested)
     if body.manifest_list is None and (format_version > 1 or body.manifests is None):
         raise Invalid("snapshot.manifest-list", "it is missing; it must be the location of the manifest list")
@@ -64,13 +88,24 @@ def check_new_snapshot(snapshot: Snapshot, *, format_version: int) -> None:
             raise Invalid("snapshot.summary", "it is missing; it must hold at least the operation")
     elif "operation" not in body.summary:
         raise Invalid("snapshot.summary.operation", "it is missing; it must be append, replace, overwrite or delete")
+    else:
+        _check_counts(body.summary)
+
+
+def _check_counts(summary: Mapping[str, str]) -> None:
+    for name in _COUNTS & summary.keys():
+        text = summary[name]
+        digits = text.removeprefix("-")
+        # a longer text is no number of 64 bits, whatever it says, and is not read as one
+        if digits.isdecimal() and (len(digits) > _MAX_DIGITS or not -LONG_MAX - 1 <= int(text) <= LONG_MAX):
+            raise Invalid(f"snapshot.summary.{name}", f"{text[:_MAX_DIGITS]} is beyond 64 bits")
 
 
 class SnapshotLogHead(msgspec.Struct, frozen=True, gc=False, rename="kebab"):
     """When which snapshot became current."""
 
     snapshot_id: Long
-    timestamp_ms: Long
+    timestamp_ms: Time
 
 
 class SnapshotLogEntry(Part[SnapshotLogHead]):

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from lakeward.catalog.domain.iceberg.documents import Invalid, Long, encode, encode_text
+from lakeward.catalog.domain.iceberg.documents import Invalid, Time, encode, encode_text
 from lakeward.catalog.domain.iceberg.history import Chunk, History
 from lakeward.catalog.domain.iceberg.partitioning import PartitionSpec
 from lakeward.catalog.domain.iceberg.parts import Part
@@ -24,7 +24,7 @@ class MetadataLogHead(msgspec.Struct, frozen=True, rename="kebab"):
     """An earlier metadata file, and when it was written."""
 
     metadata_file: str
-    timestamp_ms: Long
+    timestamp_ms: Time
 
 
 class MetadataLogEntry(Part[MetadataLogHead]):

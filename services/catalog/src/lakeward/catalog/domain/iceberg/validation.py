@@ -7,7 +7,7 @@ from typing import Final
 from lakeward.catalog.domain.iceberg.documents import Invalid
 from lakeward.catalog.domain.iceberg.partitioning import check_bound, check_names
 from lakeward.catalog.domain.iceberg.schema import check_schema
-from lakeward.catalog.domain.iceberg.snapshots import MAIN, check_ref
+from lakeward.catalog.domain.iceberg.snapshots import MAIN, NO_SNAPSHOT, check_members, check_ref
 from lakeward.catalog.domain.iceberg.sorting import check_order
 from lakeward.catalog.domain.iceberg.table import TableMetadata
 
@@ -66,9 +66,16 @@ def _check_schemas(table: TableMetadata) -> None:
 
 
 def _check_snapshots(table: TableMetadata) -> None:
+    for index, snapshot in enumerate(table.snapshots):
+        try:
+            check_members(snapshot)
+        except Invalid as finding:
+            raise finding.below(f"snapshots[{index}]") from None
     ids = table.snapshots.ids()
     if len(ids) != len(table.snapshots):
         raise Invalid("snapshots", "a snapshot id is used twice")
+    if NO_SNAPSHOT in ids:
+        raise Invalid("snapshots", f"{NO_SNAPSHOT} stands for no snapshot, and a snapshot has it as its id")
     if table.current_snapshot_id is not None and table.current_snapshot_id not in ids:
         raise Invalid("current-snapshot-id", f"it is {table.current_snapshot_id}, which is not among the snapshots")
     for name, ref in table.refs.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lakeward.catalog.domain.iceberg.documents import Int, Invalid
 from lakeward.catalog.domain.iceberg.draft import Draft
+from lakeward.catalog.domain.iceberg.numbers import next_id
 from lakeward.catalog.domain.iceberg.partitioning import PartitionSpec, assign_field_ids, check_spec
 from lakeward.catalog.domain.iceberg.updates.update import Update, applies
 
@@ -44,7 +45,7 @@ def add_spec(draft: Draft, update: AddSpec) -> None:
         format_version=table.format_version,
     )
     used = [spec.spec_id for spec in (*draft.base.partition_specs, *table.partition_specs)]
-    spec = update.spec.rewritten(spec_id=max(used, default=-1) + 1, field_ids=field_ids)
+    spec = update.spec.rewritten(spec_id=next_id(used, what="partition spec id"), field_ids=field_ids)
     check_spec(spec, table.current_schema, format_version=table.format_version)
     draft.last_spec_id = spec.spec_id
     draft.change(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lakeward.catalog.domain.iceberg.documents import Int, Invalid
 from lakeward.catalog.domain.iceberg.draft import Draft
+from lakeward.catalog.domain.iceberg.numbers import next_id
 from lakeward.catalog.domain.iceberg.schema import Schema, check_schema
 from lakeward.catalog.domain.iceberg.updates.update import Update, applies
 
@@ -48,7 +49,7 @@ def add_schema(draft: Draft, update: AddSchema) -> None:
     check_schema(update.schema, format_version=table.format_version)
     _check_partition_names(draft, update.schema)
     used = [schema.schema_id for schema in (*draft.base.schemas, *table.schemas)]
-    schema = update.schema.with_id(max(used, default=-1) + 1)
+    schema = update.schema.with_id(next_id(used, what="schema id"))
     draft.last_schema_id = schema.schema_id
     draft.change(
         schemas=(*table.schemas, schema), last_column_id=max(table.last_column_id, update.schema.highest_field_id)

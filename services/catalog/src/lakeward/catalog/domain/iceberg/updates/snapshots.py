@@ -6,6 +6,7 @@ from typing import Final, Self
 
 from lakeward.catalog.domain.iceberg.documents import Invalid, JsonObject, Long, convert
 from lakeward.catalog.domain.iceberg.draft import Draft
+from lakeward.catalog.domain.iceberg.numbers import sum_of
 from lakeward.catalog.domain.iceberg.requirements import conflict
 from lakeward.catalog.domain.iceberg.snapshots import MAIN, Snapshot, SnapshotRef, check_new_snapshot, check_ref
 from lakeward.catalog.domain.iceberg.updates.update import Update, applies
@@ -112,7 +113,7 @@ def _next_row_id(draft: Draft, snapshot: Snapshot) -> int:
             "first-row-id",
             f"a snapshot starts at row id {first}, and the table is at {table.next_row_id} already",
         )
-    return first + added
+    return sum_of(first, added, path="snapshot.added-rows", what="the next row id")
 
 
 @applies(SetSnapshotRef)

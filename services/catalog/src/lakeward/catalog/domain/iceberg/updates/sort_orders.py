@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lakeward.catalog.domain.iceberg.documents import Int, Invalid
 from lakeward.catalog.domain.iceberg.draft import Draft
+from lakeward.catalog.domain.iceberg.numbers import next_id
 from lakeward.catalog.domain.iceberg.sorting import UNSORTED_ID, SortOrder, check_order
 from lakeward.catalog.domain.iceberg.updates.update import Update, applies
 
@@ -30,8 +31,8 @@ def add_sort_order(draft: Draft, update: AddSortOrder) -> None:
     if known is not None:
         draft.last_order_id = known.order_id
         return
-    highest = max([order.order_id for order in table.sort_orders], default=UNSORTED_ID)
-    order_id = highest + 1 if update.sort_order.fields else UNSORTED_ID
+    used = [order.order_id for order in table.sort_orders]
+    order_id = next_id(used, what="sort order id") if update.sort_order.fields else UNSORTED_ID
     order = update.sort_order.rewritten(order_id=order_id)
     check_order(order, table.current_schema)
     draft.last_order_id = order_id

@@ -8,6 +8,7 @@ from typing import Final, TypeVar, cast
 import msgspec
 
 from lakeward.catalog.domain.iceberg.documents import Int, Invalid, JsonObject
+from lakeward.catalog.domain.iceberg.numbers import next_id
 from lakeward.catalog.domain.iceberg.properties import check_codec, check_keys
 from lakeward.catalog.domain.iceberg.schema import check_schema
 from lakeward.catalog.domain.iceberg.updates.schemas import AddSchema, find_same
@@ -162,7 +163,7 @@ def add_schema(draft: ViewDraft, update: AddSchema) -> None:
         draft.last_schema_id = known.schema_id
         return
     check_schema(update.schema, format_version=None)
-    schema = update.schema.with_id(max((known.schema_id for known in draft.view.schemas), default=-1) + 1)
+    schema = update.schema.with_id(next_id([known.schema_id for known in draft.view.schemas], what="schema id"))
     draft.last_schema_id = schema.schema_id
     draft.change(schemas=(*draft.view.schemas, schema))
 
@@ -192,7 +193,7 @@ def add_view_version(draft: ViewDraft, update: AddViewVersion) -> None:
             "view-version.timestamp-ms",
             f"{version.head.timestamp_ms} is more than a minute before the log, at {newest}",
         )
-    version_id = max(known.version_id for known in view.versions) + 1
+    version_id = next_id([known.version_id for known in view.versions], what="version id")
     draft.last_version_id = version_id
     draft.added.add(version_id)
     draft.change(versions=(*view.versions, version.with_members(version_id=version_id)))

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from lakeward.catalog.domain.iceberg.documents import Int, Invalid, JsonObject, Long, decode, encode
+from lakeward.catalog.domain.iceberg.documents import Int, Invalid, JsonObject, Time, decode, encode
 from lakeward.catalog.domain.iceberg.parts import Part
 from lakeward.servicekit.errors import Reason, Refusal
 
@@ -25,7 +25,7 @@ class ViewVersionHead(msgspec.Struct, frozen=True, rename="kebab"):
     """What the engine reads of a version."""
 
     version_id: Int
-    timestamp_ms: Long
+    timestamp_ms: Time
     schema_id: Int
     summary: dict[str, str]
     representations: tuple[Representation, ...]
@@ -91,7 +91,7 @@ class VersionLogHead(msgspec.Struct, frozen=True, rename="kebab"):
     """When which version became current."""
 
     version_id: Int
-    timestamp_ms: Long
+    timestamp_ms: Time
 
 
 class VersionLogEntry(Part[VersionLogHead]):
