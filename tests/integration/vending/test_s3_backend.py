@@ -195,6 +195,18 @@ async def test_a_store_that_is_away_is_unavailable(backend: S3Backend, s3_store:
         assert refusal.metadata == {"store": "http://127.0.0.1:9"}
 
 
+async def test_an_old_location_that_only_aws_can_confine_gets_no_credential_of_another_store(
+    backend: S3Backend, s3_store: S3Place
+) -> None:
+    grant = Grant(storage(s3_store), below(s3_store, "a*"), Access.READ, "alice")
+    refusal = await refusal_of(backend.mint(grant))
+    assert refusal.reason == Reason.REASON_CREDENTIAL_NOT_ISSUED
+    assert "'*'" in refusal.message
+    dollar = await vended(backend, s3_store, Access.READ_WRITE, table="a$b")
+    await dollar.write(f"{s3_store.prefix}/a$b/f", b"x", content_type=None)
+    assert await denied(dollar.read(f"{s3_store.prefix}/ab/f", limit=1))
+
+
 async def test_a_metadata_address_is_never_called(backend: S3Backend, s3_store: S3Place) -> None:
     closed: list[dict[str, Any]] = [
         {"endpoint": "http://169.254.169.254"},

@@ -74,6 +74,7 @@ RULES: Final = Rules(
     idempotency_grace=timedelta(minutes=5),
     page_size_default=100,
     page_size_max=1000,
+    referenced_by_max=10,
     default_project=NIL_PROJECT,
 )
 

@@ -51,9 +51,7 @@ class World:
         self.users = FakeUsers()
         self.at = 500.0
         host = Host("authz")
-        servicer = IdentityServicer(
-            authenticator=self.idp, users=self.users, now=lambda: NOW, new_id=lambda: pytest.fail("no event expected")
-        )
+        servicer = IdentityServicer(authenticator=self.idp, users=self.users, now=lambda: NOW)
         host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, servicer)
         channel = host.channel(caller=Caller.CALLER_CATALOG)
         self.identity = RemoteIdentity(

@@ -258,6 +258,8 @@ async def test_a_conflict_is_not_kept_under_its_key(house: House) -> None:
     [
         (("sales", "orders", "audit"), (["sales"], "orders"), None),
         (("sales", "orders"), (["sales"], "items"), Reason.REASON_IDENTIFIER_MISMATCH),
+        (("sales", "orders", "audit"), (["sales"], "items"), Reason.REASON_IDENTIFIER_MISMATCH),
+        (("sales", "orders", "audit"), (["sales", "orders"], "audit"), Reason.REASON_NO_SUCH_TABLE),
         (("sales", "items", "audit"), (["sales"], "orders"), Reason.REASON_IDENTIFIER_MISMATCH),
         (("sales", "orders"), (["sales", "orders"], "audit"), Reason.REASON_IDENTIFIER_MISMATCH),
         (("sales", "orders"), ([], "orders"), Reason.REASON_NAMESPACE_PART_EMPTY),

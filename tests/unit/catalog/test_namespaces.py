@@ -90,6 +90,7 @@ async def test_a_namespace_replies_with_its_location_and_id_beside_what_was_set(
         (("a",), {"location": "s3://lake/demo"}, Reason.REASON_LOCATION_NOT_ALLOWED),
         (("a",), {"location": "s3://lake/demonic/x"}, Reason.REASON_LOCATION_NOT_ALLOWED),
         (("a",), {"location": "gs://lake/demo/x"}, Reason.REASON_LOCATION_NOT_ALLOWED),
+        (("a",), {"location": "s3://lake/demo/*"}, Reason.REASON_LOCATION_NOT_ALLOWED),
         (("a", "", "b"), {}, Reason.REASON_NAMESPACE_PART_EMPTY),
         (("a.b",), {}, Reason.REASON_NAMESPACE_PART_CONTAINS_DOT),
         (("a+b",), {}, Reason.REASON_INVALID_NAMESPACE),

@@ -116,6 +116,11 @@ async def test_a_file_outside_of_the_warehouse_is_not_read(
     assert not reads.read
 
 
+async def test_a_table_whose_location_no_policy_can_name_is_not_registered(house: House) -> None:
+    house.files.stored[FILE] = a_file(f"{PLACE}/*")
+    assert (await refusal_of(register(house, FILE))).reason == Reason.REASON_LOCATION_NOT_ALLOWED
+
+
 @pytest.mark.parametrize("state", list(State))
 async def test_a_file_inside_another_table_of_any_state_is_not_read(
     house: House, reads: CountedReads, state: State

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from lakeward.authz.adapters.table import Rule
-from lakeward.catalog.application.tables import committing, transactions
+from lakeward.catalog.application.tables import changes, committing
 from lakeward.catalog.domain.model import State
 from lakeward.protocol.catalog.v1 import tables_pb2
 from lakeward.servicekit.authorization.actions import Action
@@ -198,7 +198,7 @@ async def test_a_change_without_a_table_and_too_many_of_them_are_refused(
     body = json.dumps({"table-changes": [{"requirements": [], "updates": []}]}).encode()
     request = tables_pb2.CommitTransactionRequest(warehouse_id=house.warehouse_id, body=body)
     assert (await refusal_of(house.tables.CommitTransaction(request))).reason == Reason.REASON_IDENTIFIER_REQUIRED
-    monkeypatch.setattr(transactions, "MAX_TABLES", 2)
+    monkeypatch.setattr(changes, "MAX_TABLES", 2)
     assert (await refusal_of(all_three(house, prop("a")))).reason == Reason.REASON_TOO_MANY_TABLES
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import gzip
 import json
 from typing import Any
@@ -15,6 +16,7 @@ from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import (
     ANYTHING,
+    RULES,
     House,
     a_house,
     commit_body,
@@ -104,6 +106,7 @@ async def test_a_view_comes_with_read_access_to_its_location_for_who_may_read_th
         ({"location": "elsewhere"}, Reason.REASON_MALFORMED_LOCATION),
         ({"location": "s3://lake/demo"}, Reason.REASON_LOCATION_NOT_ALLOWED),
         ({"location": "s3://other/x"}, Reason.REASON_LOCATION_NOT_ALLOWED),
+        ({"location": "s3://lake/demo/x*"}, Reason.REASON_LOCATION_NOT_ALLOWED),
         ({"properties": {"write.metadata.path": "s3://x"}}, Reason.REASON_PROPERTY_FORBIDDEN),
         ({"schema": 1}, Reason.REASON_MALFORMED_DOCUMENT),
     ],
@@ -299,6 +302,13 @@ async def test_a_chain_of_views_that_is_too_long_is_refused_though_nobody_heeds_
     chain = [tabular("sales", "recent")] * 11
     assert (await refusal_of(load(house, referenced_by=chain))).reason == Reason.REASON_REFERENCED_BY_TOO_DEEP
     await load(house, referenced_by=chain[:10])
+
+
+async def test_how_long_a_chain_of_views_may_be_is_a_setting() -> None:
+    house = await a_house(rules=dataclasses.replace(RULES, referenced_by_max=2))
+    refusal = await refusal_of(load(house, referenced_by=[tabular("sales", "recent")] * 3))
+    assert (refusal.reason, refusal.metadata["limit"]) == (Reason.REASON_REFERENCED_BY_TOO_DEEP, "2")
+    await load(house, referenced_by=[tabular("sales", "recent")] * 2)
 
 
 async def test_a_path_deeper_than_any_can_be_is_no_view() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from lakeward.locations import Location, LocationError
+from lakeward.locations import Location, LocationError, pattern_mark
 from lakeward.locations.location import MAX_BYTES, SCHEMES
 
 KEYS = st.text(alphabet=string.ascii_letters + string.digits + "-_.=~+ é漢", min_size=1, max_size=6).filter(
@@ -209,3 +209,14 @@ def test_a_refused_text_is_shown_in_a_form_that_can_travel(text: str) -> None:
 def test_a_quoted_name_is_taken_literally() -> None:
     name = quote("ü b", safe="")
     assert Location.parse(f"s3://abc/{name}").segments == (name,)
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        *(("a*", "*"), ("a/b?/c", "?"), ("a/${aws:username}", "${"), ("${", "${")),
+        *(("a$b", None), ("a$", None), ("a{b}", None), ("%2A", None)),
+    ],
+)
+def test_what_a_policy_would_read_as_a_pattern_is_found(text: str, mark: str | None) -> None:
+    assert pattern_mark(text) == mark

@@ -113,6 +113,9 @@ def test_a_normal_form_is_its_own_normal_form_and_names_its_place(
         ("flavor", {"flavor": "ceph"}),
         ("remote-signing-url-style", {"remote-signing-url-style": "vhost"}),
         ("storage-layout", {"storage-layout": {"type": "tabular-only", "tabular": "{name}"}}),
+        ("storage-layout", {"storage-layout": {"type": "tabular-only", "tabular": "*{uuid}"}}),
+        ("key-prefix", {"key-prefix": "a/b*"}),
+        ("key-prefix", {"key-prefix": "${aws:username}"}),
         ("type", {"type": "s4"}),
     ],
 )
@@ -163,6 +166,11 @@ def test_both_spellings_of_url_styles_are_taken(spelling: str, style: UrlStyle) 
 def test_an_older_flavor_name_is_taken_and_needs_no_role() -> None:
     profile = s3(flavor="minio", sts_enabled=True, endpoint="http://h")
     assert profile.document()["flavor"] == "s3-compat"
+
+
+def test_what_no_policy_can_name_stays_where_it_is_older_than_that_rule() -> None:
+    old = S3 | {"key-prefix": "a*", "storage-layout": {"type": "tabular-only", "tabular": "*{uuid}"}}
+    assert s3(replaces=old, key_prefix="a*", region="eu-central-1").layout.tabular == "*{uuid}"
 
 
 @pytest.mark.parametrize(

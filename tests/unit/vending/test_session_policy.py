@@ -97,6 +97,7 @@ SEGMENT = st.text(alphabet="ab*${}", min_size=1, max_size=5)
 @example(segment="a*", other="ab")
 @example(segment="a", other="ab")
 @example(segment="${*}", other="*")
+@example(segment="$${*}", other="$*")
 def test_a_pattern_matches_its_own_directory_alone(segment: str, other: str) -> None:
     policy = build(Location.parse("s3://lake").join(segment))
     for pattern, place in (
@@ -107,8 +108,8 @@ def test_a_pattern_matches_its_own_directory_alone(segment: str, other: str) -> 
         assert matches(pattern, place.format(other)) is (segment == other)
 
 
-def test_every_wild_mark_of_a_pattern_is_escaped() -> None:
-    assert session_policy.escape("a*b?c$d") == "a${*}b${?}c${$}d"
+def test_every_wild_mark_of_a_pattern_and_every_beginning_of_a_variable_is_escaped() -> None:
+    assert session_policy.escape("a*b?c${d}e$f") == "a${*}b${?}c${$}{d}e$f"
 
 
 def test_the_oracle_of_patterns_agrees_with_shell_patterns_where_they_mean_the_same() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from lakeward.catalog.domain.iceberg import TableMetadata, register_table
+from lakeward.catalog.domain.iceberg import TableMetadata, register_table, register_view
+from lakeward.servicekit.json_bounds import REQUEST_LIMITS
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     PLAIN,
@@ -15,6 +16,7 @@ from tests.unit.catalog.iceberg.given import (
     UUID,
     Json,
     a_table,
+    a_view,
     append,
     commit,
     document,
@@ -123,3 +125,38 @@ def test_a_transform_of_a_later_version_does_not_stop_a_table() -> None:
         {"spec-id": 0, "fields": [{"name": "z", "transform": "zorder", "source-ids": [1, 3], "field-id": 1000}]}
     ]
     assert document(register(body))["partition-specs"] == body["partition-specs"]
+
+
+def lists(levels: int) -> object:
+    kind: object = "int"
+    for level in range(levels):
+        kind = {"type": "list", "element-id": level + 10, "element": kind, "element-required": False}
+    return kind
+
+
+def test_whatever_depth_a_request_may_have_its_file_can_be_registered() -> None:
+    """A schema stands one level deeper in a file than in a request to create its table."""
+    deepest = REQUEST_LIMITS.depth - 3  # the request, the schema and its fields stand around it
+    for depth in (deepest - 3, deepest - 2, deepest - 1):
+        table = a_table(schema=schema(field(1, "deep", lists(depth))))
+        assert (
+            register_table(table.encode(), fresh_uuid="fresh", allowed_format_versions={2}).encode() == table.encode()
+        )
+    with refused("MALFORMED_DOCUMENT"):
+        a_table(schema=schema(field(1, "deep", lists(deepest))))
+    view = a_view(schema=schema(field(1, "deep", lists(deepest - 1))))
+    assert register_view(view.encode()).encode() == view.encode()
+
+
+def test_a_file_of_many_wide_schemas_and_many_snapshots_is_taken() -> None:
+    table = a_table(snapshots=3)
+    body = json.loads(table.encode())
+    columns = [field(number, f"column_{number}", doc="what it holds") for number in range(1, 2001)]
+    body["schemas"] = [{**schema(*columns), "schema-id": number} for number in range(100)]
+    body["last-column-id"] = 2000
+    newest = body["snapshots"][-1]
+    ids = range(2**40, 2**40 + 9000)
+    summary = {"operation": "append", **{f"total-{n}": str(n) for n in range(20)}}
+    body["snapshots"] += [{**newest, "snapshot-id": number, "summary": summary} for number in ids]
+    table = register_table(json.dumps(body).encode(), fresh_uuid="fresh", allowed_format_versions={2})
+    assert (len(table.schemas), len(table.snapshots)) == (100, 9003)

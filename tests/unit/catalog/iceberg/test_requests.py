@@ -149,3 +149,15 @@ def test_a_view_needs_a_version() -> None:
     body = {"name": "v", "schema": PLAIN, "properties": {}, "view-version": a_version(**{"default-namespace": "ns"})}
     with refused("MALFORMED_DOCUMENT", path="view-version"):
         parse_create_view(json.dumps(body).encode())
+
+
+def test_a_commit_of_very_many_updates_or_requirements_is_refused_and_one_of_many_snapshots_is_not() -> None:
+    update = {"action": "remove-properties", "removals": []}
+    assert len(parse_commit(json.dumps({"updates": [update] * 10_000}).encode()).updates) == 10_000
+    for member, entry in (("updates", update), ("requirements", {"type": "assert-create"})):
+        body = {"updates": [], member: [entry] * 10_001}
+        for reader in (parse_commit, parse_view_commit):
+            with refused("MALFORMED_DOCUMENT", path=member):
+                reader(json.dumps(body).encode())
+        with refused("MALFORMED_DOCUMENT", path=f"table-changes[0].{member}"):
+            parse_transaction(json.dumps({"table-changes": [body]}).encode())

@@ -7,7 +7,8 @@ Pure: no I/O, no dependency. A location that could be read as another place by a
 parsed, so nothing behind that line has to think about dot segments, encoded slashes or sibling prefixes.
 """
 
+from lakeward.locations.characters import pattern_mark
 from lakeward.locations.layout import Layout, LayoutError, LayoutKind, Named
 from lakeward.locations.location import Family, Location, LocationError
 
-__all__ = ["Family", "Layout", "LayoutError", "LayoutKind", "Location", "LocationError", "Named"]
+__all__ = ["Family", "Layout", "LayoutError", "LayoutKind", "Location", "LocationError", "Named", "pattern_mark"]

@@ -29,6 +29,7 @@ _HIDDEN: Final = frozenset(
     )
 )
 _PLAIN: Final = re.compile(r"[ -~]*\Z")
+_PATTERN: Final = re.compile(r"[*?]|\$\{")
 _ESCAPE: Final = re.compile(rb"%[0-9A-Fa-f]{2}")
 _DOTS: Final = frozenset({b".", b".."})
 _MAX_DECODINGS: Final = 8
@@ -44,6 +45,16 @@ def hidden_character(text: str) -> str | None:
         if character in _HIDDEN or unicodedata.category(character) in _HIDDEN_CATEGORIES:
             return character
     return None
+
+
+def pattern_mark(text: str) -> str | None:
+    """What stores' policies read as a pattern or a variable rather than as itself: "*", "?" or "${"; None where nothing is.
+
+    AWS knows escapes for them. Other stores deny what is escaped so, or take the mark inside for a mark, so nothing new is put at
+    a place that has one.
+    """
+    found = _PATTERN.search(text)
+    return None if found is None else found[0]
 
 
 def segment_fault(segment: str) -> str | None:

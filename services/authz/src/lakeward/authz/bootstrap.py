@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import uuid
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
@@ -68,9 +67,7 @@ async def authz(
         host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(decider))
         host.add(
             identity_pb2_grpc.add_IdentityServiceServicer_to_server,
-            IdentityServicer(
-                authenticator=authenticator, users=PostgresUsers(pool), now=lambda: datetime.now(UTC), new_id=uuid.uuid4
-            ),
+            IdentityServicer(authenticator=authenticator, users=PostgresUsers(pool), now=lambda: datetime.now(UTC)),
         )
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)

@@ -75,7 +75,8 @@ async def background(
         ]
         if settings.server.maintenance_mode == "off":
             leftovers = PostgresLeftovers(pool)
-            loops.append(keep(SWEEPER, partial(sweep, leftovers=leftovers, clock=roles.clock, retention=Retention())))
+            retention = Retention(keys_within=settings.idempotency.cleanup_timeout)
+            loops.append(keep(SWEEPER, partial(sweep, leftovers=leftovers, clock=roles.clock, retention=retention)))
             loops += _workers(settings, roles, pool)
         running = [asyncio.create_task(loop) for loop in loops]
         for task in running:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from importlib.metadata import version
 from typing import Final
+
+from pydantic import SecretStr
 
 from lakeward.catalog.adapters.gates import OpenGate
 from lakeward.catalog.adapters.postgres.bell import PostgresBell
@@ -16,6 +19,7 @@ from lakeward.catalog.adapters.postgres.coalescing import CoalescingTabulars
 from lakeward.catalog.adapters.postgres.containers import Containers
 from lakeward.catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward.catalog.adapters.postgres.namespaces import PostgresNamespaces
+from lakeward.catalog.adapters.postgres.plans import with_generic_plans
 from lakeward.catalog.adapters.postgres.tabulars import PostgresTabulars
 from lakeward.catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
 from lakeward.catalog.adapters.signer_scopes import SignedScopes
@@ -58,6 +62,25 @@ _BACKENDS: Final = {
 STAGED_FOR: Final = timedelta(hours=24)
 
 
+# Point reads that arrive together are one statement, so few connections do, however many requests are served.
+_LOOKUP_CONNECTIONS: Final = 4
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Pools:
+    """Ways to the database, by what goes there.
+
+    Attributes:
+        changes: to the primary; what has no pool of its own goes there too.
+        lookups: to the primary, in sessions that plan once; point reads of tabulars.
+        listings: to where reads may lag behind.
+    """
+
+    changes: Pool
+    lookups: Pool
+    listings: Pool
+
+
 @asynccontextmanager
 async def catalog(
     settings: CatalogSettings,
@@ -89,16 +112,15 @@ async def catalog(
     """
     clock, ids = clock or SystemClock(), ids or SystemIds()
     async with AsyncExitStack() as stack:
-        pool = await stack.enter_async_context(
-            _pool(settings.postgres, settings.postgres.write_pool_connections, "serve")
-        )
+        pools = await open_pools(settings.postgres, stack)
         await check_schema(
-            pool, Needs(SERVICE, settings.postgres.schema_of(SERVICE), SCHEMA_NUMBER, version("lakeward-catalog"))
+            pools.changes,
+            Needs(SERVICE, settings.postgres.schema_of(SERVICE), SCHEMA_NUMBER, version("lakeward-catalog")),
         )
-        bell = PostgresBell(pool, channel=f"{settings.postgres.schema_of(SERVICE)}_events")
+        bell = PostgresBell(pools.changes, channel=f"{settings.postgres.schema_of(SERVICE)}_events")
         roles = await _roles(
             settings,
-            pool,
+            pools,
             bell,
             authz=authz,
             vending=vending,
@@ -109,16 +131,32 @@ async def catalog(
             ids=ids,
         )
         host = Host(SERVICE, read_only=settings.server.maintenance_mode == "read-only", reflects=True)
-        host.add_probe("database", pool.ping)
+        host.add_probe("database", pools.changes.ping)
         add_servicers(host, roles, _facts(settings))
-        own = await stack.enter_async_context(_pool(settings.postgres, CONNECTIONS, "background"))
+        own = await stack.enter_async_context(
+            _pool(settings.postgres, settings.postgres.write_url, CONNECTIONS, "background")
+        )
         await stack.enter_async_context(background(settings, roles, own, bell, holder=ids.uuid4()))
         yield host
 
 
-def _pool(settings: PostgresSettings, size: int, use: str) -> AbstractAsyncContextManager[Pool]:
+async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools:
+    """The pools that serve requests, until the stack is closed."""
+    planned = with_generic_plans(settings.write_url)
+    return Pools(
+        changes=await stack.enter_async_context(
+            _pool(settings, settings.write_url, settings.write_pool_connections, "serve")
+        ),
+        lookups=await stack.enter_async_context(_pool(settings, planned, _LOOKUP_CONNECTIONS, "lookups")),
+        listings=await stack.enter_async_context(
+            _pool(settings, settings.read_url, settings.read_pool_connections, "listings")
+        ),
+    )
+
+
+def _pool(settings: PostgresSettings, url: SecretStr, size: int, use: str) -> AbstractAsyncContextManager[Pool]:
     return open_pool(
-        settings.write_url,
+        url,
         size=size,
         name=f"lakeward catalog {use}",
         schema=settings.schema_of(SERVICE),
@@ -132,7 +170,7 @@ def _pool(settings: PostgresSettings, size: int, use: str) -> AbstractAsyncConte
 
 async def _roles(
     settings: CatalogSettings,
-    pool: Pool,
+    pools: Pools,
     bell: PostgresBell,
     *,
     authz: Channel,
@@ -143,17 +181,17 @@ async def _roles(
     clock: Clock,
     ids: Ids,
 ) -> Roles:
-    rules = _rules(settings)
+    rules, pool, listings = _rules(settings), pools.changes, pools.listings
     servers, bodies = PostgresServer(pool), PostgresBodies(pool)
     server = await servers.server()
-    permits, containers = Permits(signer, clock), Containers(pool)
+    permits, containers = Permits(signer, clock), Containers(pools.lookups)
     return Roles(
         identity=RemoteIdentity(authz),
         authorizer=RemoteAuthorizer(authz, coalesce=remote),
         servers=servers,
-        warehouses=PostgresWarehouses(pool, containers),
-        namespaces=PostgresNamespaces(pool),
-        tabulars=CoalescingTabulars(PostgresTabulars(pool, containers)),
+        warehouses=PostgresWarehouses(pool, containers, listings=listings),
+        namespaces=PostgresNamespaces(pool, listings=listings),
+        tabulars=CoalescingTabulars(PostgresTabulars(pools.lookups, containers, listings=listings)),
         bodies=bodies,
         changes=PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep),
         documents=Documents(bodies),
@@ -180,6 +218,7 @@ def _rules(settings: CatalogSettings) -> Rules:
         idempotency_grace=idempotency.grace_period,
         page_size_default=server.pagination_size_default,
         page_size_max=server.pagination_size_max,
+        referenced_by_max=server.referenced_by_max_nesting_depth,
         default_project=ProjectId(server.default_project_id) if server.enable_default_project else None,
     )
 

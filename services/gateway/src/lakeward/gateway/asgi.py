@@ -14,7 +14,7 @@ from lakeward.gateway.context import Contexts, headers_by_name, peer_of
 from lakeward.gateway.cors import Cors
 from lakeward.gateway.deadlines import Deadlines
 from lakeward.gateway.encoding import GZIP, WORTHWHILE, gzipped, takes_gzip
-from lakeward.gateway.errors import Rendering, Renderings, rendered
+from lakeward.gateway.errors import Rendering, Renderings, no_such_route, rendered
 from lakeward.gateway.http import Header, Receive, Request, Response, Scope, Send
 from lakeward.gateway.memory import Holding
 from lakeward.gateway.operation import Operation
@@ -115,7 +115,7 @@ class Application:
         if not operations:
             path = raw_path.decode("latin-1")
             hint = f"; the Iceberg REST API is at /catalog{path}" if path.startswith("/v1/") else ""
-            raise Refusal(Reason.REASON_NO_SUCH_ROUTE, f"nothing is served at {path}{hint}", path=path)
+            raise no_such_route(path, hint=hint)
         return operations, arguments
 
     async def _answer(

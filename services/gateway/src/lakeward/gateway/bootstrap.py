@@ -56,7 +56,9 @@ async def gateway(
     operations: list[Operation] = [*iceberg, *management]
     operations += health.operations(readiness, maintenance=server.maintenance_mode, renderings=RENDERED)
     if server.serve_swagger_ui:
-        operations += pages.operations(_documents(iceberg, management), renderings=RENDERED)
+        operations += pages.operations(
+            _documents(iceberg, management), version=metadata.version("lakeward-gateway"), renderings=RENDERED
+        )
     proxies = Proxies(server.trusted_proxies, heed_forwarded=server.use_x_forwarded_headers)
     links = Links(base_uri=server.base_uri, proxies=proxies)
     yield Application(

@@ -74,3 +74,8 @@ def rendered(refusal: Refusal, renderings: Renderings, *, new_id: Callable[[], s
 def envelope(message: str, *, type: str, code: int, stack: Sequence[str] = ()) -> Mapping[str, Any]:  # noqa: A002 - the member's name
     """The body of every reply that is a refusal."""
     return {"error": {"message": message, "type": type, "code": code, "stack": stack}}
+
+
+def no_such_route(path: str, *, hint: str = "") -> Refusal:
+    """Nothing is served at a path; `hint` says what is meant, perhaps, as in "; the API is at /x"."""
+    return Refusal(Reason.REASON_NO_SUCH_ROUTE, f"nothing is served at {path}{hint}", path=path)

@@ -6,10 +6,8 @@ import dataclasses
 from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol
-from uuid import UUID
 
 from lakeward.authz.application.identifying import Identification
-from lakeward.authz.domain.events import Event, Occasion, user_event
 from lakeward.authz.domain.profiles import Profile
 from lakeward.servicekit.authorization.principals import UserId
 from lakeward.servicekit.errors import Reason, Refusal
@@ -50,11 +48,11 @@ class UserStore(Protocol):
         """Deleted ones too."""
         ...
 
-    async def add(self, user: User, *, at: datetime, event: Event) -> bool:
-        """Row and event, or neither; False where the row was there already, whatever it holds."""
+    async def add(self, user: User, *, at: datetime) -> bool:
+        """False where the row was there already, whatever it holds."""
         ...
 
-    async def complete(self, user: User, *, at: datetime, event: Event) -> bool:
+    async def complete(self, user: User, *, at: datetime) -> bool:
         """Give a row without a name its profile; False where it is gone, deleted or named."""
         ...
 
@@ -69,8 +67,6 @@ async def provision_user(
     updated_with: str,
     users: UserStore,
     now: Callable[[], datetime],
-    new_id: Callable[[], UUID],
-    trace_id: str,
 ) -> tuple[UserId | None, bool]:
     """Record the caller where it never was; nothing that was recorded changes, but a row without a name gets one.
 
@@ -84,13 +80,9 @@ async def provision_user(
     if found is not None and (found.deleted or found.profile.name is not None or profile.name is None):
         return user_id, False
     user = User(user_id, profile, updated_with, deleted=False)
-    at = now()
-    occasion = Occasion(new_id(), at, trace_id)
-    data = {"name": profile.name, "user-type": profile.kind.value}
     if found is None:
-        event = user_event(occasion, verb="create", user_id=user_id, data=data)
-        return user_id, await users.add(user, at=at, event=event)
-    await users.complete(user, at=at, event=user_event(occasion, verb="update", user_id=user_id, data=data))
+        return user_id, await users.add(user, at=now())
+    await users.complete(user, at=now())
     return user_id, False
 
 
@@ -100,8 +92,6 @@ async def bootstrap_administrator(
     is_operator: bool,
     users: UserStore,
     now: Callable[[], datetime],
-    new_id: Callable[[], UUID],
-    trace_id: str,
 ) -> None:
     """Record the caller as the first administrator, and as a user.
 
@@ -110,9 +100,7 @@ async def bootstrap_administrator(
     Raises:
         Refusal: ALREADY_BOOTSTRAPPED where another caller was first.
     """
-    user_id, _ = await provision_user(
-        caller, updated_with="update-endpoint", users=users, now=now, new_id=new_id, trace_id=trace_id
-    )
+    user_id, _ = await provision_user(caller, updated_with="update-endpoint", users=users, now=now)
     first = await users.appoint_first(Administrator(user_id, is_operator), at=now())
     if first.user_id != user_id:
         raise Refusal(

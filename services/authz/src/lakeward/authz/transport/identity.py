@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from uuid import UUID
 
 from lakeward.authz.application.identifying import Authenticator, Identification, authenticate
 from lakeward.authz.application.users import UserStore, bootstrap_administrator, provision_user
@@ -22,7 +21,6 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         authenticator: verifies tokens.
         users: keeps who is known.
         now: the time, in UTC.
-        new_id: makes ids of events.
     """
 
     def __init__(
@@ -31,13 +29,11 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         authenticator: Authenticator,
         users: UserStore,
         now: Callable[[], datetime],
-        new_id: Callable[[], UUID],
     ) -> None:
         """Identify by `authenticator`."""
         self._authenticator = authenticator
         self._users = users
         self._now = now
-        self._new_id = new_id
 
     async def Authenticate(self, request: pb.AuthenticateRequest, context: Call) -> pb.AuthenticateResponse:  # type: ignore[override]
         """Who calls."""
@@ -58,8 +54,6 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
             updated_with="config-call-creation",
             users=self._users,
             now=self._now,
-            new_id=self._new_id,
-            trace_id=request.context.request_id,
         )
         return pb.ProvisionUserResponse(user_id=user_id or "", created=created)
 
@@ -73,8 +67,6 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
             is_operator=request.is_operator,
             users=self._users,
             now=self._now,
-            new_id=self._new_id,
-            trace_id=request.context.request_id,
         )
         return pb.BootstrapAdministratorResponse()
 

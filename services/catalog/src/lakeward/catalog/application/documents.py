@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Final, Generic, TypeVar
 
+from lakeward.catalog.application.payloads import beside
 from lakeward.catalog.application.ports import BodyStore
 from lakeward.catalog.domain.bodies import Body, Deflated, inflate, join
 from lakeward.catalog.domain.iceberg.reading import parse_table
@@ -93,7 +94,8 @@ class Documents:
         key = (metadata_id, references)
         text = self._plain.get(key)
         if text is None:
-            text = inflate(await self.deflated(warehouse_id, metadata_id, references=references))
+            deflated = await self.deflated(warehouse_id, metadata_id, references=references)
+            text = await beside(deflated.size, lambda: inflate(deflated))
             self._plain.put(key, text, len(text))
         return text
 
@@ -106,7 +108,7 @@ class Documents:
         metadata = self._parsed.get(metadata_id)
         if metadata is None:
             text = await self.plain(warehouse_id, metadata_id, references=False)
-            metadata = parse_table(text)
+            metadata = await beside(len(text), lambda: parse_table(text))
             self._parsed.put(metadata_id, metadata, len(text) * _PARSED_FACTOR)
         return metadata
 

@@ -6,9 +6,11 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Final
 
-from lakeward.catalog.application.access import open_tabular
+from lakeward.catalog.application.access import OpenedTabular, open_tabular
 from lakeward.catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward.catalog.application.caller import Caller
+from lakeward.catalog.application.documents import Documents
+from lakeward.catalog.application.garbage import Garbage
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.ports import Changes, Clock, Rules, TabularStore, WarehouseStore
 from lakeward.catalog.application.replaying import may_still_use
@@ -28,14 +30,15 @@ class DropTabular:
     """Drop a table or view.
 
     Attributes:
-        purge: its files are removed too, now or when it can't be restored any more.
+        purge: its files are removed too, now or when it can't be restored any more; None, where nothing was said: unless it is a
+            table that keeps them.
         force: overrides protection and soft deletion.
     """
 
     warehouse_id: WarehouseId
     ident: TabularIdent
     kind: Kind
-    purge: bool = True
+    purge: bool | None = None
     force: bool = False
 
 
@@ -46,6 +49,7 @@ async def drop_tabular(
     authorizer: Authorizer,
     warehouses: WarehouseStore,
     tabulars: TabularStore,
+    documents: Documents,
     changes: Changes,
     once: Once,
     announcer: Announcer,
@@ -55,8 +59,10 @@ async def drop_tabular(
     """Drop it: restorable for a while where the warehouse soft-deletes, else at once. No file is touched here.
 
     Raises:
-        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN, TABULAR_PROTECTED.
+        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN, TABULAR_PROTECTED; GC_DISABLED where a purge
+            was asked for; CONCURRENT_CHANGE.
     """
+    garbage = Garbage(documents)
 
     async def drop(keeper: Keeper) -> None:
         opened = await open_tabular(
@@ -68,6 +74,11 @@ async def drop_tabular(
             authorizer=authorizer,
             tabulars=tabulars,
         )
+        if command.purge is not False and command.kind is Kind.TABLE:
+            await garbage.read([opened.tabular])
+        await garbage.settled(lambda: take_out(opened, keeper))
+
+    async def take_out(opened: OpenedTabular, keeper: Keeper) -> None:
         restorable_for = None if command.force else opened.warehouse.restorable_for
         async with changes.change() as change:
             tabular = await change.lock_tabular(
@@ -77,6 +88,9 @@ async def drop_tabular(
                 raise no_such_tabular(command.kind, command.ident)
             if tabular.protected and not command.force:
                 raise protected(tabular.kind, command.ident)
+            if command.purge:
+                garbage.check([tabular])
+            purge = command.purge if command.purge is not None else not garbage.keeps(tabular)
             now = clock.now()
             task = NewTask(
                 queue=Queue.TABULAR_PURGE if restorable_for is None else Queue.SOFT_DELETION,
@@ -85,15 +99,15 @@ async def drop_tabular(
                 name=str(tabular.ident),
                 location=tabular.location,
                 scheduled_for=now + (rules.purge_after if restorable_for is None else restorable_for),
-                purge=command.purge,
+                purge=purge,
             )
             if restorable_for is None:
                 await change.delete_tabular(tabular)
             else:
                 await change.drop_tabular(tabular, at=now, expires_at=task.scheduled_for)
-            if command.purge or restorable_for is not None:
+            if purge or restorable_for is not None:
                 await change.enqueue(task)
-            told = {"purge": command.purge, "force": command.force, "soft": restorable_for is not None}
+            told = {"purge": purge, "force": command.force, "soft": restorable_for is not None}
             await change.emit(announcer.tabular(TabularChange.DROPPED, tabular, occasion(caller, now), data=told))
             await keeper.keep(change, incarnation=tabular.incarnation)
 

@@ -23,6 +23,7 @@ from uuid import UUID
 import msgspec
 
 from lakeward.catalog.application.caller import Caller
+from lakeward.catalog.application.payloads import Payload
 from lakeward.catalog.application.ports import Change, Clock, IdempotencyStore, Remembered, Rules, Scope
 from lakeward.catalog.domain.model import ProjectId, WarehouseId
 from lakeward.protocol.errors.v1 import reason_pb2
@@ -61,18 +62,20 @@ class Keyed:
         owner: where the key counts, by `of_warehouse` or `of_project`.
         method: the use case, as "createTable".
         parameters: what else is asked for: idents, flags, ids; as JSON can hold it.
-        body: the JSON that came along, if any.
+        body: the JSON that came along, if any. It is read only where something is kept or was kept under the key, so that who
+            may do nothing here can't have it read.
     """
 
     owner: str
     method: str
     parameters: Mapping[str, object]
-    body: bytes = b""
+    body: Payload | None = None
 
-    def fingerprint(self) -> bytes:
+    async def fingerprint(self) -> bytes:
         """SHA-256 over method, parameters and body, with the members of every object in one order."""
+        body = b"" if self.body is None else await self.body.digest()
         digest = hashlib.sha256()
-        for part in (self.method.encode(), _ENCODER.encode(self.parameters), _canonical(self.body)):
+        for part in (self.method.encode(), _ENCODER.encode(self.parameters), body):
             digest.update(len(part).to_bytes(8, "big"))
             digest.update(part)
         return digest.digest()
@@ -93,7 +96,7 @@ class Keeper:
     """How a change keeps what its key did. Without a key it keeps nothing."""
 
     scope: Scope | None
-    fingerprint: bytes
+    keyed: Keyed
     lifetime: timedelta
     clock: Clock
 
@@ -109,7 +112,7 @@ class Keeper:
         """
         if self.scope is not None:
             outcome = msgspec.json.encode({"done": {name: str(value) for name, value in ids.items()}})
-            remembered = Remembered(self.fingerprint, outcome)
+            remembered = Remembered(await self.keyed.fingerprint(), outcome)
             await change.remember(self.scope, remembered, until=self.clock.now() + self.lifetime)
 
 
@@ -148,19 +151,18 @@ class Once:
         """
         key = caller.idempotency_key
         if key is None or self._lifetime is None:
-            return await do(Keeper(None, b"", self._kept_for, self._clock))
+            return await do(Keeper(None, keyed, self._kept_for, self._clock))
         scope = Scope(keyed.owner, caller.principal.key, key)
-        fingerprint = keyed.fingerprint()
         async with self._alone(scope):
-            done = await self._done(scope, fingerprint)
+            done = await self._done(scope, keyed)
             if done is None:
                 try:
-                    return await do(Keeper(scope, fingerprint, self._kept_for, self._clock))
+                    return await do(Keeper(scope, keyed, self._kept_for, self._clock))
                 except Refusal as refusal:
                     # it may have tripped over what its twin in another process did
-                    done = await self._done(scope, fingerprint) if _could_be_a_twins(refusal) else None
+                    done = await self._done(scope, keyed) if _could_be_a_twins(refusal) else None
                     if done is None:
-                        await self._keep_refusal(scope, fingerprint, refusal)
+                        await self._keep_refusal(scope, keyed, refusal)
                         raise
             return await again(done)
 
@@ -179,11 +181,11 @@ class Once:
             del self._running[scope]
             mine.set_result(None)
 
-    async def _done(self, scope: Scope, fingerprint: bytes) -> Mapping[str, str] | None:
+    async def _done(self, scope: Scope, keyed: Keyed) -> Mapping[str, str] | None:
         remembered = await self._store.find(scope, now=self._clock.now())
         if remembered is None:
             return None
-        if remembered.fingerprint != fingerprint:
+        if remembered.fingerprint != await keyed.fingerprint():
             shown = str(scope.key)
             raise Refusal(
                 Reason.REASON_IDEMPOTENCY_KEY_REUSED,
@@ -196,11 +198,11 @@ class Once:
             raise Refusal(reason_pb2.Reason.Value(PREFIX + refused.reason), refused.message, **refused.metadata)
         return outcome.done
 
-    async def _keep_refusal(self, scope: Scope, fingerprint: bytes, refusal: Refusal) -> None:
+    async def _keep_refusal(self, scope: Scope, keyed: Keyed, refusal: Refusal) -> None:
         if rule_of(refusal.reason).family not in _LASTING or refusal.reason in _NEVER_KEPT:
             return
         refused = _Refused(name_of(refusal.reason), refusal.message, dict(refusal.metadata))
-        remembered = Remembered(fingerprint, msgspec.json.encode(_Outcome(refused=refused)))
+        remembered = Remembered(await keyed.fingerprint(), msgspec.json.encode(_Outcome(refused=refused)))
         await self._store.keep_refusal(scope, remembered, until=self._clock.now() + self._kept_for)
 
 
@@ -216,13 +218,6 @@ class _Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
-
-
-def _canonical(body: bytes) -> bytes:
-    try:
-        return _ENCODER.encode(msgspec.json.decode(body)) if body else b""
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return body  # not JSON: it will be refused, and is its own form until then
 
 
 def _could_be_a_twins(refusal: Refusal) -> bool:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from lakeward.catalog.application.ports import Change
 from lakeward.catalog.domain.model import Incarnation, Namespace, Warehouse, WarehouseId
-from lakeward.locations import Layout, Location, LocationError, Named
+from lakeward.locations import Layout, Location, LocationError, Named, pattern_mark
 from lakeward.locations.layout import UUID_MARK
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.remembering import remembered
@@ -72,6 +72,23 @@ def check_inside(warehouse: Warehouse, location: Location) -> None:
     )
 
 
+def check_place(warehouse: Warehouse, location: Location) -> None:
+    """Whether files of a new tabular or namespace may lie at a location.
+
+    Raises:
+        Refusal: LOCATION_NOT_ALLOWED.
+    """
+    check_inside(warehouse, location)
+    mark = pattern_mark(location.path)
+    if mark is not None:
+        raise Refusal(
+            Reason.REASON_LOCATION_NOT_ALLOWED,
+            f"location {location} holds {mark!r}, which policies of stores read as a pattern or a variable, so that no credential"
+            " can be confined to it; choose one without '*', '?' and '${'",
+            location=str(location),
+        )
+
+
 def base_of(warehouse: Warehouse) -> Location:
     """The warehouse's base location."""
     return _base(warehouse.storage.base_location)
@@ -107,7 +124,7 @@ def choose_place(warehouse: Warehouse, namespace: Namespace, requested: str | No
                 Reason.REASON_MALFORMED_LOCATION, str(error)[:1000], location=f"{namespace.location}{name}"[:500]
             ) from None
         place = Place(location, custom=UUID_MARK not in layout.tabular)
-    check_inside(warehouse, place.location)
+    check_place(warehouse, place.location)
     return place
 
 

@@ -440,6 +440,7 @@ class Rules:
         idempotency_lifetime: how long a key is remembered; None: keys are ignored.
         page_size_default: entries of a page whose size is not given.
         page_size_max: the most entries of a page.
+        referenced_by_max: the most views that a load may say it was led by.
         default_project: None where no default project is on.
     """
 
@@ -450,4 +451,5 @@ class Rules:
     idempotency_grace: timedelta
     page_size_default: int
     page_size_max: int
+    referenced_by_max: int
     default_project: ProjectId | None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-import msgspec
-
 from lakeward.catalog.application.access import open_tabular
 from lakeward.catalog.application.caller import Caller
+from lakeward.catalog.application.payloads import Payload
 from lakeward.catalog.application.ports import TabularStore
+from lakeward.catalog.domain.iceberg.documents import Invalid, read
 from lakeward.catalog.domain.model import Kind, WarehouseId
 from lakeward.catalog.domain.names import TabularIdent
 from lakeward.servicekit.authorization.actions import Action
@@ -41,7 +41,7 @@ async def check_tabular_exists(
 async def report_metrics(
     warehouse_id: WarehouseId,
     ident: TabularIdent,
-    report: bytes,
+    report: Payload,
     *,
     caller: Caller,
     authorizer: Authorizer,
@@ -62,9 +62,9 @@ async def report_metrics(
         tabulars=tabulars,
     )
     try:
-        document = msgspec.json.decode(report)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _malformed("", str(error)) from None
+        document = await report.read(read)
+    except Invalid as finding:
+        raise _malformed("", finding.message) from None
     if not isinstance(document, dict):
         raise _malformed("", "it is not an object")
     kind = document.get("report-type")
@@ -76,7 +76,7 @@ async def report_metrics(
             "warehouse_id": str(warehouse_id),
             "table": str(opened.tabular.ident),
             "report_type": kind[:100],
-            "report": report[:_MAX_LOGGED].decode(errors="replace"),
+            "report": report.raw[:_MAX_LOGGED].decode(errors="replace"),
         },
     )
 

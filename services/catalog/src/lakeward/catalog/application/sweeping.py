@@ -44,12 +44,14 @@ class Retention:
     Attributes:
         events: whole days, 1 to 14.
         attempts: of tasks.
+        keys_within: the longest that one round of sweeping keys of idempotency takes; the next one goes on.
         every: how often is swept.
         rows: in one statement.
     """
 
     events: int = 7
     attempts: timedelta = timedelta(days=90)
+    keys_within: timedelta = timedelta(seconds=30)
     every: timedelta = timedelta(minutes=1)
     rows: int = 1000
 
@@ -84,13 +86,16 @@ async def sweep_once(*, leftovers: Leftovers, clock: Clock, retention: Retention
     async def events() -> int:
         return 0 if await leftovers.old_events(days=retention.events) == 0 else rows
 
-    for what in (staged, keys, attempts, events):
-        await _all_of(what, rows=rows)
+    for what, within in ((staged, None), (keys, retention.keys_within), (attempts, None), (events, None)):
+        await _all_of(what, rows=rows, within=within)
 
 
-async def _all_of(what: Callable[[], Awaitable[int]], *, rows: int) -> None:
+async def _all_of(what: Callable[[], Awaitable[int]], *, rows: int, within: timedelta | None) -> None:
     try:
-        while await what() >= rows:
-            pass
+        async with asyncio.timeout(None if within is None else within.total_seconds()):
+            while await what() >= rows:
+                pass
+    except TimeoutError:
+        _LOG.warning("sweeping was stopped, and goes on in the next round", extra={"what": what.__name__})
     except Refusal as refused:
         _LOG.warning("something was not swept", extra={"what": what.__name__, "refusal": str(refused)})

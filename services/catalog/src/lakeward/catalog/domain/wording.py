@@ -64,6 +64,16 @@ def uuid_taken(ident: object) -> Refusal:
     )
 
 
+def purge_refused(ident: object) -> Refusal:
+    """The refusal to purge a table that keeps its files, in the words of Iceberg's Spark."""
+    return Refusal(
+        Reason.REASON_GC_DISABLED,
+        f"Cannot purge table: GC is disabled (deleting files may corrupt other tables): {ident} has gc.enabled=false; "
+        "drop it with purgeRequested=false, which keeps its files, or set gc.enabled to true first",
+        tabular=str(ident),
+    )
+
+
 def requirement_failed(object_name: str, requirement: str, found: str) -> Refusal:
     """The refusal of a commit whose requirement does not hold; a fresh read and a retry can win.
 

@@ -10,6 +10,7 @@ from lakeward.catalog.application.caller import authenticate
 from lakeward.catalog.application.dropping import DropTabular
 from lakeward.catalog.application.listing import ListTabulars
 from lakeward.catalog.application.paging import Page
+from lakeward.catalog.application.payloads import Payload
 from lakeward.catalog.application.renaming import RenameTabular
 from lakeward.catalog.domain.model import Kind, Tabular
 from lakeward.catalog.transport import decode, encode
@@ -73,7 +74,7 @@ class TableLifecycleMethods(tables_pb2_grpc.TableServiceServicer):
             decode.warehouse_id(request.warehouse_id),
             decode.tabular_ident(request.table),
             Kind.TABLE,
-            purge=request.purge if request.HasField("purge") else True,
+            purge=request.purge if request.HasField("purge") else None,
             force=request.force,
         )
         await self._lifecycle.drop(command, caller=caller)
@@ -97,5 +98,5 @@ class TableLifecycleMethods(tables_pb2_grpc.TableServiceServicer):
         """See the contract."""
         caller = await authenticate(request.context, self._known_by)
         warehouse_id, ident = decode.warehouse_id(request.warehouse_id), looked_for(Kind.TABLE, request.table)
-        await self._lifecycle.report_metrics(warehouse_id, ident, request.body, caller=caller)
+        await self._lifecycle.report_metrics(warehouse_id, ident, Payload(request.body), caller=caller)
         return tables_pb2.ReportMetricsResponse()

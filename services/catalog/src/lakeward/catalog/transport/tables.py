@@ -7,15 +7,12 @@ import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
-import msgspec
-
 from lakeward.catalog.application.caller import authenticate
+from lakeward.catalog.application.payloads import Payload
 from lakeward.catalog.application.tables.creating import CreateTable
 from lakeward.catalog.application.tables.loaded import Credential, Loaded, NotModified
 from lakeward.catalog.application.tables.loading import LoadTable
 from lakeward.catalog.application.tables.registering import RegisterTable
-from lakeward.catalog.application.tables.transactions import change_at, changes_of
-from lakeward.catalog.domain.iceberg.requests import parse_commit, parse_create_table, parse_transaction
 from lakeward.catalog.transport import decode, encode
 from lakeward.protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
 from lakeward.servicekit.authorization.identity import Identity
@@ -79,6 +76,8 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
                 what="batch",
                 limit=str(MAX_BATCH),
             )
+        if not request.items:
+            return tables_pb2.BatchLoadTablesResponse()
         loads = [asyncio.create_task(self._item(item, context)) for item in request.items]
         try:
             _, late = await asyncio.wait(loads, timeout=BATCH_SECONDS)
@@ -114,8 +113,7 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         command = CreateTable(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.namespace),
-            parse_create_table(request.body),
-            request.body,
+            Payload(request.body),
             deflated=request.accept_deflate,
         )
         return tables_pb2.CreateTableResponse(table=encode.loaded(await self._do.create(command, caller=caller)))
@@ -139,8 +137,9 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         """See the contract."""
         caller = await authenticate(request.context, self._identity)
         warehouse_id, path = decode.warehouse_id(request.warehouse_id), decode.tabular_ident(request.table)
-        change = change_at(path, parse_commit(request.body), request.body)
-        loaded = await self._do.commit(warehouse_id, change, deflated=request.accept_deflate, caller=caller)
+        loaded = await self._do.commit(
+            warehouse_id, path, Payload(request.body), deflated=request.accept_deflate, caller=caller
+        )
         response = tables_pb2.CommitTableResponse()
         encode.fill_loaded(response.table, loaded)
         return response
@@ -151,9 +150,7 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         """See the contract."""
         caller = await authenticate(request.context, self._identity)
         warehouse_id = decode.warehouse_id(request.warehouse_id)
-        requests = parse_transaction(request.body)
-        changes = changes_of(requests, _documents(request.body))
-        await self._do.commit_transaction(warehouse_id, changes, request.body, caller=caller)
+        await self._do.commit_transaction(warehouse_id, Payload(request.body), caller=caller)
         return tables_pb2.CommitTransactionResponse()
 
 
@@ -182,12 +179,3 @@ def _check_size(response: tables_pb2.LoadTableResponse) -> None:
             what="batch item",
             limit=str(MAX_BATCHED_BYTES),
         )
-
-
-class _Transaction(msgspec.Struct, rename="kebab"):
-    table_changes: list[msgspec.Raw]
-
-
-def _documents(body: bytes) -> tuple[bytes, ...]:
-    """Each change of a transaction as it came; the body was parsed, so it is known to be one."""
-    return tuple(bytes(raw) for raw in msgspec.json.decode(body, type=_Transaction).table_changes)

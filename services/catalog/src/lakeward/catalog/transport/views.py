@@ -10,11 +10,11 @@ from lakeward.catalog.application.caller import authenticate
 from lakeward.catalog.application.dropping import DropTabular
 from lakeward.catalog.application.listing import ListTabulars
 from lakeward.catalog.application.paging import Page
+from lakeward.catalog.application.payloads import Payload
 from lakeward.catalog.application.renaming import RenameTabular
 from lakeward.catalog.application.tables.loaded import Loaded
 from lakeward.catalog.application.views.committing import ViewChange
 from lakeward.catalog.application.views.creating import CreateView
-from lakeward.catalog.domain.iceberg.requests import parse_create_view, parse_view_commit
 from lakeward.catalog.domain.model import Kind, Tabular
 from lakeward.catalog.transport import decode, encode
 from lakeward.catalog.transport.pages import page_of
@@ -22,8 +22,6 @@ from lakeward.catalog.transport.probing import looked_for
 from lakeward.protocol.catalog.v1 import views_pb2, views_pb2_grpc
 from lakeward.servicekit.authorization.identity import Identity
 from lakeward.servicekit.errors import Reason, Refusal
-
-MAX_REFERENCED_BY: Final = 10
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +40,11 @@ class ViewUseCases:
 class ViewServicer(views_pb2_grpc.ViewServiceServicer):
     """Iceberg views."""
 
-    def __init__(self, identity: Identity, use_cases: ViewUseCases) -> None:
-        """Serve the use cases to whom `identity` knows."""
+    def __init__(self, identity: Identity, use_cases: ViewUseCases, *, referenced_by_max: int) -> None:
+        """Serve the use cases to whom `identity` knows; a load may say that it was led by so many views."""
         self._identity = identity
         self._do = use_cases
+        self._referenced_by_max: Final = referenced_by_max
 
     async def ListViews(self, request: views_pb2.ListViewsRequest, context: Any) -> views_pb2.ListViewsResponse:
         """See the contract."""
@@ -72,15 +71,14 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
         command = CreateView(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.namespace),
-            parse_create_view(request.body),
-            request.body,
+            Payload(request.body),
         )
         return views_pb2.CreateViewResponse(view=encode.loaded(await self._do.create(command, caller=caller)))
 
     async def LoadView(self, request: views_pb2.LoadViewRequest, context: Any) -> views_pb2.LoadViewResponse:
         """See the contract."""
         caller = await authenticate(request.context, self._identity)
-        check_depth(request.referenced_by)
+        check_depth(request.referenced_by, limit=self._referenced_by_max)
         warehouse_id = decode.warehouse_id(request.warehouse_id)
         loaded = await self._do.load(warehouse_id, looked_for(Kind.VIEW, request.view), caller=caller)
         return views_pb2.LoadViewResponse(view=encode.loaded(loaded))
@@ -98,8 +96,7 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
         change = ViewChange(
             decode.warehouse_id(request.warehouse_id),
             decode.tabular_ident(request.view),
-            parse_view_commit(request.body),
-            request.body,
+            Payload(request.body),
         )
         return views_pb2.CommitViewResponse(view=encode.loaded(await self._do.commit(change, caller=caller)))
 
@@ -110,7 +107,7 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
             decode.warehouse_id(request.warehouse_id),
             decode.tabular_ident(request.view),
             Kind.VIEW,
-            purge=request.purge if request.HasField("purge") else True,
+            purge=request.purge if request.HasField("purge") else None,
             force=request.force,
         )
         await self._do.drop(command, caller=caller)
@@ -129,17 +126,17 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
         return views_pb2.RenameViewResponse()
 
 
-def check_depth(referenced_by: Sized) -> None:
+def check_depth(referenced_by: Sized, *, limit: int) -> None:
     """Whether a chain of views is short enough, be it heeded or not.
 
     Raises:
         Refusal: REFERENCED_BY_TOO_DEEP.
     """
     depth = len(referenced_by)
-    if depth > MAX_REFERENCED_BY:
+    if depth > limit:
         raise Refusal(
             Reason.REASON_REFERENCED_BY_TOO_DEEP,
-            f"the chain of views has {depth} members; at most {MAX_REFERENCED_BY} are taken",
+            f"the chain of views has {depth} members; at most {limit} are taken",
             depth=str(depth),
-            limit=str(MAX_REFERENCED_BY),
+            limit=str(limit),
         )

@@ -60,7 +60,10 @@ def add_servicers(host: Host, roles: Roles, facts: Facts) -> None:
         tables_pb2_grpc.add_TableServiceServicer_to_server,
         TableServicer(identity, table_use_cases(roles), table_lifecycle_use_cases(roles)),
     )
-    host.add(views_pb2_grpc.add_ViewServiceServicer_to_server, ViewServicer(identity, view_use_cases(roles)))
+    host.add(
+        views_pb2_grpc.add_ViewServiceServicer_to_server,
+        ViewServicer(identity, view_use_cases(roles), referenced_by_max=roles.rules.referenced_by_max),
+    )
     host.add(signing_pb2_grpc.add_SigningServiceServicer_to_server, _signing(roles))
 
 

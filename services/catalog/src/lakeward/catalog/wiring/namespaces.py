@@ -49,6 +49,7 @@ def namespace_use_cases(roles: Roles) -> NamespaceUseCases:
             authorizer=roles.authorizer,
             warehouses=roles.warehouses,
             namespaces=roles.namespaces,
+            documents=roles.documents,
             changes=roles.changes,
             once=roles.once,
             announcer=roles.announcer,

@@ -28,6 +28,7 @@ def table_lifecycle_use_cases(roles: Roles) -> TableLifecycleUseCases:
             authorizer=roles.authorizer,
             warehouses=roles.warehouses,
             tabulars=roles.tabulars,
+            documents=roles.documents,
             changes=roles.changes,
             once=roles.once,
             announcer=roles.announcer,

@@ -74,6 +74,7 @@ def view_use_cases(roles: Roles) -> ViewUseCases:
             authorizer=roles.authorizer,
             warehouses=roles.warehouses,
             tabulars=roles.tabulars,
+            documents=roles.documents,
             changes=roles.changes,
             once=roles.once,
             announcer=roles.announcer,

@@ -29,7 +29,7 @@ _PARTITIONS: Final = (
     ("eusc-", "aws-eusc"),
 )
 _ROLE: Final = re.compile(r"arn:(aws[a-z-]*):")
-_PATTERN_MARK: Final = re.compile(r"[*?$]")
+_PATTERN_MARK: Final = re.compile(r"[*?]|\$(?=\{)")
 
 
 def build(location: Location, *, access: Access, partition: str, kms_key: str | None) -> str:
@@ -65,7 +65,7 @@ def partition_of(*, role: str | None, region: str) -> str:
 
 
 def escape(key: str) -> str:
-    """A key as the literal part of a policy's pattern."""
+    """A key as the literal part of a policy's pattern, as AWS reads it. A "$" alone begins no variable, and stays as it is."""
     return _PATTERN_MARK.sub(lambda mark: f"${{{mark[0]}}}", key)
 
 

@@ -430,7 +430,7 @@ class DropNamespaceRequest(_message.Message):
     force: _builtins.bool
     """Overrides protection; with `recursive` also soft deletion."""
     purge: _builtins.bool
-    """With `recursive`: the files of what was inside are removed later."""
+    """With `recursive`: the files of what was inside are removed later; refused where a table inside has gc.enabled=false."""
     @_builtins.property
     def context(self) -> _context_pb2.RequestContext:
         """See RequestContext."""

@@ -677,7 +677,9 @@ class DropTableRequest(_message.Message):
     warehouse_id: _builtins.str
     """Required; a UUID."""
     purge: _builtins.bool
-    """Whether its files are removed later. Unset: true."""
+    """Whether its files are removed later. Unset: true, but for a table with gc.enabled=false, whose files stay; true is refused
+    for one.
+    """
     force: _builtins.bool
     """Overrides protection and soft deletion."""
     @_builtins.property

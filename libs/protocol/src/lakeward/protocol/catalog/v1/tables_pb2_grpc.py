@@ -176,7 +176,7 @@ class TableServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CommitTransaction(self, request, context):
-        """Changes several tables, all or none.
+        """Changes several tables, all or none; each is there already, or staged.
         Errors: as CommitTable, and INVALID_ARGUMENT/IDENTIFIER_REQUIRED, IDENTIFIERS_NOT_UNIQUE, TOO_MANY_TABLES.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -185,6 +185,7 @@ class TableServiceServicer:
 
     def DropTable(self, request, context):
         """Takes a table out of its namespace; with `purge` its files are removed later.
+        Errors: FAILED_PRECONDITION/TABULAR_PROTECTED, GC_DISABLED.
         Errors: FAILED_PRECONDITION/TABULAR_PROTECTED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

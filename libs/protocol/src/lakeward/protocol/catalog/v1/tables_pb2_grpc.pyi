@@ -74,11 +74,12 @@ class TableServiceStub:
     ASSIGN_UUID_NOT_ALLOWED, SET_LOCATION_NOT_ALLOWED, IMMUTABLE_PROPERTY; FAILED_PRECONDITION/CHANGE_REFUSED.
     """
     CommitTransaction: _grpc.UnaryUnaryMultiCallable[_tables_pb2.CommitTransactionRequest, _tables_pb2.CommitTransactionResponse]
-    """Changes several tables, all or none.
+    """Changes several tables, all or none; each is there already, or staged.
     Errors: as CommitTable, and INVALID_ARGUMENT/IDENTIFIER_REQUIRED, IDENTIFIERS_NOT_UNIQUE, TOO_MANY_TABLES.
     """
     DropTable: _grpc.UnaryUnaryMultiCallable[_tables_pb2.DropTableRequest, _tables_pb2.DropTableResponse]
     """Takes a table out of its namespace; with `purge` its files are removed later.
+    Errors: FAILED_PRECONDITION/TABULAR_PROTECTED, GC_DISABLED.
     Errors: FAILED_PRECONDITION/TABULAR_PROTECTED.
     """
     RenameTable: _grpc.UnaryUnaryMultiCallable[_tables_pb2.RenameTableRequest, _tables_pb2.RenameTableResponse]
@@ -135,11 +136,12 @@ class TableServiceAsyncStub(TableServiceStub):
     ASSIGN_UUID_NOT_ALLOWED, SET_LOCATION_NOT_ALLOWED, IMMUTABLE_PROPERTY; FAILED_PRECONDITION/CHANGE_REFUSED.
     """
     CommitTransaction: _aio.UnaryUnaryMultiCallable[_tables_pb2.CommitTransactionRequest, _tables_pb2.CommitTransactionResponse]  # type: ignore[assignment]
-    """Changes several tables, all or none.
+    """Changes several tables, all or none; each is there already, or staged.
     Errors: as CommitTable, and INVALID_ARGUMENT/IDENTIFIER_REQUIRED, IDENTIFIERS_NOT_UNIQUE, TOO_MANY_TABLES.
     """
     DropTable: _aio.UnaryUnaryMultiCallable[_tables_pb2.DropTableRequest, _tables_pb2.DropTableResponse]  # type: ignore[assignment]
     """Takes a table out of its namespace; with `purge` its files are removed later.
+    Errors: FAILED_PRECONDITION/TABULAR_PROTECTED, GC_DISABLED.
     Errors: FAILED_PRECONDITION/TABULAR_PROTECTED.
     """
     RenameTable: _aio.UnaryUnaryMultiCallable[_tables_pb2.RenameTableRequest, _tables_pb2.RenameTableResponse]  # type: ignore[assignment]
@@ -247,7 +249,7 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tables_pb2.CommitTransactionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tables_pb2.CommitTransactionResponse, _abc.Awaitable[_tables_pb2.CommitTransactionResponse]]:
-        """Changes several tables, all or none.
+        """Changes several tables, all or none; each is there already, or staged.
         Errors: as CommitTable, and INVALID_ARGUMENT/IDENTIFIER_REQUIRED, IDENTIFIERS_NOT_UNIQUE, TOO_MANY_TABLES.
         """
 
@@ -258,6 +260,7 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tables_pb2.DropTableResponse, _abc.Awaitable[_tables_pb2.DropTableResponse]]:
         """Takes a table out of its namespace; with `purge` its files are removed later.
+        Errors: FAILED_PRECONDITION/TABULAR_PROTECTED, GC_DISABLED.
         Errors: FAILED_PRECONDITION/TABULAR_PROTECTED.
         """
 

@@ -214,7 +214,7 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     REASON_MALFORMED_LOCATION: _Reason.ValueType  # 205
     """{location: "..."}: not a location at all."""
     REASON_LOCATION_NOT_ALLOWED: _Reason.ValueType  # 206
-    """{location: "..."}: outside the warehouse, or not strictly below its base."""
+    """{location: "..."}: outside the warehouse, not strictly below its base, or with a mark that policies of stores read as a pattern."""
     REASON_LOCATION_TAKEN: _Reason.ValueType  # 207
     """{location: "..."}: equal to, under or over another tabular's."""
     REASON_LOCATION_NOT_EMPTY: _Reason.ValueType  # 208
@@ -269,6 +269,8 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """A change gate said no: {object: "ns.t", gate: "contracts"}."""
     REASON_VIEW_DIALECT_TWICE: _Reason.ValueType  # 233
     """Two representations of a view's version have one dialect: {dialect: "trino"}."""
+    REASON_GC_DISABLED: _Reason.ValueType  # 234
+    """A purge was asked for of a table with gc.enabled=false: {tabular: "ns.t"}."""
     REASON_NO_SUCH_TASK: _Reason.ValueType  # 240
     """{task: "..."}"""
     REASON_INVALID_STORAGE_PROFILE: _Reason.ValueType  # 400
@@ -466,7 +468,7 @@ REASON_INVALID_TABULAR_NAME: Reason.ValueType  # 204
 REASON_MALFORMED_LOCATION: Reason.ValueType  # 205
 """{location: "..."}: not a location at all."""
 REASON_LOCATION_NOT_ALLOWED: Reason.ValueType  # 206
-"""{location: "..."}: outside the warehouse, or not strictly below its base."""
+"""{location: "..."}: outside the warehouse, not strictly below its base, or with a mark that policies of stores read as a pattern."""
 REASON_LOCATION_TAKEN: Reason.ValueType  # 207
 """{location: "..."}: equal to, under or over another tabular's."""
 REASON_LOCATION_NOT_EMPTY: Reason.ValueType  # 208
@@ -521,6 +523,8 @@ REASON_CHANGE_REFUSED: Reason.ValueType  # 232
 """A change gate said no: {object: "ns.t", gate: "contracts"}."""
 REASON_VIEW_DIALECT_TWICE: Reason.ValueType  # 233
 """Two representations of a view's version have one dialect: {dialect: "trino"}."""
+REASON_GC_DISABLED: Reason.ValueType  # 234
+"""A purge was asked for of a table with gc.enabled=false: {tabular: "ns.t"}."""
 REASON_NO_SUCH_TASK: Reason.ValueType  # 240
 """{task: "..."}"""
 REASON_INVALID_STORAGE_PROFILE: Reason.ValueType  # 400

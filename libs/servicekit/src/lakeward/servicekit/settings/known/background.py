@@ -10,7 +10,6 @@ from lakeward.servicekit.settings.catalogue import Service, Setting, Support
 _CATALOG: Final = frozenset({Service.CATALOG})
 _VENDING: Final = frozenset({Service.VENDING})
 _AUTHZ: Final = frozenset({Service.AUTHZ})
-_PUBLISHERS: Final = frozenset({Service.CATALOG, Service.AUTHZ})
 _PLANNED: Final = Support.PLANNED
 
 _TASKS: Final = (
@@ -55,20 +54,20 @@ _EVENTS: Final = (
         kinds.url("nats", "tls", "ws", "wss"),
         None,
         "NATS server with JetStream that events are published to.",
-        services=_PUBLISHERS,
+        services=_CATALOG,
     ),
     Setting(
         "NATS_TOPIC",
         kinds.matching(r"[^\s*>]+", "a NATS subject"),
         None,
         "First part of events' subjects.",
-        services=_PUBLISHERS,
+        services=_CATALOG,
     ),
-    Setting("NATS_CREDS_FILE", kinds.PATH, None, "Credentials file (JWT and nkey seed).", services=_PUBLISHERS),
-    Setting("NATS_USER", kinds.TEXT, None, "User.", services=_PUBLISHERS),
-    Setting("NATS_PASSWORD", kinds.TEXT, None, "Password of the user.", secret=True, services=_PUBLISHERS),
-    Setting("NATS_TOKEN", kinds.TEXT, None, "Token.", secret=True, services=_PUBLISHERS),
-    Setting("KAFKA_TOPIC", kinds.TEXT, None, "Kafka topic of events.", support=_PLANNED, services=_PUBLISHERS),
+    Setting("NATS_CREDS_FILE", kinds.PATH, None, "Credentials file (JWT and nkey seed).", services=_CATALOG),
+    Setting("NATS_USER", kinds.TEXT, None, "User.", services=_CATALOG),
+    Setting("NATS_PASSWORD", kinds.TEXT, None, "Password of the user.", secret=True, services=_CATALOG),
+    Setting("NATS_TOKEN", kinds.TEXT, None, "Token.", secret=True, services=_CATALOG),
+    Setting("KAFKA_TOPIC", kinds.TEXT, None, "Kafka topic of events.", support=_PLANNED, services=_CATALOG),
     Setting(
         "KAFKA_CONFIG",
         kinds.TABLE,
@@ -76,14 +75,14 @@ _EVENTS: Final = (
         "Settings of the Kafka client by their own names; or the same text in a file.",
         support=_PLANNED,
         secret=True,
-        services=_PUBLISHERS,
+        services=_CATALOG,
     ),
     Setting(
         "LOG_CLOUDEVENTS",
         kinds.BOOLEAN,
         "false",
         "Whether each event is logged.",
-        services=_PUBLISHERS,
+        services=_CATALOG,
     ),
 )
 

@@ -10,6 +10,7 @@ from lakeward.servicekit.settings.catalogue import Service, Setting, Support
 PLACEHOLDER_KEY: Final = "<This is unsafe, please set a proper key>"
 
 _DATABASE: Final = frozenset({Service.CATALOG, Service.AUTHZ, Service.VENDING, Service.CLI})
+_CATALOG: Final = frozenset({Service.CATALOG})
 _VENDING: Final = frozenset({Service.VENDING})
 _MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _SPELLINGS: Final = {"disabled": "disable", "verifyca": "verify-ca", "verifyfull": "verify-full"}
@@ -27,12 +28,12 @@ _POSTGRES: Final = (
         "PG_DATABASE_URL_READ",
         kinds.POSTGRES_URL,
         None,
-        "Postgres for listings, search and statistics; the write URL if unset.",
+        "Postgres for listings, which may lag behind; the write URL if unset.",
         secret=True,
-        services=_DATABASE,
+        services=_CATALOG,
     ),
     Setting("PG_HOST_W", kinds.TEXT, None, "Host of the write URL, where no URL is given.", services=_DATABASE),
-    Setting("PG_HOST_R", kinds.TEXT, None, "Host of the read URL; the write host if unset.", services=_DATABASE),
+    Setting("PG_HOST_R", kinds.TEXT, None, "Host of the read URL; the write host if unset.", services=_CATALOG),
     Setting("PG_PORT", kinds.integer(minimum=1, maximum=65535), None, "Port of both hosts.", services=_DATABASE),
     Setting("PG_USER", kinds.TEXT, None, "Role on both hosts.", services=_DATABASE),
     Setting("PG_PASSWORD", kinds.TEXT, None, "Its password.", secret=True, services=_DATABASE),
@@ -61,7 +62,9 @@ _POSTGRES: Final = (
         "Beginning of the schemas' names, each service's own after it: `acme` gives acme_catalog; lakeward if unset.",
         services=_DATABASE,
     ),
-    Setting("PG_READ_POOL_CONNECTIONS", kinds.COUNT, "10", "Read connections of one process.", services=_DATABASE),
+    Setting(
+        "PG_READ_POOL_CONNECTIONS", kinds.COUNT, "10", "Connections of one process to the read URL.", services=_CATALOG
+    ),
     Setting("PG_WRITE_POOL_CONNECTIONS", kinds.COUNT, "5", "Write connections of one process.", services=_DATABASE),
     Setting("PG_ACQUIRE_TIMEOUT", kinds.DURATION, "5", "Longest wait for a free connection.", services=_DATABASE),
     Setting(

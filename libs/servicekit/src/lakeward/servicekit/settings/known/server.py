@@ -52,7 +52,13 @@ SETTINGS: Final = (
         "Id of the default project.",
         services=_PROJECTS,
     ),
-    Setting("SERVE_SWAGGER_UI", kinds.BOOLEAN, "true", "Whether the API pages are served.", services=_GATEWAY),
+    Setting(
+        "SERVE_SWAGGER_UI",
+        kinds.BOOLEAN,
+        "true",
+        "Whether pages for people are served: the first one, Swagger UI and the OpenAPI documents.",
+        services=_GATEWAY,
+    ),
     Setting(
         "PREFIX_TEMPLATE",
         kinds.matching(r"[^\s{}]*\{warehouse_id\}[^\s{}]*", "text that holds {warehouse_id} once"),

@@ -41,15 +41,3 @@ first_administrator: Final = sa.Table(
     sa.Column("appointed_at", _TIME, nullable=False),
     sa.CheckConstraint("only_row", name="one_row"),
 )
-
-outbox: Final = sa.Table(
-    "outbox",
-    metadata,
-    sa.Column("outbox_id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
-    sa.Column("event_id", pg.UUID, nullable=False),
-    sa.Column("stream", _KEY, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("verb", sa.Text, nullable=False),
-    sa.Column("body", sa.LargeBinary, nullable=False),
-    sa.Column("written_at", _TIME, nullable=False, server_default=sa.func.clock_timestamp()),
-)

@@ -63,9 +63,10 @@ _WAREHOUSE_COLUMNS: Final = WAREHOUSE.count(",") + 1
 class PostgresNamespaces:
     """`NamespaceStore` on Postgres."""
 
-    def __init__(self, pool: Pool) -> None:
-        """Read through `pool`, which leads to the primary."""
-        self._pool = pool
+    def __init__(self, pool: Pool, *, listings: Pool | None = None) -> None:
+        """Read through `pool`, which leads to the primary, and pages through `listings`, which may lag behind it."""
+        self._pool: Final = pool
+        self._listings: Final = listings or pool
 
     async def find(self, warehouse_id: WarehouseId, ident: NamespaceIdent) -> tuple[Warehouse | None, Namespace | None]:
         """See `NamespaceStore`."""
@@ -90,12 +91,12 @@ class PostgresNamespaces:
         shown = [*(visible.containers | visible.objects)]
         if parent is None:
             rows = await (
-                self._pool.fetch(TOP_PAGE, *page)
+                self._listings.fetch(TOP_PAGE, *page)
                 if visible.everything
-                else self._pool.fetch(VISIBLE_TOP_PAGE, *page, shown)
+                else self._listings.fetch(VISIBLE_TOP_PAGE, *page, shown)
             )
         elif visible.everything:
-            rows = await self._pool.fetch(CHILDREN_PAGE, *page, parent)
+            rows = await self._listings.fetch(CHILDREN_PAGE, *page, parent)
         else:
-            rows = await self._pool.fetch(VISIBLE_CHILDREN_PAGE, *page, parent, [*visible.containers], shown)
+            rows = await self._listings.fetch(VISIBLE_CHILDREN_PAGE, *page, parent, [*visible.containers], shown)
         return [namespace_of(row) for row in rows]

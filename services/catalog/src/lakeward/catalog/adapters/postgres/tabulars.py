@@ -95,16 +95,20 @@ class PostgresTabulars:
     together in front of it.
     """
 
-    def __init__(self, pool: Pool, containers: Containers, *, most_kept: int = 50_000) -> None:
-        """Read through `pool`, which leads to the primary.
+    def __init__(
+        self, pool: Pool, containers: Containers, *, listings: Pool | None = None, most_kept: int = 50_000
+    ) -> None:
+        """Read through `pool`, which leads to the primary, and pages through `listings`.
 
         Args:
-            pool: for `locate` best one whose sessions have `plan_cache_mode = force_generic_plan`.
+            pool: best one whose sessions plan once; see `with_generic_plans`.
+            listings: may lag behind; None: `pool`.
             containers: what is on the way to a tabular; read through the same pool.
             most_kept: values kept in memory, about 1 KB each, so that rows that are read again need not be made into values
                 again; what they are is read each time.
         """
         self._pool: Final = pool
+        self._listings: Final = listings or pool
         self._containers: Final = containers
         self._most_kept: Final = most_kept
         self._kept: Final[dict[UUID, Tabular]] = {}
@@ -208,9 +212,9 @@ class PostgresTabulars:
         """See `TabularStore`."""
         page = (warehouse_id, namespace_id, kind.value, *place_of(after), limit)
         if visible.everything:
-            rows = await self._pool.fetch(PAGE, *page)
+            rows = await self._listings.fetch(PAGE, *page)
         else:
-            rows = await self._pool.fetch(VISIBLE_PAGE, *page, [*visible.containers], [*visible.objects])
+            rows = await self._listings.fetch(VISIBLE_PAGE, *page, [*visible.containers], [*visible.objects])
         return [tabular_with_path(row) for row in rows]
 
 

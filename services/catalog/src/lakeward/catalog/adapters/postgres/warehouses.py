@@ -53,10 +53,14 @@ class PostgresServer:
 class PostgresWarehouses:
     """`WarehouseStore` on Postgres."""
 
-    def __init__(self, pool: Pool, containers: Containers) -> None:
-        """Read through `pool`, which leads to the primary, and keep single ones that were read in `containers`."""
-        self._pool = pool
-        self._containers = containers
+    def __init__(self, pool: Pool, containers: Containers, *, listings: Pool | None = None) -> None:
+        """Read through `pool`, which leads to the primary, and keep single ones that were read in `containers`.
+
+        Lists are read through `listings`, which may lag behind; None: `pool`.
+        """
+        self._pool: Final = pool
+        self._listings: Final = listings or pool
+        self._containers: Final = containers
 
     async def find(self, warehouse_id: WarehouseId) -> Warehouse:
         """See `WarehouseStore`."""
@@ -81,7 +85,7 @@ class PostgresWarehouses:
     async def list(self, project_id: ProjectId, *, active: bool | None, visible: Visibility) -> Sequence[Warehouse]:
         """See `WarehouseStore`."""
         shown = list(visible.containers | visible.objects)
-        rows = await self._pool.fetch(LIST, searchable(project_id), active, visible.everything, shown)
+        rows = await self._listings.fetch(LIST, searchable(project_id), active, visible.everything, shown)
         return [warehouse_of(row) for row in rows]
 
 

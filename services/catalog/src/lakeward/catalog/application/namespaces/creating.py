@@ -12,7 +12,7 @@ from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.namespaces.properties import LOCATION, storable
 from lakeward.catalog.application.namespaces.reading import get_namespace
-from lakeward.catalog.application.placing import base_of, check_inside, layout_of, parse_location
+from lakeward.catalog.application.placing import base_of, check_place, layout_of, parse_location
 from lakeward.catalog.application.ports import Changes, Clock, Ids, NamespaceStore, Rules, WarehouseStore
 from lakeward.catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent, check_not_reserved
@@ -67,7 +67,7 @@ async def create_namespace(
             location = await _by_layout(warehouse, parent, named, namespaces=namespaces)
         else:
             location = parse_location(wanted_location)
-            check_inside(warehouse, location)
+            check_place(warehouse, location)
         ident = NamespaceIdent((*(parent.ident.parts if parent is not None else ()), command.ident.name))
         now = clock.now()
         namespace = Namespace(

@@ -6,9 +6,11 @@ import dataclasses
 from collections.abc import Mapping
 from datetime import datetime
 
-from lakeward.catalog.application.access import open_namespace
+from lakeward.catalog.application.access import OpenedNamespace, open_namespace
 from lakeward.catalog.application.announcements import Announcer, NamespaceChange, Occasion, TabularChange, occasion
 from lakeward.catalog.application.caller import Caller
+from lakeward.catalog.application.documents import Documents
+from lakeward.catalog.application.garbage import Garbage
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.ports import (
     Change,
@@ -54,6 +56,7 @@ async def drop_namespace(
     authorizer: Authorizer,
     warehouses: WarehouseStore,
     namespaces: NamespaceStore,
+    documents: Documents,
     changes: Changes,
     once: Once,
     announcer: Announcer,
@@ -64,9 +67,11 @@ async def drop_namespace(
 
     Raises:
         Refusal: RESERVED_NAMESPACE; NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; NAMESPACE_PROTECTED,
-            NAMESPACE_DROP_NOT_ALLOWED, NAMESPACE_NOT_EMPTY, CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED.
+            NAMESPACE_DROP_NOT_ALLOWED, NAMESPACE_NOT_EMPTY, CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED;
+            GC_DISABLED where a purge was asked for; CONCURRENT_CHANGE.
     """
     check_not_reserved(command.ident, rules.reserved_namespaces)
+    garbage = Garbage(documents)
 
     async def drop(keeper: Keeper) -> None:
         opened = await open_namespace(
@@ -77,12 +82,17 @@ async def drop_namespace(
             authorizer=authorizer,
             namespaces=namespaces,
         )
+        await garbage.settled(lambda: take_out(opened, keeper))
+
+    async def take_out(opened: OpenedNamespace, keeper: Keeper) -> None:
         async with changes.change() as change:
             namespace = await change.lock_namespace(command.warehouse_id, command.ident, exclusively=True)
             if namespace.namespace_id != opened.namespace.namespace_id:  # what was decided on is gone
                 raise no_such_namespace(command.ident)
             contents = await change.contents(command.warehouse_id, namespace.namespace_id)
             check_droppable(command, opened.warehouse, namespace, contents)
+            if command.recursive and command.purge:
+                garbage.check(contents.tabulars)
             now = clock.now()
             await _enqueue_purges(command, change, contents, at=now + rules.purge_after)
             await change.delete_namespace(namespace)

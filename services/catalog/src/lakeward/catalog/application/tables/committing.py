@@ -21,11 +21,12 @@ from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.idempotency import Keeper
 from lakeward.catalog.application.metadata_files import forget_trimmed, take_back, to_the_end, write_metadata
+from lakeward.catalog.application.payloads import beside
 from lakeward.catalog.application.ports import ChangeGate, Changes, Clock, Files, Ids, TabularCommit, TabularStore
+from lakeward.catalog.application.tables.changes import TableChange, read_change, table_of_branch
 from lakeward.catalog.domain.bodies import Body
 from lakeward.catalog.domain.iceberg.commits import TableCommit, apply_to_table
 from lakeward.catalog.domain.iceberg.files import is_compressed, next_file
-from lakeward.catalog.domain.iceberg.requests import CommitRequest
 from lakeward.catalog.domain.iceberg.table import TableMetadata
 from lakeward.catalog.domain.model import Kind, MetadataId, State, Tabular, WarehouseId
 from lakeward.catalog.domain.names import TabularIdent
@@ -40,20 +41,6 @@ _ATTEMPTS: Final = 4
 _READ_BACK_ATTEMPTS: Final = 6
 _READ_BACK_PAUSE: Final = 0.25
 _WRITERS: Final = 8
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class TableChange:
-    """A change of one table.
-
-    Attributes:
-        request: requirements and updates.
-        document: the request as it came, for the event.
-    """
-
-    ident: TabularIdent
-    request: CommitRequest
-    document: bytes
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -125,7 +112,7 @@ class TableCommits:
 
         Args:
             warehouse_id: of all of them.
-            changes: no two of one table.
+            changes: no two of one table. One that is not read yet is read once its table is found and decided on.
             caller: who commits.
             keeper: keeps what the idempotency key did.
 
@@ -159,42 +146,64 @@ class TableCommits:
     async def _prepare(
         self, warehouse_id: WarehouseId, changes: Sequence[TableChange], caller: Caller
     ) -> Sequence[_Prepared]:
-        opened = await _all(
-            [
-                open_tabular(
-                    warehouse_id,
-                    change.ident,
-                    Kind.TABLE,
-                    Action.TABLE_COMMIT,
-                    caller=caller,
-                    authorizer=self._authorizer,
-                    tabulars=self._tabulars,
-                    states=LIVE_OR_STAGED,
-                )
-                for change in changes
-            ]
-        )
+        opened = await _all([self._open(warehouse_id, change, caller) for change in changes])
         now = self._clock.now()
-        return [await self._apply(entry, change, now) for entry, change in zip(opened, changes, strict=True)]
+        return [await self._apply(entry, change, now) for entry, change in opened]
+
+    async def _open(
+        self, warehouse_id: WarehouseId, change: TableChange, caller: Caller
+    ) -> tuple[OpenedTabular, TableChange]:
+        """The table of a change, decided on, and then the change, read."""
+
+        async def table(ident: TabularIdent) -> OpenedTabular:
+            return await open_tabular(
+                warehouse_id,
+                ident,
+                Kind.TABLE,
+                Action.TABLE_COMMIT,
+                caller=caller,
+                authorizer=self._authorizer,
+                tabulars=self._tabulars,
+                states=LIVE_OR_STAGED,
+            )
+
+        try:
+            opened = await table(change.ident)
+        except Refusal as absent:
+            whole = table_of_branch(change.ident)
+            if change.request is not None or whole is None or absent.reason != Reason.REASON_NO_SUCH_TABLE:
+                raise
+            try:
+                opened = await table(whole)
+            except Refusal as refusal:
+                raise absent if refusal.reason == Reason.REASON_NO_SUCH_TABLE else refusal from None
+        read = await read_change(change)
+        if read.ident.key != opened.tabular.ident.key:
+            opened = await table(read.ident)
+        return opened, read
 
     async def _apply(self, opened: OpenedTabular, change: TableChange, now: datetime) -> _Prepared:
-        tabular = opened.tabular
+        tabular, request = opened.tabular, change.request
+        assert request is not None
         try:
             base = await self._documents.table(tabular.warehouse_id, tabular.metadata_id)
         except LookupError:
             raise _LostRace from None  # another process has committed since the row was read
-        result = apply_to_table(
-            base,
-            change.request.requirements,
-            change.request.updates,
-            object_name=str(tabular.ident),
-            now_ms=int(now.timestamp() * 1000),
-            previous_file=tabular.metadata_location,
-            staged=tabular.state is State.STAGED,
-            allowed_format_versions=opened.warehouse.allowed_format_versions,
+        result = await beside(
+            len(change.document),
+            lambda: apply_to_table(
+                base,
+                request.requirements,
+                request.updates,
+                object_name=str(tabular.ident),
+                now_ms=int(now.timestamp() * 1000),
+                previous_file=tabular.metadata_location,
+                staged=tabular.state is State.STAGED,
+                allowed_format_versions=opened.warehouse.allowed_format_versions,
+            ),
         )
         if not result.changed:
-            return _Prepared(opened, result, base, tabular, Body((), ()), change.document)
+            return _Prepared(opened, result, base, tabular, Body((), ()), change.document.raw)
         location = next_file(
             result.metadata.location,
             tabular.metadata_location,
@@ -208,7 +217,8 @@ class TableCommits:
             metadata_location=location,
             expires_at=None,
         )
-        return _Prepared(opened, result, base, after, body_of(result.metadata), change.document)
+        body = await beside(len(change.document), lambda: body_of(result.metadata))
+        return _Prepared(opened, result, base, after, body, change.document.raw)
 
     async def _write(self, prepared: Sequence[_Prepared], caller: Caller, keeper: Keeper) -> None:
         changed = [entry for entry in prepared if entry.result.changed]

@@ -12,6 +12,7 @@ from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.metadata_files import take_back, to_the_end, write_metadata
 from lakeward.catalog.application.outcomes import has_arrived
+from lakeward.catalog.application.payloads import Payload, beside
 from lakeward.catalog.application.placing import Place, choose_place, location_taken, not_empty, reserve
 from lakeward.catalog.application.ports import (
     Change,
@@ -32,7 +33,7 @@ from lakeward.catalog.domain.bodies import Body
 from lakeward.catalog.domain.iceberg.creating import create_table as new_metadata
 from lakeward.catalog.domain.iceberg.files import first_file, is_compressed
 from lakeward.catalog.domain.iceberg.properties import choose_format_version
-from lakeward.catalog.domain.iceberg.requests import CreateTable as Wanted
+from lakeward.catalog.domain.iceberg.requests import parse_create_table
 from lakeward.catalog.domain.iceberg.table import TableMetadata
 from lakeward.catalog.domain.model import (
     Incarnation,
@@ -58,15 +59,13 @@ class CreateTable:
     """Create a table.
 
     Attributes:
-        wanted: the request's document, parsed.
-        request: the same as it came, for the event.
+        request: the document; it is read once the caller may create a table here.
         deflated: the caller takes compressed metadata.
     """
 
     warehouse_id: WarehouseId
     namespace: NamespaceIdent
-    wanted: Wanted
-    request: bytes
+    request: Payload
     deflated: bool = False
 
 
@@ -94,7 +93,8 @@ async def create_table(
     Raises:
         Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; INVALID_TABULAR_NAME, TABULAR_EXISTS; INVALID_METADATA and the
             other reasons of the engine; MALFORMED_LOCATION, LOCATION_NOT_ALLOWED, LOCATION_TAKEN, LOCATION_NOT_EMPTY;
-            CHANGE_REFUSED; STORE_UNAVAILABLE, STORE_DENIED, what `ClientAccess.vend` raises; COMMIT_STATE_UNKNOWN.
+            MALFORMED_DOCUMENT, CHANGE_REFUSED; STORE_UNAVAILABLE, STORE_DENIED, what `ClientAccess.vend` raises;
+            COMMIT_STATE_UNKNOWN.
     """
 
     async def do(keeper: Keeper) -> Loaded:
@@ -119,9 +119,10 @@ async def create_table(
         return await created_reply(created, caller=caller, documents=documents, clock=clock, deflated=command.deflated)
 
     async def again(done: Mapping[str, str]) -> Loaded:
+        wanted = await command.request.read(parse_create_table)
         return await current_reply(
             command.warehouse_id,
-            TabularIdent(command.namespace, command.wanted.name),
+            TabularIdent(command.namespace, wanted.name),
             caller=caller,
             authorizer=authorizer,
             tabulars=tabulars,
@@ -158,7 +159,6 @@ async def _create(
     ids: Ids,
     rules: Rules,
 ) -> Created:
-    wanted, now = command.wanted, clock.now()
     opened = await open_namespace(
         command.warehouse_id,
         command.namespace,
@@ -168,6 +168,7 @@ async def _create(
         namespaces=namespaces,
     )
     warehouse, namespace = opened.warehouse, opened.namespace
+    wanted, now = await command.request.read(parse_create_table), clock.now()
     check_new_name(wanted.name)
     ident = TabularIdent(namespace.ident, wanted.name)
     version = choose_format_version(
@@ -175,12 +176,15 @@ async def _create(
     )
     uuid = ids.uuid7()
     place = choose_place(warehouse, namespace, wanted.location, name=wanted.name, uuid=uuid)
-    metadata = new_metadata(
-        wanted,
-        table_uuid=str(uuid),
-        location=str(place.location),
-        format_version=version,
-        now_ms=int(now.timestamp() * 1000),
+    metadata = await beside(
+        len(command.request),
+        lambda: new_metadata(
+            wanted,
+            table_uuid=str(uuid),
+            location=str(place.location),
+            format_version=version,
+            now_ms=int(now.timestamp() * 1000),
+        ),
     )
     there = (await tabulars.locate(command.warehouse_id, ident)).tabular
     if there is not None and there.state in LIVE:
@@ -214,9 +218,9 @@ async def _create(
     await gate.check(tabular=ident, old=None, proposed=metadata.encode)
     # before anything is written: a table whose maker can't be given access is not made
     given = await give_access(warehouse, tabular, Level.READ_WRITE_DELETE, caller=caller, access=access, scopes=scopes)
-    body = body_of(metadata)
+    body = await beside(len(command.request), lambda: body_of(metadata))
     insertion = Insertion(
-        warehouse, namespace, tabular, place, body, TabularChange.CREATED, command.request, instead_of=staged
+        warehouse, namespace, tabular, place, body, TabularChange.CREATED, command.request.raw, instead_of=staged
     )
     await to_the_end(
         insert(insertion, caller=caller, keeper=keeper, changes=changes, files=files, announcer=announcer, clock=clock)

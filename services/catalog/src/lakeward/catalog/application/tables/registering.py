@@ -14,9 +14,11 @@ from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.metadata_files import to_the_end
 from lakeward.catalog.application.outcomes import has_arrived
+from lakeward.catalog.application.payloads import beside
 from lakeward.catalog.application.placing import (
     Place,
     check_inside,
+    check_place,
     location_taken,
     parse_location,
     reserve,
@@ -182,7 +184,7 @@ async def _register(
         raise location_taken(file)  # before the read: what another's file holds is not the caller's to learn
     metadata = await _read(warehouse, file, files=files, ids=ids, principal=caller.principal.key)
     location = parse_location(metadata.location)
-    check_inside(warehouse, location)
+    check_place(warehouse, location)
     await gate.check(tabular=ident, old=None, proposed=metadata.encode)
     tabular = Tabular(
         warehouse_id=warehouse.warehouse_id,
@@ -253,8 +255,9 @@ async def _read(warehouse: Warehouse, file: Location, *, files: Files, ids: Ids,
     folder = Location.parse(str(file).rpartition("/")[0])
     try:
         content = await files.read(warehouse, str(file), within=folder, principal=principal)
-        return read_metadata(
-            content, fresh_uuid=str(ids.uuid7()), allowed_format_versions=warehouse.allowed_format_versions
+        uuid, allowed = str(ids.uuid7()), warehouse.allowed_format_versions
+        return await beside(
+            len(content), lambda: read_metadata(content, fresh_uuid=uuid, allowed_format_versions=allowed)
         )
     except Refusal as refusal:
         if refusal.reason not in _UNUSABLE:

@@ -13,7 +13,7 @@ from lakeward.catalog.application.idempotency import Keeper
 from lakeward.catalog.application.metadata_files import to_the_end
 from lakeward.catalog.application.placing import choose_place, location_taken, not_empty
 from lakeward.catalog.application.ports import ChangeGate, Changes, Clock, Files, Ids, NamespaceStore, TabularStore
-from lakeward.catalog.application.tables.committing import TableChange
+from lakeward.catalog.application.tables.changes import TableChange
 from lakeward.catalog.application.tables.creating import Insertion, insert, keep_document
 from lakeward.catalog.domain.iceberg.commits import build_table
 from lakeward.catalog.domain.iceberg.documents import Invalid
@@ -32,9 +32,9 @@ from lakeward.servicekit.authorization.actions import Action
 from lakeward.servicekit.authorization.authorizer import Authorizer
 
 
-def creates(request: CommitRequest) -> bool:
-    """Whether a commit says that there is no such table yet."""
-    return any(isinstance(requirement, AssertCreate) for requirement in request.requirements)
+def creates(change: TableChange) -> bool:
+    """Whether a commit that was read says that there is no such table yet."""
+    return any(isinstance(requirement, AssertCreate) for requirement in _read(change).requirements)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +77,14 @@ class UnstagedCreation:
         if there is not None and there.state in LIVE:
             raise name_taken(Kind.TABLE, ident, by=there.kind)
         check_new_name(ident.name)
-        asked = _asked(change.request)
+        request = _read(change)
+        asked = _asked(request)
         if asked.format_version is not None:
             check_version(asked.format_version, allowed=warehouse.allowed_format_versions)
         uuid = asked.uuid or self.ids.uuid7()
         place = choose_place(warehouse, namespace, asked.location, name=ident.name, uuid=uuid)
         metadata = build_table(
-            change.request,
+            request,
             table_uuid=str(uuid),
             location=str(place.location),
             format_version=asked.format_version
@@ -121,7 +122,7 @@ class UnstagedCreation:
         )
         body = body_of(metadata)
         writing = insert(
-            Insertion(warehouse, namespace, tabular, place, body, TabularChange.CREATED, change.document),
+            Insertion(warehouse, namespace, tabular, place, body, TabularChange.CREATED, change.document.raw),
             caller=caller,
             keeper=keeper,
             changes=self.changes,
@@ -147,6 +148,11 @@ class _Asked:
     location: str | None
     format_version: int | None
     brings_files: bool
+
+
+def _read(change: TableChange) -> CommitRequest:
+    assert change.request is not None, "the change was read before"
+    return change.request
 
 
 def _asked(request: CommitRequest) -> _Asked:

@@ -21,7 +21,8 @@ from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.idempotency import Keeper
 from lakeward.catalog.application.metadata_files import take_back, to_the_end, write_metadata
 from lakeward.catalog.application.outcomes import has_arrived
-from lakeward.catalog.application.placing import Place, check_inside, parse_location, reserve
+from lakeward.catalog.application.payloads import Payload, beside
+from lakeward.catalog.application.placing import Place, check_place, parse_location, reserve
 from lakeward.catalog.application.ports import (
     Change,
     ChangeGate,
@@ -35,7 +36,7 @@ from lakeward.catalog.application.ports import (
 from lakeward.catalog.application.views.shown import body_of
 from lakeward.catalog.domain.bodies import Body
 from lakeward.catalog.domain.iceberg.files import is_compressed, next_file
-from lakeward.catalog.domain.iceberg.requests import CommitRequest
+from lakeward.catalog.domain.iceberg.requests import parse_view_commit
 from lakeward.catalog.domain.iceberg.views.commits import apply_to_view
 from lakeward.catalog.domain.iceberg.views.metadata import ViewMetadata, parse_view
 from lakeward.catalog.domain.model import Incarnation, Kind, MetadataId, Tabular, WarehouseId
@@ -54,14 +55,12 @@ class ViewChange:
     """A change of one view.
 
     Attributes:
-        request: requirements and updates.
-        document: the request as it came, for the event.
+        document: requirements and updates; they are read once the caller may commit to the view.
     """
 
     warehouse_id: WarehouseId
     ident: TabularIdent
-    request: CommitRequest
-    document: bytes
+    document: Payload
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -176,18 +175,22 @@ class ViewCommits:
             before = await self._documents.plain(tabular.warehouse_id, tabular.metadata_id, references=False)
         except LookupError:
             raise _LostRace from None  # another process has committed since the row was read
-        result = apply_to_view(
-            parse_view(before),
-            change.request.requirements,
-            change.request.updates,
-            object_name=str(tabular.ident),
-            now_ms=int(self._clock.now().timestamp() * 1000),
+        request = await change.document.read(parse_view_commit)
+        result = await beside(
+            len(change.document),
+            lambda: apply_to_view(
+                parse_view(before),
+                request.requirements,
+                request.updates,
+                object_name=str(tabular.ident),
+                now_ms=int(self._clock.now().timestamp() * 1000),
+            ),
         )
         location = _location(opened, result.metadata)
         metadata = msgspec.structs.replace(result.metadata, location=str(location))
         text = metadata.encode()
         if not result.changed or text == before:
-            return _Prepared(opened, tabular, before, Body((), ()), None, change.document)
+            return _Prepared(opened, tabular, before, Body((), ()), None, change.document.raw)
         await self._gate.check(tabular=tabular.ident, old=lambda: before, proposed=lambda: text)
         after = dataclasses.replace(
             tabular,
@@ -202,7 +205,7 @@ class ViewCommits:
             row_version=tabular.row_version + 1,
         )
         moves_to = Place(location, custom=True) if metadata.location != tabular.location else None
-        return _Prepared(opened, after, text, body_of(text), moves_to, change.document)
+        return _Prepared(opened, after, text, body_of(text), moves_to, change.document.raw)
 
     async def _write(self, prepared: _Prepared, caller: Caller, keeper: Keeper) -> None:
         if not prepared.changed:
@@ -270,5 +273,5 @@ def _location(opened: OpenedTabular, metadata: ViewMetadata) -> Location:
     """
     location = parse_location(metadata.location)
     if location != parse_location(opened.tabular.location):
-        check_inside(opened.warehouse, location)
+        check_place(opened.warehouse, location)
     return location

@@ -12,6 +12,7 @@ from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.documents import Documents
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward.catalog.application.metadata_files import to_the_end
+from lakeward.catalog.application.payloads import Payload, beside
 from lakeward.catalog.application.placing import choose_place
 from lakeward.catalog.application.ports import (
     ChangeGate,
@@ -28,7 +29,7 @@ from lakeward.catalog.application.tables.loaded import Loaded
 from lakeward.catalog.application.views.loading import load_view
 from lakeward.catalog.application.views.shown import body_of, show
 from lakeward.catalog.domain.iceberg.files import first_file, is_compressed
-from lakeward.catalog.domain.iceberg.requests import CreateView as Wanted
+from lakeward.catalog.domain.iceberg.requests import parse_create_view
 from lakeward.catalog.domain.iceberg.views.commits import create_view as new_metadata
 from lakeward.catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, TabularId, WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent, check_new_name
@@ -42,14 +43,12 @@ class CreateView:
     """Make a view.
 
     Attributes:
-        wanted: the request's document, parsed.
-        request: the same as it came, for the event.
+        request: the document; it is read once the caller may create a view here.
     """
 
     warehouse_id: WarehouseId
     namespace: NamespaceIdent
-    wanted: Wanted
-    request: bytes
+    request: Payload
 
 
 async def create_view(
@@ -72,8 +71,8 @@ async def create_view(
     """Make it; its metadata file is written before the row that points to it. Its directory need not be empty.
 
     Raises:
-        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; INVALID_TABULAR_NAME, TABULAR_EXISTS; EMPTY_VIEW,
-            INVALID_METADATA, PROPERTY_FORBIDDEN, UNSUPPORTED_COMPRESSION; MALFORMED_LOCATION, LOCATION_NOT_ALLOWED,
+        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; MALFORMED_DOCUMENT, INVALID_TABULAR_NAME, TABULAR_EXISTS;
+            EMPTY_VIEW, INVALID_METADATA, PROPERTY_FORBIDDEN, UNSUPPORTED_COMPRESSION; MALFORMED_LOCATION, LOCATION_NOT_ALLOWED,
             LOCATION_TAKEN; CHANGE_REFUSED; STORE_UNAVAILABLE, STORE_DENIED; COMMIT_STATE_UNKNOWN.
     """
 
@@ -96,9 +95,10 @@ async def create_view(
         return await show(insertion.warehouse, insertion.tabular, text, may_read=True, caller=caller, access=access)
 
     async def again(kept: Mapping[str, str]) -> Loaded:
+        wanted = await command.request.read(parse_create_view)
         return await load_view(
             command.warehouse_id,
-            TabularIdent(command.namespace, command.wanted.name),
+            TabularIdent(command.namespace, wanted.name),
             caller=caller,
             authorizer=authorizer,
             tabulars=tabulars,
@@ -125,7 +125,6 @@ async def _prepare(
     ids: Ids,
 ) -> tuple[Insertion, bytes]:
     """What to write, and the document as text. Nothing is changed yet."""
-    wanted, now = command.wanted, clock.now()
     opened = await open_namespace(
         command.warehouse_id,
         command.namespace,
@@ -135,11 +134,15 @@ async def _prepare(
         namespaces=namespaces,
     )
     warehouse, namespace = opened.warehouse, opened.namespace
+    wanted, now = await command.request.read(parse_create_view), clock.now()
     check_new_name(wanted.name)
     ident, uuid = TabularIdent(namespace.ident, wanted.name), ids.uuid7()
     place = choose_place(warehouse, namespace, wanted.location, name=wanted.name, uuid=uuid)
-    metadata = new_metadata(
-        wanted, view_uuid=str(uuid), location=str(place.location), now_ms=int(now.timestamp() * 1000)
+    metadata = await beside(
+        len(command.request),
+        lambda: new_metadata(
+            wanted, view_uuid=str(uuid), location=str(place.location), now_ms=int(now.timestamp() * 1000)
+        ),
     )
     there = (await tabulars.locate(command.warehouse_id, ident)).tabular
     if there is not None and there.state is State.LIVE:
@@ -165,6 +168,6 @@ async def _prepare(
     )
     text = metadata.encode()
     insertion = Insertion(
-        warehouse, namespace, tabular, place, body_of(text), TabularChange.CREATED, request=command.request
+        warehouse, namespace, tabular, place, body_of(text), TabularChange.CREATED, request=command.request.raw
     )
     return insertion, text

@@ -20,6 +20,7 @@ from lakeward.catalog.application.access import chosen_project, open_project, op
 from lakeward.catalog.application.announcements import Announcer, WarehouseChange, occasion
 from lakeward.catalog.application.caller import Caller
 from lakeward.catalog.application.idempotency import Keeper, Keyed, Once, of_project
+from lakeward.catalog.application.payloads import Payload
 from lakeward.catalog.application.ports import Changes, Clock, Ids, Rules, ServerStore, WarehouseStore
 from lakeward.catalog.application.ports_storage import StorageJudge
 from lakeward.catalog.application.warehouses.overlapping import overlap, overlapped
@@ -116,7 +117,9 @@ async def create_warehouse(
             inactive_too=True,
         )
 
-    keyed = Keyed(of_project(chosen_project(caller, rules)), "create-warehouse", _asked(command), command.profile)
+    keyed = Keyed(
+        of_project(chosen_project(caller, rules)), "create-warehouse", _asked(command), Payload(command.profile)
+    )
     return await once(keyed, caller=caller, do=create, again=again)
 
 

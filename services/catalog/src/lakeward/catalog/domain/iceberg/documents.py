@@ -1,4 +1,8 @@
-"""JSON documents: exact integers, bounded depth, and errors that name the path of what is wrong."""
+"""JSON documents: exact integers, bounded size, and errors that name the path of what is wrong.
+
+What comes from outside becomes a value here and nowhere else: `read` for what a caller sent, `read_members` for a file. Both
+look at how much a document holds before anything is made of it. A test walks the sources for another way.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from typing import Annotated, Any, Final, TypeVar, cast
 import msgspec
 
 from lakeward.servicekit.errors import Reason, Refusal
+from lakeward.servicekit.json_bounds import REQUEST_LIMITS, BeyondLimits, JsonLimits, check_json
 
 T = TypeVar("T")
 
@@ -19,7 +24,9 @@ INT: Final[type[int]] = Int  # pyright: ignore[reportAssignmentType]  # the same
 LONG: Final[type[int]] = Long  # pyright: ignore[reportAssignmentType]
 JsonObject = dict[str, Any]
 
-MAX_DEPTH: Final = 200  # about sixty nested struct types; the readers of our files stop at a thousand
+# Of a metadata file. What is accepted in a request stands one level deeper in a file, and a table that fits its 64 MiB after
+# many commits can be registered, so every number is above a request's.
+FILE_LIMITS: Final = JsonLimits(depth=REQUEST_LIMITS.depth + 8, containers=1_000_000, values=6_000_000)
 _AT: Final = re.compile(r"^(?P<message>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
 
 
@@ -57,40 +64,61 @@ def malformed(path: str, message: str) -> Refusal:
 
 
 def read(body: bytes) -> object:
-    """Decode a document that came from outside.
+    """Decode a document that a caller sent.
 
     Raises:
-        Invalid: not JSON, not UTF-8, nested more than MAX_DEPTH levels, or a number without a finite value.
+        Invalid: not JSON, not UTF-8, more in it than REQUEST_LIMITS, or a number without a finite value.
     """
+    _check_limits(body, REQUEST_LIMITS)
+    return _value(body)
+
+
+def read_members(body: bytes) -> dict[str, msgspec.Raw]:
+    """The members of a file's document as compact JSON, every value in them decoded once and found to be one.
+
+    The document is never there as values in full: a file may be far larger than a request.
+
+    Raises:
+        Invalid: as `read`, for FILE_LIMITS; not an object.
+    """
+    _check_limits(body, FILE_LIMITS)
+    members = decode(body, dict[str, msgspec.Raw])
+    compacted = {}
+    for name, raw in members.items():
+        try:
+            compacted[name] = msgspec.Raw(_compact(raw))
+        except Invalid as finding:
+            raise finding.below(name) from None
+    return compacted
+
+
+def _compact(raw: msgspec.Raw) -> bytes:
+    if bytes(memoryview(raw)[:1]) != b"[":
+        return encode(_value(raw))
+    return b"[" + b",".join([encode(_value(item)) for item in decode(raw, list[msgspec.Raw])]) + b"]"
+
+
+def _check_limits(body: bytes, limits: JsonLimits) -> None:
     try:
-        value: object = msgspec.json.decode(body)
+        check_json(body, limits)
+    except BeyondLimits as finding:
+        raise Invalid("", f"{finding}, which is the most that is taken") from None
+
+
+def _value(encoded: bytes | msgspec.Raw) -> object:
+    try:
+        value: object = msgspec.json.decode(encoded)
     except RecursionError:
         raise _too_deep() from None
     except UnicodeDecodeError as error:
         raise Invalid("", f"it is not UTF-8: {error.reason} at byte {error.start}") from None
     except msgspec.DecodeError as error:
         raise Invalid("", str(error)) from None
-    _check_depth(value)
     return value
 
 
 def _too_deep() -> Invalid:
-    return Invalid("", f"it is nested more than {MAX_DEPTH} levels deep")
-
-
-def _check_depth(value: object) -> None:
-    level = [value]
-    for _ in range(MAX_DEPTH + 1):
-        below: list[object] = []
-        for item in level:
-            if isinstance(item, dict):
-                below += [member for member in item.values() if isinstance(member, (dict, list))]
-            elif isinstance(item, list):
-                below += [member for member in item if isinstance(member, (dict, list))]
-        if not below:
-            return
-        level = below
-    raise _too_deep()
+    return Invalid("", "it is nested too deeply")
 
 
 def convert(value: object, kind: type[T]) -> T:

@@ -42,14 +42,24 @@ class SpecBody(msgspec.Struct, frozen=True, rename="kebab"):
 
 
 class PartitionSpec:
-    """A partition spec: its typed content and its JSON."""
+    """A partition spec: its typed content and its JSON.
 
-    __slots__ = ("encoded", "fields", "spec_id")
+    Attributes:
+        computed: the ids of the fields by what they compute; 0 for a field without one.
+    """
+
+    __slots__ = ("_meanings", "computed", "encoded", "fields", "spec_id")
 
     def __init__(self, body: SpecBody, encoded: bytes) -> None:
         """`encoded` must say what `body` does."""
         self.spec_id: Final = body.spec_id
         self.fields: Final = body.fields
+        # a new spec is held against all that there are, so what they compare by is made once
+        meanings = [field.meaning for field in body.fields]
+        self._meanings: Final = tuple(zip([field.name for field in body.fields], meanings, strict=True))
+        self.computed: Final[dict[tuple[tuple[int, ...], str], list[int]]] = {}
+        for meaning, field in zip(meanings, body.fields, strict=True):
+            self.computed.setdefault(meaning, []).append(field.field_id or 0)
         self.encoded: Final = encoded
 
     @classmethod
@@ -85,7 +95,7 @@ class PartitionSpec:
 
     def compatible_with(self, other: PartitionSpec) -> bool:
         """Whether both partition alike: equal sources, transforms and names, in order; field ids apart."""
-        return [(f.name, f.meaning) for f in self.fields] == [(f.name, f.meaning) for f in other.fields]
+        return self._meanings == other._meanings
 
     @property
     def last_field_id(self) -> int:
@@ -131,10 +141,11 @@ def assign_field_ids(
             FIRST_FIELD_ID + place if field.field_id is None else field.field_id
             for place, field in enumerate(spec.fields)
         )
+    wanted = {field.meaning for field in spec.fields}
     earlier: dict[tuple[tuple[int, ...], str], list[int]] = {}
     for old in known:
-        for field in old.fields:
-            earlier.setdefault(field.meaning, []).append(field.field_id or 0)
+        for meaning in wanted & old.computed.keys():
+            earlier.setdefault(meaning, []).extend(old.computed[meaning])
     requested = [field.field_id for field in spec.fields if field.field_id is not None]
     last = max([last_partition_id, FIRST_FIELD_ID - 1, *requested])
     taken: list[int] = []

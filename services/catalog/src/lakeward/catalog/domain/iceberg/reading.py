@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from lakeward.catalog.domain.iceberg.documents import INT, LONG, Int, Invalid, JsonObject, decode, encode, join, read
+from lakeward.catalog.domain.iceberg.documents import INT, LONG, Int, Invalid, JsonObject, decode, join, read_members
 from lakeward.catalog.domain.iceberg.history import History
 from lakeward.catalog.domain.iceberg.invalid import invalid_metadata
 from lakeward.catalog.domain.iceberg.partitioning import FIRST_FIELD_ID, PartitionSpec, with_legacy_ids
@@ -84,7 +84,7 @@ def register_table(body: bytes, *, fresh_uuid: str, allowed_format_versions: Col
             PROPERTY_FORBIDDEN, UNSUPPORTED_COMPRESSION.
     """
     try:
-        members = decode(encode(read(body)), dict[str, msgspec.Raw])
+        members = read_members(body)
         check_version(_required(members, "format-version", INT), allowed=allowed_format_versions)
         table = _parse(members, fresh_uuid=fresh_uuid)
         check_table(table)

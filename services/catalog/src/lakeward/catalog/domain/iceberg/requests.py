@@ -7,11 +7,11 @@ deeply, or has a member of the wrong type.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Annotated, Final, TypeVar
 
 import msgspec
 
-from lakeward.catalog.domain.iceberg.documents import Invalid, JsonObject, convert, join, malformed, read
+from lakeward.catalog.domain.iceberg.documents import Invalid, JsonObject, convert, decode, join, malformed, read
 from lakeward.catalog.domain.iceberg.partitioning import PartitionSpec
 from lakeward.catalog.domain.iceberg.requirements import Requirement, read_requirement, read_view_requirement
 from lakeward.catalog.domain.iceberg.schema import Schema
@@ -82,9 +82,15 @@ class _CreateView(msgspec.Struct, rename="kebab"):
     properties: dict[str, str] | None = None
 
 
+# Each update builds on what the ones before it made, so that what many cost grows with their square. A table of nine thousand
+# snapshots can still be made in one commit.
+MAX_UPDATES: Final = 10_000
+_Changes = Annotated[list[JsonObject], msgspec.Meta(max_length=MAX_UPDATES)]
+
+
 class _Commit(msgspec.Struct, rename="kebab"):
-    updates: list[JsonObject]
-    requirements: list[JsonObject] | None = None
+    updates: _Changes
+    requirements: _Changes | None = None
     identifier: Identifier | None = None
 
 
@@ -135,6 +141,15 @@ def parse_transaction(body: bytes) -> tuple[CommitRequest, ...]:
     """
     changes = _read(body, _Transaction).table_changes
     return tuple(_commit(change, path=f"table-changes[{index}]") for index, change in enumerate(changes))
+
+
+class _Split(msgspec.Struct, rename="kebab"):
+    table_changes: list[msgspec.Raw]
+
+
+def split_transaction(body: bytes) -> tuple[bytes, ...]:
+    """Each change of a transaction as it came, of a body that `parse_transaction` has read."""
+    return tuple(bytes(raw) for raw in decode(body, _Split).table_changes)
 
 
 def parse_view_commit(body: bytes) -> CommitRequest:

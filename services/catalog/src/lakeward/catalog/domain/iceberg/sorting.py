@@ -49,12 +49,14 @@ class OrderBody(msgspec.Struct, frozen=True, rename="kebab"):
 class SortOrder:
     """A sort order: its typed content and its JSON."""
 
-    __slots__ = ("encoded", "fields", "order_id")
+    __slots__ = ("_meanings", "encoded", "fields", "order_id")
 
     def __init__(self, body: OrderBody, encoded: bytes) -> None:
         """`encoded` must say what `body` does."""
         self.order_id: Final = body.order_id
         self.fields: Final = body.fields
+        # a new order is held against all that there are, so what they compare by is made once
+        self._meanings: Final = tuple([field.meaning for field in body.fields])
         self.encoded: Final = encoded
 
     @classmethod
@@ -89,7 +91,7 @@ class SortOrder:
 
     def same_order(self, other: SortOrder) -> bool:
         """Whether both sort alike; their ids apart."""
-        return [field.meaning for field in self.fields] == [field.meaning for field in other.fields]
+        return self._meanings == other._meanings
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SortOrder) and self.encoded == other.encoded

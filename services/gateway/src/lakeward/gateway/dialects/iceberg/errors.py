@@ -158,6 +158,8 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_VIEW_DIALECT_TWICE: Rendering(400, "IllegalArgumentException"),
     Reason.REASON_INVALID_SNAPSHOTS: Rendering(400, "BadRequestException"),
     Reason.REASON_REFERENCED_BY_TOO_DEEP: Rendering(400, "ReferencedByDepthExceeded"),
+    # 400, since clients take a 409 of a drop for a name that is taken
+    Reason.REASON_GC_DISABLED: Rendering(400, "ValidationException"),
     # 400, since clients take any 409 of a commit for one that a retry can win
     Reason.REASON_CHANGE_REFUSED: Rendering(400, "ChangeRefused"),
     Reason.REASON_NO_SUCH_TASK: Rendering(404, "TaskNotFound"),

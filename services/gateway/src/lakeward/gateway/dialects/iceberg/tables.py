@@ -29,7 +29,9 @@ SNAPSHOTS: Final = Text("snapshots", "`all`, or `refs` for those that a branch o
 REFERENCED_BY: Final = Text(
     "referenced-by", "The chain of views through which it is read, outermost first; heeded from trusted engines."
 )
-PURGE_REQUESTED: Final = Flag("purgeRequested", "Whether the files are removed later; unset: true.")
+PURGE_REQUESTED: Final = Flag(
+    "purgeRequested", "Whether the files are removed later; unset: true, but for a table with gc.enabled=false."
+)
 FORCE: Final = Flag("force", "Overrides protection and soft deletion.")
 
 _SHOWN: Final = {

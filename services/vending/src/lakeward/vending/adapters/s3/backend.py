@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from lakeward.locations import pattern_mark
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.vending.adapters.s3 import endpoints, oss, r2, sts
 from lakeward.vending.adapters.s3.identities import (
@@ -21,7 +22,7 @@ from lakeward.vending.application.ports import SigningKey
 from lakeward.vending.domain import session_policy
 from lakeward.vending.domain.credentials import CredentialKind
 from lakeward.vending.domain.profiles import profile as profiles
-from lakeward.vending.domain.profiles.s3 import can_vend
+from lakeward.vending.domain.profiles.s3 import Flavor, can_vend
 
 if TYPE_CHECKING:
     from lakeward.locations import Location
@@ -117,6 +118,8 @@ class S3Backend:
                 clock=self._clock,
                 ids=self._ids,
             )
+        if profile.flavor is not Flavor.AWS:
+            _check_confinable(grant.location, store=endpoints.sts_url(profile))
         request = RoleRequest(
             url=endpoints.sts_url(profile),
             region=profile.region,
@@ -166,3 +169,15 @@ class S3Backend:
                 self._identities.clear()  # each is made again when it is next needed
             self._identities[known] = identity
         return identity
+
+
+def _check_confinable(location: Location, *, store: str) -> None:
+    """Refuse a location that only AWS's policies can name: none is made any more, and some may be older than that."""
+    mark = pattern_mark(location.path)
+    if mark is not None:
+        raise Refusal(
+            Reason.REASON_CREDENTIAL_NOT_ISSUED,
+            f"no credential can be confined to {location}: policies of stores other than AWS have no escape for {mark!r}; move"
+            " the files to a location without it, and register them there",
+            store=store,
+        )

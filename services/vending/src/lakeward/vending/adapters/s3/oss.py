@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlencode
 
+from lakeward.locations import pattern_mark
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.vending.adapters.network.refusals import unavailable
 from lakeward.vending.adapters.s3 import failures, granted
@@ -103,12 +104,12 @@ def policy(location: Location, *, access: Access, url: str) -> str:
     """OSS's own kind of session policy.
 
     Raises:
-        Refusal: CREDENTIAL_NOT_ISSUED for a location with "*" or "?".
+        Refusal: CREDENTIAL_NOT_ISSUED for a location with "*", "?" or "${".
     """
-    if "*" in location.path or "?" in location.path:
+    if pattern_mark(location.path) is not None:
         raise Refusal(
             Reason.REASON_CREDENTIAL_NOT_ISSUED,
-            f"OSS can't confine a credential to {location}: its policies have no escape for '*' and '?'",
+            f"OSS can't confine a credential to {location}: its policies have no escape for '*', '?' and '${{'",
             store=url,
         )
     bucket = f"acs:oss:*:*:{location.bucket}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from lakeward.locations import Layout, LayoutError, Location
+from lakeward.locations import Layout, LayoutError, Location, pattern_mark
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.vending.domain import documents
 from lakeward.vending.domain.documents import Members, invalid
@@ -75,6 +75,7 @@ def normalise(text: bytes, *, credential: CredentialKind | None, replaces: bytes
     if old is not None:
         _check_replaces(profile, old)
     _try_layout(profile.base, profile.layout)
+    _check_confinable(profile, old)
     return profile
 
 
@@ -124,6 +125,17 @@ def _parse(kind: type[Profile], members: Members, *, replaces: Profile | None) -
 
 def _check_replaces(profile: Profile, old: Profile) -> None:
     profile.check_replaces(old)  # type: ignore[arg-type] # of one kind, as `normalise` has checked
+
+
+def _check_confinable(profile: Profile, old: Profile | None) -> None:
+    """Refuse what is new and would put tables where no policy can confine a credential."""
+    right = "without {!r}, which policies of stores read as a pattern or a variable"
+    if old is None and (mark := pattern_mark(profile.base.path)) is not None:
+        raise invalid("key-prefix", profile.base.path, right.format(mark))
+    layout = profile.layout
+    templates = "/".join((layout.namespace or "", layout.tabular))
+    if (old is None or old.layout != layout) and (mark := pattern_mark(templates)) is not None:
+        raise invalid("storage-layout", templates, right.format(mark))
 
 
 def _try_layout(base: Location, layout: Layout) -> None:

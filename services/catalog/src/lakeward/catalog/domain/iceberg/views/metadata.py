@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from lakeward.catalog.domain.iceberg.documents import Int, Invalid, decode, encode, encode_text, read
+from lakeward.catalog.domain.iceberg.documents import Int, Invalid, decode, encode, encode_text, read_members
 from lakeward.catalog.domain.iceberg.invalid import invalid_metadata
 from lakeward.catalog.domain.iceberg.parts import Part
 from lakeward.catalog.domain.iceberg.properties import check_codec, check_keys
@@ -94,7 +94,7 @@ def register_view(body: bytes) -> ViewMetadata:
         Refusal: INVALID_METADATA with the path, PROPERTY_FORBIDDEN, UNSUPPORTED_COMPRESSION.
     """
     try:
-        view = _parse(encode(read(body)))
+        view = _parse(encode(read_members(body)))
         _check(view)
     except Invalid as finding:
         raise invalid_metadata(finding) from None

@@ -38,18 +38,6 @@ create table first_administrator (
 )
 """,
     "comment on column first_administrator.user_id is 'null for the anonymous caller'",
-    """
-create table outbox (
-    outbox_id bigint generated always as identity,
-    event_id uuid not null,
-    stream text collate "C" not null,
-    kind text not null,
-    verb text not null,
-    body bytea not null,
-    written_at timestamptz default clock_timestamp() not null,
-    constraint outbox_pkey primary key (outbox_id)
-)
-""",
 )
 
 
