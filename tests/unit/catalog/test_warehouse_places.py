@@ -61,6 +61,7 @@ async def test_a_place_that_another_endpoint_leads_to_is_refused_and_leaves_noth
     before, kept = marked(house), dict(house.judge.kept)
     refusal = await refusal_of(create(house, "second", base=base, place="two", secret_id=str(uuid4())))
     assert (refusal.reason, refusal.metadata) == (Reason.REASON_STORAGE_OVERLAP, {"other": "first"})
+    assert "(first), whose mark is s3://lake/sales/.lakeward-warehouse;" in refusal.message
     assert len(house.catalog.rows.warehouses) == 1
     assert (marked(house), house.judge.kept) == (before, kept)
 

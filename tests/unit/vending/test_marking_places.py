@@ -27,16 +27,26 @@ HERE, ELSEWHERE = UUID(int=0x1A), UUID(int=0x1B)
 ONE, TWO, THREE = UUID(int=1), UUID(int=2), UUID(int=3)
 
 
+class Overwriting(FakeObjects):
+    """A store that takes a condition for a header like any other."""
+
+    async def write(self, key: str, content: bytes, *, content_type: str | None) -> None:
+        self.objects.pop(key, None)
+        await super().write(key, content, content_type=content_type)
+
+
 class OneStore(FakeBackend):
     """One bucket, whatever the endpoint; `opens` is where its credential may go."""
 
     def __init__(self) -> None:
         super().__init__(FakeClock())
         self.opens = ""
+        self.heeds_conditions = True
 
     async def open(self, storage: Storage) -> ObjectStore:
         del storage
-        return FakeObjects(self.objects, prefix=self.opens)
+        kind = FakeObjects if self.heeds_conditions else Overwriting
+        return kind(self.objects, prefix=self.opens)
 
 
 class House:
@@ -175,6 +185,15 @@ async def test_a_credential_for_a_prefix_alone_tells_the_same_place(house: House
     assert owner(await house.claim(TWO, "a")) == (HERE, ONE)
     await house.release(ONE, "a")
     assert house.backend.objects == {}
+
+
+@pytest.mark.parametrize("opens", ["", "a/"])
+async def test_a_store_that_heeds_no_condition_is_looked_at_first(house: House, opens: str) -> None:
+    house.backend.opens, house.backend.heeds_conditions = opens, False
+    await house.claim(ONE, "a")
+    before = dict(house.backend.objects)
+    assert owner(await house.claim(TWO, "a")) == (HERE, ONE)
+    assert house.backend.objects == before
 
 
 async def test_where_no_store_may_be_touched_nothing_is_marked(house: House) -> None:

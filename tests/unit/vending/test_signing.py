@@ -23,6 +23,7 @@ from lakeward.vending.domain.credentials import CredentialKind
 from lakeward.vending.domain.profiles import profile as profiles
 from lakeward.vending.domain.profiles.s3 import S3Profile, UrlStyle
 from lakeward.vending.domain.secret import Secret
+from lakeward.vending.domain.signing import deletion as deletion_module
 from lakeward.vending.domain.signing import sigv4, target
 from lakeward.vending.domain.signing.examine import examine
 from lakeward.vending.domain.signing.request import Signable, SigningRequest
@@ -283,6 +284,33 @@ KEY = "<Object><Key>wh/t1/a</Key></Object>"
 )
 def test_a_delete_body_that_could_be_read_in_two_ways_is_refused(cause: str, body: bytes | None) -> None:
     assert refused(f"{HOST}/lake?delete", "POST", body=body).metadata == {"cause": cause}
+
+
+def test_what_is_read_of_a_delete_body_is_no_longer_than_the_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A parser that knows namespaces writes a prefix's URI before each attribute: 125 KB became 360 MB."""
+    body = b'<Delete xmlns:a="' + b"u" * 2000 + b'" ' + b" ".join(b'a:b%d=""' % n for n in range(500)) + b"/>"
+    read: list[int] = []
+    start = deletion_module._Reader._start
+
+    def counted(self: deletion_module._Reader, name: str, attributes: dict[str, str]) -> None:
+        read.append(len(name) + sum(len(key) + len(value) for key, value in attributes.items()))
+        start(self, name, attributes)
+
+    monkeypatch.setattr(deletion_module._Reader, "_start", counted)
+    assert refused(f"{HOST}/lake?delete", "POST", body=body).metadata == {"cause": "InvalidDeleteBody"}
+    assert 0 < sum(read) <= len(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<Delete><Object><Key>" + b"k" * 5000 + b"</Key></Object></Delete>",
+        b'<s:Delete xmlns:s="http://s3.amazonaws.com/doc/2006-03-01/"/>',
+        b'<Delete xmlns="urn:x"><Object><Key>wh/t1/a</Key></Object></Delete>',
+    ],
+)
+def test_a_delete_body_that_no_client_sends_is_refused(body: bytes) -> None:
+    assert refused(f"{HOST}/lake?delete", "POST", body=body).metadata == {"cause": "InvalidDeleteBody"}
 
 
 def test_a_declared_utf_8_body_with_quiet_is_read() -> None:

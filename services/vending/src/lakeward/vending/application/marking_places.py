@@ -147,11 +147,16 @@ class _Place:
         self._store = store
 
     async def mark(self, mark: PlaceMark, takes_over: Collection[UUID]) -> Claimed:
-        """Mark the place itself."""
+        """Mark the place itself.
+
+        It is looked for before it is written, since there are stores that heed no condition and don't say so; by a listing, since
+        others deny to read what is not there.
+        """
         key = place_marks.own_key(self._base)
         found = FoundMark(self._location(key), None)
         for _ in range(_ATTEMPTS):
-            if await self._written(key, mark):
+            listed = key in await self._store.list_page(key, limit=1)
+            if not listed and await self._written(key, mark):
                 return Claimed(None, fresh=True)
             try:
                 found = FoundMark(found.location, await self._read(key))

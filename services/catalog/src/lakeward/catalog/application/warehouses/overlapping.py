@@ -26,15 +26,22 @@ async def overlapped(change: Change, storage: Storage, *, but_not: WarehouseId |
     return None
 
 
-async def overlap(other: Warehouse, *, project_id: ProjectId, caller: Caller, authorizer: Authorizer) -> Refusal:
-    """The refusal of storage that overlaps another warehouse's; it names only one that the caller sees in its project."""
+async def overlap(
+    other: Warehouse, *, project_id: ProjectId, caller: Caller, authorizer: Authorizer, mark: str | None = None
+) -> Refusal:
+    """The refusal of storage that overlaps another warehouse's; it names only one that the caller sees in its project.
+
+    `mark` is the object in the store that says so, where that is how it is known: a warehouse that moved away while its old store
+    was unreachable has left it there, and somebody may know.
+    """
     named = "one that you can't see"
     if other.project_id == project_id:
         demand = Demand(warehouse_ref(other), Action.WAREHOUSE_USE)
         if (await authorizer.decide(caller.principal, [demand]))[0] is Outcome.ALLOWED:
             named = other.name
+    by = "" if mark is None else f", whose mark is {mark}"
     return Refusal(
         Reason.REASON_STORAGE_OVERLAP,
-        f"the storage overlaps that of another warehouse ({named}); choose another bucket or key prefix",
+        f"the storage overlaps that of another warehouse ({named}){by}; choose another bucket or key prefix",
         other=named,
     )

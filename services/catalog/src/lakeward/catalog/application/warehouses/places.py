@@ -90,7 +90,9 @@ class Places:
                 raise _taken(other, ours=False)
             known = await self._find(other.warehouse_id)
             if known is not None:
-                raise await overlap(known, project_id=project_id, caller=caller, authorizer=self.authorizer)
+                raise await overlap(
+                    known, project_id=project_id, caller=caller, authorizer=self.authorizer, mark=other.location
+                )
             if other.claimed_at is None or at - other.claimed_at < LEFT_BEHIND_AFTER or len(ended) == _LOOKS:
                 raise _taken(other, ours=True)
             ended.append(other.warehouse_id)

@@ -11,12 +11,13 @@ MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_KEYS: Final = 1000
 
 _NAMESPACE: Final = "http://s3.amazonaws.com/doc/2006-03-01/"
-_SEPARATOR: Final = " "
 _CHILDREN: Final = {
     "": frozenset({"Delete"}),
     "Delete": frozenset({"Object", "Quiet"}),
     "Object": frozenset({"Key", "VersionId", "ETag", "LastModifiedTime", "Size"}),
 }
+# A key has at most 1024 bytes, and the other texts are shorter.
+_MAX_TEXT: Final = 4096
 _HOLDS_TEXT: Final = frozenset({"Quiet", "Key", "VersionId", "ETag", "LastModifiedTime", "Size"})
 
 
@@ -55,7 +56,8 @@ class _Reader:
         self._keys: list[str] = []
 
     def read(self, text: str) -> tuple[str, ...]:
-        parser = expat.ParserCreate(encoding="utf-8", namespace_separator=_SEPARATOR)
+        # Without namespaces: the parser would write a prefix's URI, which may be long, before each attribute's name.
+        parser = expat.ParserCreate(encoding="utf-8")
         parser.buffer_text = True
         parser.XmlDeclHandler = self._declaration
         parser.StartElementHandler = self._start
@@ -73,13 +75,11 @@ class _Reader:
         if encoding is not None and encoding.lower() != "utf-8":
             raise _bad(f"its encoding is {encoding[:20]}; UTF-8 is right")
 
-    def _start(self, qualified: str, attributes: dict[str, str]) -> None:
-        namespace, _, name = qualified.rpartition(_SEPARATOR)
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
         parent = self._path[-1]
         once = name != "Object"
         if (
-            namespace not in {"", _NAMESPACE}
-            or attributes
+            attributes not in ({}, {"xmlns": _NAMESPACE})
             or name not in _CHILDREN.get(parent, frozenset())
             or (once and name in self._seen[-1])
         ):
@@ -89,7 +89,7 @@ class _Reader:
         self._seen.append(set())
         self._text = ""
 
-    def _end(self, _qualified: str) -> None:
+    def _end(self, _name: str) -> None:
         name, children = self._path.pop(), self._seen.pop()
         if name == "Object" and "Key" not in children:
             raise _bad("an object has no key")
@@ -101,6 +101,8 @@ class _Reader:
 
     def _characters(self, data: str) -> None:
         if self._path[-1] in _HOLDS_TEXT:
+            if len(self._text) + len(data) > _MAX_TEXT:
+                raise _bad(f"a text in it is over {_MAX_TEXT} characters")
             self._text += data
         elif data.strip():
             raise _bad("there is text between its elements")
