@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from typing import Any
@@ -27,6 +28,7 @@ WAREHOUSE = WarehouseId(uuid4())
 class Remembering(vending_pb2_grpc.StorageServiceServicer):
     def __init__(self) -> None:
         self.asked: list[Any] = []
+        self.tells_case: bool | None = None
 
     async def StageCredential(self, request: Any, context: Any) -> vending_pb2.StageCredentialResponse:
         raise AssertionError("the catalog never sees a credential")
@@ -47,7 +49,7 @@ class Remembering(vending_pb2_grpc.StorageServiceServicer):
 
     async def ValidateStorage(self, request: Any, context: Any) -> vending_pb2.ValidateStorageResponse:
         self.asked.append(request)
-        return vending_pb2.ValidateStorageResponse()
+        return vending_pb2.ValidateStorageResponse(tells_case=self.tells_case)
 
     async def KeepSecret(self, request: Any, context: Any) -> vending_pb2.KeepSecretResponse:
         self.asked.append(request)
@@ -101,6 +103,16 @@ async def test_a_proof_is_permitted_for_the_warehouses_base_and_nothing_else(
     assert claims.secret_id == str(storage.secret_id)
     assert claims.profile_sha256 == hashlib.sha256(storage.profile).digest()
     assert asked.storage.profile == storage.profile
+
+
+@pytest.mark.parametrize("tells_case", [True, False, None])
+async def test_what_a_proof_learns_comes_back_with_the_storage(
+    judge: StorageJudge, servicer: Remembering, tells_case: bool | None
+) -> None:
+    servicer.tells_case = tells_case
+    storage = a_storage(tells_case=not tells_case)
+    proved = await judge.validate(WAREHOUSE, storage, principal="oidc~anna")
+    assert proved == dataclasses.replace(storage, tells_case=tells_case)
 
 
 async def test_a_secret_is_kept_for_its_warehouse_and_forgotten_by_its_id(

@@ -242,6 +242,7 @@ OF_OUR_OWN: Final = frozenset(
     {
         "a-full-last-page-ends",
         "all-differences-are-listed",
+        "case-is-asked-of-the-store",
         "creates-refuse-files-and-neighbours",
         "default-project-is-nil",
         "emptying-main-is-a-conflict",

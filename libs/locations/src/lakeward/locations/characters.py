@@ -50,8 +50,8 @@ def hidden_character(text: str) -> str | None:
 def pattern_mark(text: str) -> str | None:
     """What stores' policies read as a pattern or a variable rather than as itself: "*", "?" or "${"; None where nothing is.
 
-    AWS knows escapes for them. Other stores deny what is escaped so, or take the mark inside for a mark, so nothing new is put at a
-    place that has one.
+    AWS knows escapes for them. Other stores deny what is escaped so, or take the mark inside for a mark, so nothing new is put at
+    a place that has one.
     """
     found = _PATTERN.search(text)
     return None if found is None else found[0]

@@ -10,14 +10,14 @@ from lakeward.protocol.vending.v1 import vending_pb2_grpc
 from lakeward.vending.transport import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
     from uuid import UUID
 
     from lakeward.servicekit.authorization.identity import Identity
     from lakeward.servicekit.permits import PermitVerifier
     from lakeward.servicekit.rpc import Call
     from lakeward.vending.application.normalise_profile import NormalisedProfile
-    from lakeward.vending.application.validate_storage import CheckResult
+    from lakeward.vending.application.validate_storage import Validation
     from lakeward.vending.domain.credentials import CredentialKind
 
 
@@ -45,7 +45,7 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
         keep_secret: Callable[..., Awaitable[None]],
         forget_secret: Callable[..., Awaitable[None]],
         normalise_profile: Callable[..., Awaitable[NormalisedProfile]],
-        validate_storage: Callable[..., Awaitable[Sequence[CheckResult]]],
+        validate_storage: Callable[..., Awaitable[Validation]],
     ) -> None:
         """Serve whom `identity` knows, and what `verifier` verifies."""
         self._identity = identity
@@ -107,9 +107,9 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
         """See the contract."""
         del context
         storage = request.storage
-        results = await self._validate_storage(self._permit(storage), storage.profile)
-        response = pb.ValidateStorageResponse()
-        for result in results:
+        validation = await self._validate_storage(self._permit(storage), storage.profile)
+        response = pb.ValidateStorageResponse(tells_case=validation.tells_case)
+        for result in validation.checks:
             check = response.checks.add(name=result.check.value, passed=result.passed)
             check.duration.FromTimedelta(result.duration)
         return response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from types import MappingProxyType
 from uuid import UUID
 
@@ -39,7 +40,7 @@ class VendingStorage:
             signs_remotely=reply.signs_remotely,
         )
 
-    async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> None:
+    async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> Storage:
         """See `StorageJudge`."""
         permitted = self._permits.storage(
             warehouse_id,
@@ -50,7 +51,8 @@ class VendingStorage:
             purpose=permits_pb2.PURPOSE_VALIDATE,
             principal=principal,
         )
-        await self._stub.ValidateStorage(vending_pb2.ValidateStorageRequest(storage=permitted))
+        reply = await self._stub.ValidateStorage(vending_pb2.ValidateStorageRequest(storage=permitted))
+        return dataclasses.replace(storage, tells_case=reply.tells_case if reply.HasField("tells_case") else None)
 
     async def keep_secret(self, secret_id: UUID, warehouse_id: WarehouseId) -> None:
         """See `StorageJudge`."""
