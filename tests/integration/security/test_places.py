@@ -1,7 +1,7 @@
 """An adversary asks for a place that reads as its own and leads into somebody else's.
 
-`PLACES` are spellings of where the other's table lies, of what lies inside or around it, and of places outside the warehouse; a create,
-a register and a namespace are tried with each. `NEIGHBOURS` are places that are really others: there a table may lie, and its
+`PLACES` are spellings of where the other's table lies, of what lies inside or around it, and of places outside the warehouse; a
+create, a view and a register are tried with each. `NEIGHBOURS` are places that are really others: there a table may lie, and its
 credentials open nothing of the other's.
 """
 

@@ -112,7 +112,8 @@ with moved as (
     update tabular
        set metadata_id = $4, metadata_location = $5, state = 'live', expires_at = null,
            location = coalesce($6, location), location_key = coalesce($7, location_key),
-           location_digest = coalesce($8, location_digest), location_folded = case when $7::text is null then location_folded else $22 end
+           location_digest = coalesce($8, location_digest),
+           location_folded = case when $7::text is null then location_folded else $22 end
      where warehouse_id = $1 and incarnation = $2 and metadata_id = $3 and state in ('live', 'staged')
     returning warehouse_id, incarnation),
 body as (
