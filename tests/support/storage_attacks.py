@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from xml.etree import ElementTree as ET
 
 import httpx
@@ -169,14 +169,22 @@ async def put(store: S3Store, path: str, content: bytes) -> None:
 
 
 async def as_key(
-    store: S3Store, key: Key, method: str, path: str, body: bytes = b"", *, signed_path: str | None = None, **extra: str
+    store: S3Store,
+    key: Key,
+    method: str,
+    path: str,
+    body: bytes = b"",
+    *,
+    token: str | None = None,
+    signed_path: str | None = None,
+    **extra: str,
 ) -> Answer:
     """A request that a key signed over `signed_path`, else over what is sent; further headers are not signed."""
     url = urlsplit(signed_path or path)
     request = Signable(
         method=method,
         authority=urlsplit(store.endpoint).netloc,
-        path=url.path,
+        path="/" + quote(unquote(url.path[1:]), safe="-_.~/"),
         query=parse_qsl(url.query, keep_blank_values=True),
         headers={},
         payload_hash=hashlib.sha256(body).hexdigest(),
@@ -188,7 +196,7 @@ async def as_key(
         region=store.region,
         access_key_id=key.access_key,
         secret_access_key=Secret(key.secret_key),
-        session_token=None,
+        session_token=None if token is None else Secret(token),
         now=datetime.now(UTC),
     )
     added = [(name.replace("_", "-"), value) for name, value in extra.items()]

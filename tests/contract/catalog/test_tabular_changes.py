@@ -13,7 +13,7 @@ from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward.locations import Location
 from lakeward.servicekit.errors import Reason, Refusal
 from tests.support.catalog.stores import Stores
-from tests.support.catalog.values import NOON, a_body, a_commit, a_namespace, a_purge, a_tabular, an_event
+from tests.support.catalog.values import NOON, a_body, a_commit, a_namespace, a_purge, a_storage, a_tabular, an_event
 
 
 async def _text(stores: Stores, tabular: Tabular, metadata_id: MetadataId, *, references: bool = False) -> str:
@@ -380,6 +380,63 @@ async def test_places_overlap_by_whole_segments(stores: Stores, where: str, encl
         assert not await change.overlapping(
             tabular.warehouse_id, location, enclosed_too=enclosed_too, but_not=tabular.incarnation
         )
+
+
+@pytest.mark.parametrize("tells_case", [True, False, None])
+@pytest.mark.parametrize(
+    ("place", "other", "overlaps"),
+    [
+        ("s3://lake/base/Abc%3F", "s3://lake/base/abc%3F", True),
+        ("s3://lake/base/Abc%3F", "s3://lake/base/Abc%3f", True),
+        ("s3://lake/base/Kelvin/t", "s3://lake/base/\u212aelvin/t", True),
+        ("s3://lake/base/STRASSE", "s3://lake/base/stra\u00dfe", True),
+        ("s3://lake/base/abc", "s3://lake/base/ABC/inner", True),
+        ("s3://lake/base/ABC/inner", "s3://lake/base/abc", True),
+        ("s3://lake/base/abc", "s3://lake/base/ABCD", False),
+        ("s3://lake/base/caf\u00e9", "s3://lake/base/cafe\u0301", False),
+    ],
+)
+async def test_places_that_differ_by_case_alone_are_one_unless_the_store_was_seen_to_tell_them_apart(
+    stores: Stores, tells_case: bool | None, place: str, other: str, overlaps: bool
+) -> None:
+    warehouse = await stores.with_warehouse(storage=a_storage(tells_case=tells_case))
+    tabular = await stores.with_tabular(await stores.with_namespace(warehouse), location=place)
+    async with stores.changes.change() as change:
+        found = await change.overlapping(warehouse.warehouse_id, Location.parse(other), enclosed_too=True)
+        assert found == (tabular if overlaps and tells_case is not True else None)
+        await change.delete_tabular(tabular)
+        await change.enqueue(a_purge(tabular))
+    async with stores.changes.change() as change:
+        pending = await change.purge_pending(warehouse.warehouse_id, Location.parse(other))
+        assert pending is (overlaps and tells_case is not True)
+
+
+async def test_a_table_that_moved_is_found_without_regard_to_case_where_it_is_and_not_where_it_was(
+    stores: Stores,
+) -> None:
+    tabular = await stores.with_tabular(location="s3://lake/base/Before")
+    moved = Location.parse("s3://lake/base/After")
+    async with stores.changes.change() as change:
+        assert not await change.commit_tabulars([dataclasses.replace(a_commit(tabular), location=moved)])
+    async with stores.changes.change() as change:
+        for place, found in (("before", False), ("AFTER", True)):
+            location = Location.parse(f"s3://lake/base/{place}")
+            overlapping = await change.overlapping(tabular.warehouse_id, location, enclosed_too=True)
+            assert (overlapping is not None) is found, place
+
+
+async def test_what_a_proof_learns_of_case_is_kept_with_its_warehouse(stores: Stores) -> None:
+    warehouse = await stores.with_warehouse(storage=a_storage(tells_case=None))
+    tabular = await stores.with_tabular(await stores.with_namespace(warehouse), location="s3://lake/base/abc")
+    for tells_case in (True, False):
+        async with stores.changes.change() as change:
+            locked = await change.lock_warehouse(warehouse.warehouse_id)
+            await change.update_warehouse(locked, storage=dataclasses.replace(locked.storage, tells_case=tells_case))
+        async with stores.changes.change() as change:
+            assert (await change.lock_warehouse(warehouse.warehouse_id)).storage.tells_case is tells_case
+            other = Location.parse("s3://lake/base/ABC")
+            found = await change.overlapping(warehouse.warehouse_id, other, enclosed_too=False)
+            assert found == (None if tells_case else tabular)
 
 
 async def test_a_location_longer_than_an_index_entry_is_compared_whole(stores: Stores) -> None:

@@ -138,6 +138,7 @@ def _statements(tabular: Tabular) -> dict[str, tuple[str, tuple[object, ...], se
         [],
         [],
         [],
+        None,
     )
     children = (here, *place_of(None), 100)
     return {

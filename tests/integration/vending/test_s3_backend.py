@@ -97,7 +97,7 @@ async def test_a_warehouse_on_a_confining_store_is_valid_and_left_clean(backend:
     assert credential is not None
     await secrets.stage(SECRET, credential, staged_by="a", warehouse_id=None, now=START)
     claims = permit(Purpose.VALIDATE, profile, location=below(s3_store))
-    results = await validate_storage(
+    validation = await validate_storage(
         claims,
         profile,
         skip=False,
@@ -106,7 +106,8 @@ async def test_a_warehouse_on_a_confining_store_is_valid_and_left_clean(backend:
         clock=SystemClock(),
         ids=RandomIds(),
     )
-    assert all(result.passed for result in results)
+    assert all(result.passed for result in validation.checks)
+    assert validation.tells_case is False  # SeaweedFS matches policies without case
     assert await (await backend.open(storage(s3_store))).list_page(f"{s3_store.prefix}/", limit=10) == []
 
 

@@ -148,7 +148,8 @@ async def test_a_warehouse_is_staged_judged_proved_and_used(service: Service) ->
             )
         )
     )
-    assert [check.passed for check in validated.checks] == [True] * 7
+    assert [check.passed for check in validated.checks] == [True] * 8
+    assert validated.tells_case is False  # SeaweedFS matches policies without case
     await service.storage.KeepSecret(pb.KeepSecretRequest(secret_id=secret_id, warehouse_id=str(WAREHOUSE)))
 
     files, at = storage(place, secret_id, permits.PURPOSE_FILES), f"{place.url}/t1/metadata/0.gz.metadata.json"

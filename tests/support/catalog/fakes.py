@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import gzip
 import itertools
 import json
@@ -134,6 +135,7 @@ class PlainJudge:
         self.forgotten: list[UUID] = []
         self.steps: list[str] = []
         self.refuses: dict[str, Refusal] = {}
+        self.tells_case: bool | None = True
 
     def _step(self, name: str) -> None:
         self.steps.append(name)
@@ -154,9 +156,10 @@ class PlainJudge:
             credential_kind=None if secret_id is None else "s3:access-key",
         )
 
-    async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> None:
+    async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> Storage:
         self._step("validate")
         await asyncio.sleep(0)  # others run meanwhile, as with real storage
+        return dataclasses.replace(storage, tells_case=self.tells_case)
 
     async def claim_place(
         self,

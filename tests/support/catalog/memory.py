@@ -434,15 +434,17 @@ class MemoryChange:
         for tabular in self.rows.tabulars.values():
             if tabular.warehouse_id != warehouse_id or tabular.incarnation == but_not:
                 continue
-            place = Location.parse(tabular.location)
-            if place.contains(location) or (enclosed_too and location.contains(place)):
+            ours, theirs = (_compared(self.rows, warehouse_id, each) for each in (str(location), tabular.location))
+            if ours.startswith(theirs) or (enclosed_too and theirs.startswith(ours)):
                 return tabular
         return None
 
     async def purge_pending(self, warehouse_id: WarehouseId, location: Location) -> bool:
         purges = [task for task in self.rows.tasks.values() if task.warehouse_id == warehouse_id]
+        folds = self.rows.warehouses[warehouse_id].storage.folds
         return any(
-            task.queue is Queue.TABULAR_PURGE and Location.parse(task.location).overlaps(location) for task in purges
+            task.queue is Queue.TABULAR_PURGE and Location.parse(task.location).overlaps(location, folded=folds)
+            for task in purges
         )
 
     async def insert_tabular(self, tabular: Tabular, body: Body) -> None:
@@ -539,6 +541,12 @@ def _page(found: list[tuple[datetime, UUID, Row]], after: After | None, limit: i
     ordered = sorted(found, key=lambda entry: entry[:2])
     place = None if after is None else (after.created_at, after.id)
     return [entry[2] for entry in ordered if place is None or entry[:2] > place][:limit]
+
+
+def _compared(rows: Rows, warehouse_id: WarehouseId, text: str) -> str:
+    """A location's key, as it is compared in its warehouse."""
+    location = Location.parse(text)
+    return location.folded_key if rows.warehouses[warehouse_id].storage.folds else location.key
 
 
 def _warehouse(rows: Rows, warehouse_id: WarehouseId) -> Warehouse:

@@ -108,17 +108,26 @@ class FakeObjects:
         objects: by key; shared.
         prefix: what the credential opens.
         access: what it may do there.
+        folds: what disregards case: "policies", "keys".
     """
 
     def __init__(
-        self, objects: dict[str, bytes] | None = None, *, prefix: str = "", access: Access = Access.READ_WRITE_DELETE
+        self,
+        objects: dict[str, bytes] | None = None,
+        *,
+        prefix: str = "",
+        access: Access = Access.READ_WRITE_DELETE,
+        folds: frozenset[str] = frozenset(),
     ) -> None:
+        self._folds = folds
         self.objects = {} if objects is None else objects
         self._prefix = prefix
         self._access = access
 
     async def read(self, key: str, *, limit: int) -> bytes:
         self._check(key, Access.READ)
+        if "keys" in self._folds:
+            key = next((each for each in self.objects if each.casefold() == key.casefold()), key)
         if key not in self.objects:
             raise Refusal(Reason.REASON_FILE_NOT_FOUND, f"there is no {key}", location=key)
         content = self.objects[key]
@@ -143,7 +152,8 @@ class FakeObjects:
         return sorted(key for key in self.objects if key.startswith(prefix))[:limit]
 
     def _check(self, key: str, access: Access) -> None:
-        if not key.startswith(self._prefix) or not self._access.allows(access):
+        compared = (key.casefold(), self._prefix.casefold()) if "policies" in self._folds else (key, self._prefix)
+        if not compared[0].startswith(compared[1]) or not self._access.allows(access):
             raise Refusal(Reason.REASON_STORE_DENIED, f"denied at {key}", store="fake")
 
 
@@ -156,6 +166,7 @@ class FakeBackend:
         life: of credentials.
         terms: on which the own key signs; None: the store obeys what anybody adds.
         obeys_forwarding: the store holds session policies against a path that it does not act on.
+        folds_policies, folds_keys: the store disregards case.
     """
 
     def __init__(
@@ -166,7 +177,10 @@ class FakeBackend:
         life: dt.timedelta = dt.timedelta(hours=1),
         terms: SigningTerms | None = TERMS,
         obeys_forwarding: bool = False,
+        folds_policies: bool = False,
+        folds_keys: bool = False,
     ) -> None:
+        self._folds = frozenset(["policies"] * folds_policies + ["keys"] * folds_keys)
         self.objects: dict[str, bytes] = {}
         self.grants: list[Grant] = []
         self.opened = 0
@@ -181,13 +195,13 @@ class FakeBackend:
     async def open(self, storage: Storage) -> ObjectStore:
         del storage
         self.opened += 1
-        return FakeObjects(self.objects)
+        return FakeObjects(self.objects, folds=self._folds)
 
     async def open_vended(self, storage: Storage, credential: SessionCredential) -> ObjectStore:
         del storage
         grant = self._scopes[credential.access_key_id]
         prefix = grant.location.prefix if self._enforces_scope else ""
-        return FakeObjects(self.objects, prefix=prefix, access=grant.access)
+        return FakeObjects(self.objects, prefix=prefix, access=grant.access, folds=self._folds)
 
     async def signing_key(self, storage: Storage) -> SigningKey:
         assert storage.credential is not None

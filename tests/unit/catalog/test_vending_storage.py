@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from datetime import UTC
@@ -29,6 +30,7 @@ class Remembering(vending_pb2_grpc.StorageServiceServicer):
     def __init__(self) -> None:
         self.asked: list[Any] = []
         self.claimed = vending_pb2.ClaimPlaceResponse(fresh=True)
+        self.tells_case: bool | None = None
 
     async def StageCredential(self, request: Any, context: Any) -> vending_pb2.StageCredentialResponse:
         raise AssertionError("the catalog never sees a credential")
@@ -49,7 +51,7 @@ class Remembering(vending_pb2_grpc.StorageServiceServicer):
 
     async def ValidateStorage(self, request: Any, context: Any) -> vending_pb2.ValidateStorageResponse:
         self.asked.append(request)
-        return vending_pb2.ValidateStorageResponse()
+        return vending_pb2.ValidateStorageResponse(tells_case=self.tells_case)
 
     async def ClaimPlace(self, request: Any, context: Any) -> vending_pb2.ClaimPlaceResponse:
         self.asked.append(request)
@@ -145,6 +147,16 @@ async def test_whose_a_taken_place_is_comes_back_as_vending_said_it(judge: Stora
         servicer.claimed = vending_pb2.ClaimPlaceResponse(other=said)
         claimed = await judge.claim_place(WAREHOUSE, a_storage(), installation=uuid4(), at=NOON, takes_over=[])
         assert claimed == Claimed(known, fresh=False)
+
+
+@pytest.mark.parametrize("tells_case", [True, False, None])
+async def test_what_a_proof_learns_comes_back_with_the_storage(
+    judge: StorageJudge, servicer: Remembering, tells_case: bool | None
+) -> None:
+    servicer.tells_case = tells_case
+    storage = a_storage(tells_case=not tells_case)
+    proved = await judge.validate(WAREHOUSE, storage, principal="oidc~anna")
+    assert proved == dataclasses.replace(storage, tells_case=tells_case)
 
 
 async def test_a_secret_is_kept_for_its_warehouse_and_forgotten_by_its_id(

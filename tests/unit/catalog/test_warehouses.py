@@ -120,6 +120,29 @@ async def test_storage_beside_another_warehouses_is_allowed(base: str) -> None:
     await create(await a_house(), base=base)
 
 
+@pytest.mark.parametrize("tells_case", [True, False, None])
+@pytest.mark.parametrize("base", ["s3://lake/DEMO", "s3://lake/Demo/inside"])
+async def test_storage_that_differs_from_anothers_by_case_alone_is_refused_unless_the_store_tells_them_apart(
+    tells_case: bool | None, base: str
+) -> None:
+    house = await a_house()
+    house.judge.tells_case, kept = tells_case, dict(house.judge.kept)
+    making = create(house, base=base, secret_id=str(uuid4()))
+    if tells_case:
+        await making
+        return
+    assert (await refusal_of(making)).reason == Reason.REASON_STORAGE_OVERLAP
+    assert house.judge.kept == kept
+
+
+async def test_what_a_new_proof_learns_of_case_takes_the_place_of_what_was_known() -> None:
+    house = await a_house()
+    for tells_case in (False, True, None):
+        house.judge.tells_case = tells_case
+        await update(house, keep_credential=True)
+        assert stored(house).storage.tells_case is tells_case
+
+
 async def test_an_overlap_with_an_inactive_warehouse_counts() -> None:
     house = await a_house()
     house.change_warehouse(active=False)

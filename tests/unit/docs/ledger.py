@@ -243,6 +243,7 @@ OF_OUR_OWN: Final = frozenset(
         "a-full-last-page-ends",
         "all-differences-are-listed",
         "bounds-on-strangers",
+        "case-is-asked-of-the-store",
         "commits-make-what-was-not-staged",
         "creates-refuse-files-and-neighbours",
         "default-project-is-nil",

@@ -8,7 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from lakeward.locations import Location, LocationError, pattern_mark
-from lakeward.locations.location import MAX_BYTES, SCHEMES
+from lakeward.locations.location import MAX_BYTES, SCHEMES, fold
 
 KEYS = st.text(alphabet=string.ascii_letters + string.digits + "-_.=~+ é漢", min_size=1, max_size=6).filter(
     lambda text: text not in {".", ".."}
@@ -136,6 +136,10 @@ def test_containment_is_that_of_segments_in_every_form_it_is_asked_in(
     assert (outer.key in (*inner.enclosing_keys(), inner.key)) is truth
     assert outer.strictly_contains(inner) is (truth and left[1] != right[1])
     assert outer.overlaps(inner) is (truth or inner.contains(outer))
+    assert outer.overlaps(inner, folded=True) or not outer.overlaps(inner)
+    if truth:  # folded, what lies inside still does, by the same ranges
+        assert inner.folded_key.startswith(outer.folded_key)
+        assert outer.folded_key <= inner.folded_key < fold(outer.key_end)
     if truth:
         assert outer.relative(inner) == right[1][len(left[1]) :]
 
@@ -220,3 +224,29 @@ def test_a_quoted_name_is_taken_literally() -> None:
 )
 def test_what_a_policy_would_read_as_a_pattern_is_found(text: str, mark: str | None) -> None:
     assert pattern_mark(text) == mark
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("Abc", "aBC", True),
+        ("%3F", "%3f", True),
+        ("\u212a", "k", True),
+        ("\u00c9", "\u00e9", True),
+        ("stra\u00dfe", "STRASSE", True),
+        ("\u03c3", "\u03c2", True),
+        ("\u00e9", "e\u0301", False),
+        ("a", "\uff41", False),
+        ("a", "ab", False),
+    ],
+)
+def test_places_are_alike_without_case_and_in_no_other_way(one: str, other: str, alike: bool) -> None:
+    left, right = location("abc", ("x", one)), location("abc", ("x", other))
+    assert (left.folded_key == right.folded_key) is alike
+    assert left.key != right.key
+
+
+def test_a_place_lies_in_its_parent() -> None:
+    assert str(location("abc", ("x", "y")).parent()) == "s3://abc/x"
+    with pytest.raises(ValueError, match="lies in nothing"):
+        location("abc", ()).parent()

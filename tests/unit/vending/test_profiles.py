@@ -98,6 +98,7 @@ def test_a_normal_form_is_its_own_normal_form_and_names_its_place(
         ("key_prefix", {"key-prefix": "a/../b"}),
         ("key_prefix", {"key-prefix": "a//b"}),
         ("key_prefix", {"key-prefix": "x" * 897}),
+        ("S3Endpoint", {"endpoint": "http://sto\nre"}),
         ("S3Endpoint", {"endpoint": "ftp://h"}),
         ("S3Endpoint", {"endpoint": "http://h/other"}),
         ("S3Endpoint", {"endpoint": "http://user:pw@h"}),

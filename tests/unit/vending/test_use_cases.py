@@ -380,7 +380,7 @@ async def validate(house: House, profile: bytes = PROFILE, *, skip: bool = False
 
 async def test_a_store_that_confines_credentials_passes_every_check_and_is_left_clean(house: House) -> None:
     house.backend.objects["wh/other"] = b"stays"
-    results = await validate(house)
+    results = (await validate(house)).checks
     assert [result.check for result in results] == list(Check)
     assert all(result.passed for result in results)
     assert house.backend.objects == {"wh/other": b"stays"}
@@ -416,13 +416,31 @@ async def test_an_error_that_is_no_denial_does_not_count_as_confinement(
 
 
 async def test_checks_of_vending_are_skipped_where_nothing_is_vended(house: House) -> None:
-    results = await validate(house, profile_text(sts_enabled=False))
+    results = (await validate(house, profile_text(sts_enabled=False))).checks
     assert [result.check for result in results if not result.passed] == [Check.ISSUED, Check.VENDED, Check.SCOPE]
     assert house.backend.terms_asked == 1
 
 
+@pytest.mark.parametrize("vending", [True, False])
+async def test_a_store_that_tells_case_is_known_to(house: House, vending: bool) -> None:
+    validation = await validate(house, profile_text(sts_enabled=vending))
+    assert validation.tells_case is True
+
+
+async def test_a_store_whose_policies_disregard_case_is_valid_and_known_to() -> None:
+    house = await House(folds_policies=True).with_secret()
+    assert (await validate(house)).tells_case is False
+    assert not house.backend.objects
+
+
+@pytest.mark.parametrize("vending", [True, False])
+async def test_a_store_whose_keys_disregard_case_is_valid_and_known_to(vending: bool) -> None:
+    house = await House(folds_keys=True).with_secret()
+    assert (await validate(house, profile_text(sts_enabled=vending))).tells_case is False
+
+
 async def test_signing_is_not_proved_where_nothing_is_signed(house: House) -> None:
-    results = await validate(house, profile_text(sts_enabled=False, remote_signing_enabled=False))
+    results = (await validate(house, profile_text(sts_enabled=False, remote_signing_enabled=False))).checks
     skipped = [result.check for result in results if not result.passed]
     assert skipped == [Check.ISSUED, Check.VENDED, Check.SCOPE, Check.SIGNED]
     assert house.backend.terms_asked == 0
@@ -444,8 +462,9 @@ async def test_a_store_whose_sessions_open_more_for_a_forwarded_request_fails_an
 
 
 async def test_a_validation_that_is_switched_off_touches_nothing(house: House) -> None:
-    results = await validate(house, skip=True)
-    assert not any(result.passed for result in results)
+    validation = await validate(house, skip=True)
+    assert not any(result.passed for result in validation.checks)
+    assert validation.tells_case is None
     assert not house.backend.opened
 
 

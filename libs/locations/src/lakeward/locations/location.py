@@ -136,6 +136,14 @@ class Location:
         """
         return self.key[:-1] + chr(ord("/") + 1)
 
+    @property
+    def folded_key(self) -> str:
+        """The key without regard to case: one for all places that a store may take for one, that of an escape's digits included.
+
+        Folding goes character by character, so what lies inside lies inside when both are folded.
+        """
+        return fold(self.key)
+
     def enclosing_keys(self) -> tuple[str, ...]:
         """Keys of all places that strictly contain this one, the bucket first: what could be taken above it."""
         head = self._of(self.scheme, self.host, ()).key
@@ -152,9 +160,10 @@ class Location:
         """Whether `other` lies inside this place and is not it."""
         return len(other.key) > len(self.key) and other.key.startswith(self.key)
 
-    def overlaps(self, other: Location) -> bool:
-        """Whether the two are one place or one lies inside the other."""
-        return self.contains(other) or other.contains(self)
+    def overlaps(self, other: Location, *, folded: bool = False) -> bool:
+        """Whether the two are one place or one lies inside the other; `folded`: without regard to case."""
+        ours, theirs = (self.folded_key, other.folded_key) if folded else (self.key, other.key)
+        return ours.startswith(theirs) or theirs.startswith(ours)
 
     def admits(self, other: Location, *, alternative_protocols: bool) -> bool:
         """Whether a tabular of a warehouse with this base may lie at `other`: strictly inside, by an allowed scheme.
@@ -182,6 +191,16 @@ class Location:
                 raise LocationError(text, f"it has a segment that {fault}")
         return joined
 
+    def parent(self) -> Self:
+        """The place that it lies in.
+
+        Raises:
+            ValueError: it is a whole bucket.
+        """
+        if not self.segments:
+            raise ValueError(f"{self} lies in nothing")
+        return self._of(self.scheme, self.host, self.segments[:-1])
+
     def relative(self, inner: Location) -> tuple[str, ...]:
         """The segments that lead from here to `inner`; empty when both are one place.
 
@@ -195,6 +214,11 @@ class Location:
     def __str__(self) -> str:
         """The URI without a trailing slash."""
         return "/".join((f"{self.scheme}:/", self.host, *self.segments))
+
+
+def fold(key: str) -> str:
+    """A key, or the beginning of one, without regard to case."""
+    return key.casefold()
 
 
 def _length(text: str) -> int:

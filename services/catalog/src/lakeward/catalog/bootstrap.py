@@ -51,7 +51,7 @@ from lakeward.servicekit.settings.authorization import AuthzBackend
 from lakeward.servicekit.settings.postgres import PostgresSettings
 
 MIGRATIONS: Final = "lakeward.catalog.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 1
+SCHEMA_NUMBER: Final = 2
 SERVICE: Final = "catalog"
 # The public API's words for deciders.
 _BACKENDS: Final = {

@@ -59,12 +59,15 @@ class StorageJudge(Protocol):
         """
         ...
 
-    async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> None:
+    async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> Storage:
         """Prove the storage by real writes, reads, lists and deletes, with what would be vended too.
+
+        The storage comes back with what was learnt of it: whether it tells case.
 
         Raises:
             Refusal: STORAGE_VALIDATION_FAILED with the first check that failed.
         """
+        ...
 
     async def claim_place(
         self,

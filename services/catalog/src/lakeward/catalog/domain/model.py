@@ -77,6 +77,7 @@ class Storage:
         client_defaults: for an Iceberg client's configuration.
         push_delete_disabled: clients are asked not to delete files where the warehouse soft-deletes.
         signs_remotely: requests can be signed.
+        tells_case: the store was seen to tell places apart that differ by case alone; None: nobody tried.
     """
 
     profile: bytes
@@ -89,6 +90,12 @@ class Storage:
     client_defaults: Mapping[str, str]
     push_delete_disabled: bool
     signs_remotely: bool
+    tells_case: bool | None = None
+
+    @property
+    def folds(self) -> bool:
+        """Whether places that differ by case alone count as one: unless the store was seen to tell them apart."""
+        return self.tells_case is not True
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.vending.application import prove_signing
 from lakeward.vending.application.ports import Grant
+from lakeward.vending.application.prove_case import tells_case
 from lakeward.vending.application.storages import storage_of
 from lakeward.vending.domain.access import Access
 from lakeward.vending.domain.permit import Purpose
@@ -32,6 +33,7 @@ _CONTENT: Final = gzip.compress(b'"lakeward was here"', mtime=0)
 _LIMIT: Final = 1024
 _PAGE: Final = 1000
 _CLEANUP_PAGES: Final = 10
+_OPENED: Final = "vended-test"
 
 
 class Check(enum.StrEnum):
@@ -43,6 +45,7 @@ class Check(enum.StrEnum):
     VENDED = "vended-credentials-read-write"
     SCOPE = "vended-credentials-scope-enforced"
     SIGNED = "remote-signing-scope-enforced"
+    CASE = "case-sensitivity-determined"
     CLEANUP = "cleanup"
 
 
@@ -59,6 +62,19 @@ class CheckResult:
     duration: dt.timedelta
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Validation:
+    """What was proved, and what was learnt on the way.
+
+    Attributes:
+        checks: every check, in the order in which it ran.
+        tells_case: whether the store tells places apart that differ by case alone; None where nothing was tried.
+    """
+
+    checks: Sequence[CheckResult]
+    tells_case: bool | None
+
+
 async def validate_storage(
     permit: Permit,
     profile: bytes,
@@ -68,7 +84,7 @@ async def validate_storage(
     backends: Backends,
     clock: Clock,
     ids: Ids,
-) -> Sequence[CheckResult]:
+) -> Validation:
     """Run the checks below a directory of their own, which is empty again afterwards.
 
     Args:
@@ -85,7 +101,7 @@ async def validate_storage(
     """
     permit.require(Purpose.VALIDATE, Access.READ_WRITE_DELETE)
     if skip:
-        return [CheckResult(check, passed=False, duration=dt.timedelta()) for check in Check]
+        return Validation([CheckResult(check, passed=False, duration=dt.timedelta()) for check in Check], None)
     storage = await storage_of(permit, profile, secrets=secrets)
     run = _Run(clock)
     directory = permit.location.join(str(ids.new()))
@@ -93,13 +109,15 @@ async def validate_storage(
     store = await run.check(Check.CLIENT, lambda: backend.open(storage))
     try:
         await run.check(Check.SERVER, lambda: _read_write(store, directory.join("metadata", "test").path))
-        await _check_vended(run, store, storage, directory, principal=permit.principal, backend=backend)
+        told = await _check_vended(
+            run, store, storage, directory.join(_OPENED), principal=permit.principal, backend=backend
+        )
     except Refusal:
         # the first failure is what is told; what it left behind goes, if it can
         await _try_cleanup(store, directory)
         raise
     await run.check(Check.CLEANUP, lambda: _clean_up(store, directory))
-    return run.results
+    return Validation(run.results, told)
 
 
 class _Run:
@@ -127,8 +145,9 @@ class _Run:
 
 
 async def _check_vended(
-    run: _Run, server: ObjectStore, storage: Storage, directory: Location, *, principal: str, backend: StorageBackend
-) -> None:
+    run: _Run, server: ObjectStore, storage: Storage, opened: Location, *, principal: str, backend: StorageBackend
+) -> bool:
+    """What clients get, confined to `opened`; whether the store tells that from its sibling by case."""
     kind = None if storage.credential is None else storage.credential.kind
     profile = profiles.as_s3(storage.profile)
     if not can_vend(profile, kind):
@@ -137,8 +156,7 @@ async def _check_vended(
             await run.check(Check.SIGNED, lambda: prove_signing.key_confined(backend, storage))
         else:
             run.skip(Check.SIGNED)
-        return
-    opened = directory.join("vended-test")
+        return await run.check(Check.CASE, lambda: tells_case(server, None, opened=opened))
     grant = Grant(storage, opened, Access.READ_WRITE_DELETE, principal)
 
     async def issued() -> tuple[SessionCredential, ObjectStore]:
@@ -147,13 +165,14 @@ async def _check_vended(
 
     credential, vended = await run.check(Check.ISSUED, issued)
     await run.check(Check.VENDED, lambda: _read_write(vended, opened.join("metadata", "test").path))
-    outside = await run.check(Check.SCOPE, lambda: _scope_enforced(server, vended, directory))
+    outside = await run.check(Check.SCOPE, lambda: _scope_enforced(server, vended, opened.parent()))
     await run.check(
         Check.SIGNED,
         lambda: prove_signing.session_confined(
             backend, storage, credential, opened=opened, outside=outside, failed=_failed
         ),
     )
+    return await run.check(Check.CASE, lambda: tells_case(server, vended, opened=opened))
 
 
 async def _read_write(store: ObjectStore, key: str) -> None:

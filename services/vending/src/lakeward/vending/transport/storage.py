@@ -11,7 +11,7 @@ from lakeward.servicekit.errors import invalid_field
 from lakeward.vending.transport import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
     from uuid import UUID
 
     from lakeward.servicekit.authorization.identity import Identity
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lakeward.servicekit.rpc import Call
     from lakeward.vending.application.marking_places import Claimed, FoundMark
     from lakeward.vending.application.normalise_profile import NormalisedProfile
-    from lakeward.vending.application.validate_storage import CheckResult
+    from lakeward.vending.application.validate_storage import Validation
     from lakeward.vending.domain.credentials import CredentialKind
 
 _MAX_TAKEN_OVER: Final = 1000
@@ -51,7 +51,7 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
         keep_secret: Callable[..., Awaitable[None]],
         forget_secret: Callable[..., Awaitable[None]],
         normalise_profile: Callable[..., Awaitable[NormalisedProfile]],
-        validate_storage: Callable[..., Awaitable[Sequence[CheckResult]]],
+        validate_storage: Callable[..., Awaitable[Validation]],
         claim_place: Callable[..., Awaitable[Claimed]],
         release_place: Callable[..., Awaitable[None]],
     ) -> None:
@@ -117,9 +117,9 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
         """See the contract."""
         del context
         storage = request.storage
-        results = await self._validate_storage(self._permit(storage), storage.profile)
-        response = pb.ValidateStorageResponse()
-        for result in results:
+        validation = await self._validate_storage(self._permit(storage), storage.profile)
+        response = pb.ValidateStorageResponse(tells_case=validation.tells_case)
+        for result in validation.checks:
             check = response.checks.add(name=result.check.value, passed=result.passed)
             check.duration.FromTimedelta(result.duration)
         return response

@@ -842,6 +842,11 @@ class ValidateStorageResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     CHECKS_FIELD_NUMBER: _builtins.int
+    TELLS_CASE_FIELD_NUMBER: _builtins.int
+    tells_case: _builtins.bool
+    """Whether the store tells places apart that differ by case alone, in its keys and in the policies of what is vended; unset: it was
+    not tried.
+    """
     @_builtins.property
     def checks(self) -> _containers.RepeatedCompositeFieldContainer[Global___ValidationCheck]:
         """Every check, in the order in which it ran."""
@@ -850,12 +855,15 @@ class ValidateStorageResponse(_message.Message):
         self,
         *,
         checks: _abc.Iterable[Global___ValidationCheck] | None = ...,
+        tells_case: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_tells_case", b"_tells_case", "tells_case", b"tells_case"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["checks", b"checks"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_tells_case", b"_tells_case", "checks", b"checks", "tells_case", b"tells_case"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__tells_case: _TypeAlias = _typing.Literal["tells_case"]  # noqa: Y015
+    _WhichOneofArgType__tells_case: _TypeAlias = _typing.Literal["_tells_case", b"_tells_case"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__tells_case) -> _WhichOneofReturnType__tells_case | None: ...
 
 Global___ValidateStorageResponse: _TypeAlias = ValidateStorageResponse  # noqa: Y015
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from lakeward.catalog.adapters.postgres.places import folded_of
 from lakeward.catalog.application.ports import Remembered, Scope
 from lakeward.catalog.domain.events import Event
 from lakeward.catalog.domain.tasks import NewTask
@@ -51,8 +52,8 @@ on conflict (owner, principal, key) do update
 returning key
 """
 ENQUEUE: Final = """
-insert into task (warehouse_id, task_id, queue, incarnation, name, location, location_key, purge, due_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+insert into task (warehouse_id, task_id, queue, incarnation, name, location, location_key, location_folded, purge, due_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 on conflict (warehouse_id, queue, incarnation) where state in ('waiting', 'running') do nothing
 returning task_id
 """
@@ -106,6 +107,7 @@ async def write(connection: Connection, *, events: Sequence[Event], record: KeyR
 async def enqueue(connection: Connection, task: NewTask, *, task_id: UUID) -> UUID:
     """See `Change.enqueue`; `task_id` is for a new task."""
     equal = (task.warehouse_id, task.queue.value, task.incarnation)
+    location = Location.parse(task.location)
     while True:
         queued = await connection.fetchval(
             ENQUEUE,
@@ -115,7 +117,8 @@ async def enqueue(connection: Connection, task: NewTask, *, task_id: UUID) -> UU
             task.incarnation,
             task.name,
             task.location,
-            Location.parse(task.location).key,
+            location.key,
+            folded_of(location),
             task.purge,
             task.scheduled_for,
         )

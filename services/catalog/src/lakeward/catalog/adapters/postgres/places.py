@@ -12,9 +12,19 @@ from uuid import UUID
 
 from lakeward.catalog.adapters.postgres.schema import LOCATION_KEY_INDEXED
 from lakeward.locations import Location
+from lakeward.locations.location import fold
 
 LOCK_SHARED: Final = "select pg_advisory_xact_lock_shared($1)"
 LOCK_EXCLUSIVE: Final = "select pg_advisory_xact_lock($1)"
+
+
+# Whether a place and another that differs by case alone are one in the warehouse $1: unless its store was seen to tell them.
+FOLDS: Final = "coalesce((select not tells_case from warehouse where warehouse_id = $1), true)"
+
+
+def folded_of(location: Location) -> str | None:
+    """What `location_folded` holds; see `schema.FOLDED`."""
+    return None if location.key.isascii() else location.folded_key
 
 
 def digest_of(key: str) -> bytes:
@@ -22,16 +32,21 @@ def digest_of(key: str) -> bytes:
     return hashlib.sha256(key.encode()).digest()[:16]
 
 
-def at_or_above(location: Location) -> tuple[list[str], list[str]]:
-    """The keys of a place and of all that contain it: their indexed parts, and whole."""
+def at_or_above(location: Location) -> tuple[list[str], list[str], list[str]]:
+    """The keys of a place and of all that contain it: folded, their indexed parts and whole; and as they are."""
     keys = [*location.enclosing_keys(), location.key]
-    return [key[:LOCATION_KEY_INDEXED] for key in keys], keys
+    folded = [fold(key) for key in keys]
+    return [key[:LOCATION_KEY_INDEXED] for key in folded], folded, keys
 
 
-def at_or_inside(location: Location) -> tuple[str, str, str, str]:
-    """Bounds of the keys of a place and all inside it: of the indexed part, both included; of the whole key, half open."""
+def at_or_inside(location: Location) -> tuple[str, str, str, str, str, str]:
+    """Bounds of the keys of a place and all inside it.
+
+    Folded: of the indexed part, both included, and of the whole key, half open. Then of the key as it is, half open.
+    """
     low, high = location.key, location.key_end
-    return low[:LOCATION_KEY_INDEXED], high[:LOCATION_KEY_INDEXED], low, high
+    folded_low, folded_high = fold(low), fold(high)
+    return folded_low[:LOCATION_KEY_INDEXED], folded_high[:LOCATION_KEY_INDEXED], folded_low, folded_high, low, high
 
 
 def locations_lock(warehouse_id: UUID) -> int:

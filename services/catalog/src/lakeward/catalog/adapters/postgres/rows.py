@@ -27,8 +27,9 @@ from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
 
 WAREHOUSE: Final = (
     "w.warehouse_id, w.project_id, w.name, w.active, w.storage_profile, w.secret_id, w.credential_kind, w.base_location, "
-    "w.place, w.layout, w.schemes, w.client_defaults, w.push_delete_disabled, w.signs_remotely, w.restorable_for, "
-    "w.allowed_format_versions, w.default_format_version, w.protected, w.row_version, w.created_at, w.updated_at"
+    "w.place, w.layout, w.schemes, w.client_defaults, w.push_delete_disabled, w.signs_remotely, w.tells_case, "
+    "w.restorable_for, w.allowed_format_versions, w.default_format_version, w.protected, w.row_version, w.created_at, "
+    "w.updated_at"
 )
 NAMESPACE: Final = (
     "n.warehouse_id, n.namespace_id, n.parent_id, n.path, n.properties, n.location, n.protected, n.row_version, "
@@ -61,6 +62,7 @@ def warehouse_of(row: Iterable[Any]) -> Warehouse:
         client_defaults,
         push_delete_disabled,
         signs_remotely,
+        tells_case,
         restorable_for,
         allowed_format_versions,
         default_format_version,
@@ -85,6 +87,7 @@ def warehouse_of(row: Iterable[Any]) -> Warehouse:
             client_defaults=_decode_mapping(client_defaults),
             push_delete_disabled=push_delete_disabled,
             signs_remotely=signs_remotely,
+            tells_case=tells_case,
         ),
         restorable_for=restorable_for,
         allowed_format_versions=tuple(allowed_format_versions),

@@ -19,6 +19,9 @@ from lakeward.servicekit.postgres.lease_table import define_leases
 
 LOCATION_KEY_INDEXED: Final = 600
 """How many characters of a location key are indexed: a b-tree entry holds 2704 bytes, a location up to 4096."""
+FOLDED: Final = "coalesce(location_folded, lower(location_key))"
+"""A location key without regard to case. Under the collation "C" `lower` knows ASCII alone; where there is more, we fold it and
+store it, since the database knows other rules than we do. A release that stores nothing is right about ASCII."""
 EVENT_SLOTS: Final = 16
 """Partitions of the event log, one a day in turn, so that forgetting a day is a TRUNCATE and never DDL."""
 
@@ -75,6 +78,9 @@ warehouse = sa.Table(
     sa.Column("client_defaults", pg.JSON, nullable=False),
     sa.Column("push_delete_disabled", sa.Boolean, nullable=False),
     sa.Column("signs_remotely", sa.Boolean, nullable=False),
+    sa.Column(
+        "tells_case", sa.Boolean, doc="its store tells places apart that differ by case alone; null: nobody tried"
+    ),
     sa.Column("restorable_for", pg.INTERVAL),
     sa.Column("allowed_format_versions", pg.ARRAY(sa.SmallInteger), nullable=False),
     sa.Column("default_format_version", sa.SmallInteger, nullable=False),
@@ -135,7 +141,7 @@ namespace = sa.Table(
     ),
 )
 
-_LOCATION_PREFIX = sa.text(f'("left"(location_key, {LOCATION_KEY_INDEXED}))')
+_LOCATION_PREFIX = sa.text(f'("left"({FOLDED}, {LOCATION_KEY_INDEXED}))')
 
 tabular = sa.Table(
     "tabular",
@@ -150,6 +156,9 @@ tabular = sa.Table(
     sa.Column("name_key", _KEY, nullable=False),
     sa.Column("location", sa.Text, nullable=False),
     sa.Column("location_key", _KEY, nullable=False),
+    sa.Column(
+        "location_folded", _KEY, doc="its key without regard to case, where that is not `lower` of it; see FOLDED"
+    ),
     sa.Column("location_digest", sa.LargeBinary, nullable=False, doc="the first half of its key's SHA-256"),
     sa.Column("metadata_id", pg.UUID, nullable=False),
     sa.Column("metadata_location", sa.Text),
@@ -179,7 +188,7 @@ tabular = sa.Table(
         unique=True,
         info=_serves("tabulars.BY_ID", "tables.INSERT"),
     ),
-    # Unique by the digest, ordered by the key's beginning: ranges of keys and two racing creates at one place.
+    # Unique by the digest, ordered by the folded key's beginning: ranges of keys and two racing creates at one place.
     sa.Index(
         "tabular_location",
         "warehouse_id",
@@ -318,6 +327,9 @@ task = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("location", sa.Text, nullable=False),
     sa.Column("location_key", _KEY, nullable=False),
+    sa.Column(
+        "location_folded", _KEY, doc="its key without regard to case, where that is not `lower` of it; see FOLDED"
+    ),
     sa.Column("purge", sa.Boolean, nullable=False),
     sa.Column("state", sa.Text, nullable=False, server_default="waiting"),
     sa.Column("due_at", _TIME, nullable=False, doc="waiting: when it may start; running: when its holder is given up"),

@@ -12,9 +12,16 @@ from typing import Final
 import asyncpg
 
 from lakeward.catalog.adapters.postgres.bodies import BodyRow
-from lakeward.catalog.adapters.postgres.places import at_or_above, at_or_inside, digest_of, making_lock
+from lakeward.catalog.adapters.postgres.places import (
+    FOLDS,
+    at_or_above,
+    at_or_inside,
+    digest_of,
+    folded_of,
+    making_lock,
+)
 from lakeward.catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
-from lakeward.catalog.adapters.postgres.schema import LOCATION_KEY_INDEXED
+from lakeward.catalog.adapters.postgres.schema import FOLDED, LOCATION_KEY_INDEXED
 from lakeward.catalog.application.ports import TabularCommit
 from lakeward.catalog.domain.bodies import Body
 from lakeward.catalog.domain.model import Incarnation, Kind, MetadataId, Namespace, State, Tabular, WarehouseId
@@ -27,28 +34,33 @@ from lakeward.servicekit.postgres.pools import Connection
 OVERLAPPING: Final = f"""
 select {TABULAR}, n.path
   from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
- where t.warehouse_id = $1 and left(t.location_key, {LOCATION_KEY_INDEXED}) = any($2::text[])
-   and t.location_key = any($3::text[]) and t.incarnation is distinct from $4
+ where t.warehouse_id = $1 and left({FOLDED}, {LOCATION_KEY_INDEXED}) = any($2::text[])
+   and {FOLDED} = any($3::text[]) and ({FOLDS} or t.location_key = any($4::text[]))
+   and t.incarnation is distinct from $5
  limit 1
 """
 ENCLOSED: Final = f"""
 select {TABULAR}, n.path
   from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
  where t.warehouse_id = $1
-   and left(t.location_key, {LOCATION_KEY_INDEXED}) >= $2 and left(t.location_key, {LOCATION_KEY_INDEXED}) <= $3
-   and t.location_key >= $4 and t.location_key < $5 and t.incarnation is distinct from $6
+   and left({FOLDED}, {LOCATION_KEY_INDEXED}) >= $2 and left({FOLDED}, {LOCATION_KEY_INDEXED}) <= $3
+   and {FOLDED} >= $4 and {FOLDED} < $5
+   and ({FOLDS} or (t.location_key >= $6 and t.location_key < $7))
+   and t.incarnation is distinct from $8
  limit 1
 """
 PURGE_PENDING: Final = f"""
 select exists (
     select from task
      where warehouse_id = $1 and queue = 'tabular_purge' and state in ('waiting', 'running')
-       and left(location_key, {LOCATION_KEY_INDEXED}) = any($2::text[]) and location_key = any($3::text[])
+       and left({FOLDED}, {LOCATION_KEY_INDEXED}) = any($2::text[]) and {FOLDED} = any($3::text[])
+       and ({FOLDS} or location_key = any($4::text[]))
     union all
     select from task
      where warehouse_id = $1 and queue = 'tabular_purge' and state in ('waiting', 'running')
-       and left(location_key, {LOCATION_KEY_INDEXED}) >= $4 and left(location_key, {LOCATION_KEY_INDEXED}) <= $5
-       and location_key >= $6 and location_key < $7)
+       and left({FOLDED}, {LOCATION_KEY_INDEXED}) >= $5 and left({FOLDED}, {LOCATION_KEY_INDEXED}) <= $6
+       and {FOLDED} >= $7 and {FOLDED} < $8
+       and ({FOLDS} or (location_key >= $9 and location_key < $10)))
 """
 # A staged row makes way in the statement that takes its name; had it become live meanwhile it stays, and the name is taken.
 INSERT: Final = """
@@ -59,8 +71,9 @@ gone as (
      where warehouse_id = $1 and namespace_id = $6 and name_key = $8 and state = 'staged' returning incarnation),
 made as (
     insert into tabular (warehouse_id, incarnation, tabular_id, kind, state, namespace_id, name, name_key, location,
-           location_key, location_digest, metadata_id, metadata_location, protected, row_version, created_at, expires_at)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
+           location_key, location_digest, metadata_id, metadata_location, protected, row_version, created_at, expires_at,
+           location_folded)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $31
       from (select count(*) from gone) g cross join (select count(*) from held) h
     returning warehouse_id, incarnation, metadata_id),
 body as (
@@ -99,7 +112,8 @@ with moved as (
     update tabular
        set metadata_id = $4, metadata_location = $5, state = 'live', expires_at = null,
            location = coalesce($6, location), location_key = coalesce($7, location_key),
-           location_digest = coalesce($8, location_digest)
+           location_digest = coalesce($8, location_digest),
+           location_folded = case when $7::text is null then location_folded else $22 end
      where warehouse_id = $1 and incarnation = $2 and metadata_id = $3 and state in ('live', 'staged')
     returning warehouse_id, incarnation),
 body as (
@@ -196,6 +210,7 @@ async def insert(connection: Connection, tabular: Tabular, body: Body) -> None:
             list(row.chunks),
             list(row.chunks.values()),
             making_lock(tabular.incarnation),
+            folded_of(Location.parse(tabular.location)),
         )
     except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError) as violation:
         raise _told(violation, tabular.ident, tabular.location) from None
@@ -306,6 +321,7 @@ def _commit_columns(commit: TabularCommit) -> tuple[object, ...]:
         list(row.chunks),
         new,
         [row.chunks[chunk_id] for chunk_id in new],
+        None if commit.location is None else folded_of(commit.location),
     )
 
 

@@ -12,7 +12,7 @@ import asyncpg
 from lakeward.catalog.adapters.postgres.containers import Containers
 from lakeward.catalog.adapters.postgres.places import at_or_above
 from lakeward.catalog.adapters.postgres.rows import TABULAR, located_tabular, searchable, tabular_with_path
-from lakeward.catalog.adapters.postgres.schema import LOCATION_KEY_INDEXED
+from lakeward.catalog.adapters.postgres.schema import FOLDED, LOCATION_KEY_INDEXED
 from lakeward.catalog.application.ports import After, Located, Visibility
 from lakeward.catalog.domain.model import Kind, Namespace, NamespaceId, Tabular, TabularId, WarehouseId
 from lakeward.catalog.domain.names import TabularIdent
@@ -37,8 +37,8 @@ select {TABULAR}, n.path
 BY_LOCATION: Final = f"""
 select {TABULAR}, n.path
   from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
- where t.warehouse_id = $1 and left(t.location_key, {LOCATION_KEY_INDEXED}) = any($2::text[])
-   and t.location_key = any($3::text[])
+ where t.warehouse_id = $1 and left({FOLDED}, {LOCATION_KEY_INDEXED}) = any($2::text[])
+   and {FOLDED} = any($3::text[]) and t.location_key = any($4::text[])
  order by length(t.location_key) desc limit 1
 """
 PAGE: Final = f"""

@@ -22,9 +22,9 @@ AT_PLACE: Final = f"select {WAREHOUSE} from warehouse w where w.place = $1 order
 LOCK: Final = f"select {WAREHOUSE} from warehouse w where w.warehouse_id = $1 for no key update"
 INSERT: Final = """
 insert into warehouse (warehouse_id, project_id, name, name_key, active, storage_profile, secret_id, credential_kind,
-       base_location, place, layout, schemes, client_defaults, push_delete_disabled, signs_remotely, restorable_for,
-       allowed_format_versions, default_format_version, protected, row_version, created_at, updated_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+       base_location, place, layout, schemes, client_defaults, push_delete_disabled, signs_remotely, tells_case,
+       restorable_for, allowed_format_versions, default_format_version, protected, row_version, created_at, updated_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
 """
 UPDATE: Final = f"""
 update warehouse w
@@ -36,7 +36,7 @@ returning {WAREHOUSE}
 UPDATE_STORAGE: Final = """
 update warehouse w
    set storage_profile = $2, secret_id = $3, credential_kind = $4, base_location = $5, place = $6, layout = $7, schemes = $8,
-       client_defaults = $9, push_delete_disabled = $10, signs_remotely = $11
+       client_defaults = $9, push_delete_disabled = $10, signs_remotely = $11, tells_case = $12
  where w.warehouse_id = $1
 """
 # What failed for good keeps no warehouse; what waits or runs does, by its foreign key.
@@ -143,6 +143,7 @@ def _columns(storage: Storage) -> tuple[object, ...]:
         encode_mapping(storage.client_defaults),
         storage.push_delete_disabled,
         storage.signs_remotely,
+        storage.tells_case,
     )
 
 

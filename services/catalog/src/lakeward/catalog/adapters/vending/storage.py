@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -42,7 +43,7 @@ class VendingStorage:
             signs_remotely=reply.signs_remotely,
         )
 
-    async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> None:
+    async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> Storage:
         """See `StorageJudge`."""
         permitted = self._permits.storage(
             warehouse_id,
@@ -53,7 +54,8 @@ class VendingStorage:
             purpose=permits_pb2.PURPOSE_VALIDATE,
             principal=principal,
         )
-        await self._stub.ValidateStorage(vending_pb2.ValidateStorageRequest(storage=permitted))
+        reply = await self._stub.ValidateStorage(vending_pb2.ValidateStorageRequest(storage=permitted))
+        return dataclasses.replace(storage, tells_case=reply.tells_case if reply.HasField("tells_case") else None)
 
     async def claim_place(
         self,

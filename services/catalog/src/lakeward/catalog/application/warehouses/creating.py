@@ -84,18 +84,19 @@ async def create_warehouse(
         await _check(command, project, warehouses=warehouses)
         storage = await judge.normalise(command.profile, secret_id=command.secret_id, replaces=None)
         async with changes.change() as change:
-            other = await overlapped(change, storage)
+            other = await overlapped(change, storage, folded=False)
         if other is not None:
             raise await overlap(other, project_id=project.project_id, caller=caller, authorizer=authorizer)
-        warehouse = _made(command, project, storage, WarehouseId(ids.uuid7()), clock=clock)
-        await judge.validate(warehouse.warehouse_id, storage, principal=caller.principal.key)
+        warehouse_id = WarehouseId(ids.uuid7())
+        storage = await judge.validate(warehouse_id, storage, principal=caller.principal.key)
+        warehouse = _made(command, project, storage, warehouse_id, clock=clock)
         async with (
-            places.claimed_for(warehouse.warehouse_id, storage, project_id=project.project_id, caller=caller) as claim,
-            kept_for(judge, command.secret_id, warehouse.warehouse_id, warehouses=warehouses),
+            places.claimed_for(warehouse_id, storage, project_id=project.project_id, caller=caller) as claim,
+            kept_for(judge, command.secret_id, warehouse_id, warehouses=warehouses),
         ):
             async with changes.change() as change:
                 claim.check()
-                other = await overlapped(change, storage)
+                other = await overlapped(change, storage, folded=storage.folds)
                 if other is None:
                     await change.insert_warehouse(warehouse)
                     event = announcer.warehouse(

@@ -16,12 +16,21 @@ from lakeward.servicekit.authorization.authorizer import Authorizer, Demand, Out
 from lakeward.servicekit.errors import Reason, Refusal
 
 
-async def overlapped(change: Change, storage: Storage, *, but_not: WarehouseId | None = None) -> Warehouse | None:
-    """A warehouse whose storage overlaps this; nobody can make one until the transaction ends."""
+async def overlapped(
+    change: Change, storage: Storage, *, folded: bool, but_not: WarehouseId | None = None
+) -> Warehouse | None:
+    """A warehouse whose storage overlaps this; nobody can make one until the transaction ends.
+
+    Args:
+        change: the transaction.
+        storage: what it is about; `place` is one store, so what is known of its case goes for the others there.
+        folded: whether places that differ by case alone count as one. Before the storage is proved, that is not known.
+        but_not: the warehouse itself.
+    """
     await change.lock_storage_place(storage.place)
     base = Location.parse(storage.base_location)
     for other in await change.warehouses_at(storage.place):
-        if other.warehouse_id != but_not and base_of(other).overlaps(base):
+        if other.warehouse_id != but_not and base_of(other).overlaps(base, folded=folded):
             return other
     return None
 

@@ -150,7 +150,7 @@ async def _replace(
 ) -> Warehouse:
     old = warehouse.storage
     storage = await judge.normalise(profile, secret_id=secret_id, replaces=old.profile)
-    await judge.validate(warehouse.warehouse_id, storage, principal=caller.principal.key)
+    storage = await judge.validate(warehouse.warehouse_id, storage, principal=caller.principal.key)
     fresh = secret_id if secret_id != old.secret_id else None
     async with (
         places.claimed_for(warehouse.warehouse_id, storage, project_id=warehouse.project_id, caller=caller) as claim,
@@ -182,7 +182,9 @@ async def _write(
     """The warehouse afterwards, and one that its new place overlaps; then nothing was written."""
     moved = (storage.place, storage.base_location) != (warehouse.storage.place, warehouse.storage.base_location)
     async with changes.change() as change:
-        other = await overlapped(change, storage, but_not=warehouse.warehouse_id) if moved else None
+        other = (
+            await overlapped(change, storage, folded=storage.folds, but_not=warehouse.warehouse_id) if moved else None
+        )
         if other is not None:
             return warehouse, other
         updated = await change.update_warehouse(warehouse, storage=storage)

@@ -32,7 +32,8 @@ def endpoint(text: str, *, field: str, with_path: bool) -> str:
     except ValueError as error:
         raise invalid(field, text, right) from error
     if (
-        parts.scheme not in _DEFAULT_PORTS
+        not text.isprintable()  # what the parser would drop in silence
+        or parts.scheme not in _DEFAULT_PORTS
         or "@" in parts.netloc
         or any(mark in text for mark in "?#\\")
         or not _HOST.match(_host(parts))

@@ -1,0 +1,98 @@
+"""Rows that an older release wrote, after the revisions that came since."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import asyncpg
+import pytest
+from pydantic import SecretStr
+
+from lakeward.catalog.adapters.postgres import schema, tabular_changes, warehouses
+from lakeward.catalog.adapters.postgres.migrations import versions
+from lakeward.catalog.adapters.postgres.rows import warehouse_of
+from lakeward.catalog.domain.model import WarehouseId
+from lakeward.locations import Location
+from lakeward.servicekit.postgres.migrating import differences, migrate
+from tests.support.catalog.stores import MIGRATIONS, SCHEMA
+from tests.support.catalog.values import uuid7
+
+pytestmark = pytest.mark.integration
+
+_WAREHOUSE = """
+insert into warehouse (warehouse_id, project_id, name, name_key, active, storage_profile, base_location, place, layout, schemes,
+       client_defaults, push_delete_disabled, signs_remotely, allowed_format_versions, default_format_version, created_at)
+values ($1, 'p', 'w', 'w', true, '{}', 's3://lake/base', 's3 lake', '{"type": "default"}', '{s3}', '{}', true, true, '{1,2,3}', 2,
+       now())
+"""
+_NAMESPACE = """
+insert into namespace (warehouse_id, namespace_id, path, path_key, properties, location, created_at)
+values ($1, $2, '{n}', 'n', '{}', 's3://lake/base/n/', now())
+"""
+_TABULAR = """
+insert into tabular (warehouse_id, incarnation, tabular_id, kind, state, namespace_id, name, name_key, location, location_key,
+       location_digest, metadata_id, metadata_location, created_at)
+values ($1, $2, $2, 'table', 'live', $3, $6, $6, $4, $5, sha256(convert_to($5, 'UTF8')), $2, 's3://lake/base/m',
+       now())
+"""
+_TASK = """
+insert into task (warehouse_id, task_id, queue, incarnation, name, location, location_key, purge, due_at)
+values ($1, $2, 'tabular_purge', $2, 'n', $3, $4, true, now())
+"""
+
+
+@pytest.fixture
+def url(make_database: Callable[[], str]) -> str:
+    return make_database()
+
+
+@pytest.fixture
+async def old(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A database whose catalog has the first revision alone."""
+    package = tmp_path / "first_revision"
+    (package / "versions").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (folder,) = versions.__path__
+    shutil.copy(Path(folder) / "r0001_first_schema.py", package / "versions")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    await migrate(SecretStr(url), package="first_revision", schema=SCHEMA)
+    return url
+
+
+async def test_old_places_are_found_without_regard_to_case_and_their_warehouses_compare_so(old: str) -> None:
+    warehouse, namespace = uuid7(), uuid7()
+    places = [Location.parse(f"s3://lake/base/{name}") for name in ("Abc%3F", "caf\u00c9/Inner", "\u212aelvin", "abc")]
+    purged = Location.parse("s3://lake/base/PURG\u00c9D")
+    connection = await asyncpg.connect(old, server_settings={"search_path": SCHEMA})
+    try:
+        await connection.execute("insert into project (project_id, name) values ('p', 'p')")
+        await connection.execute(_WAREHOUSE, warehouse)
+        await connection.execute(_NAMESPACE, warehouse, namespace)
+        for place in places:
+            await connection.execute(_TABULAR, warehouse, uuid7(), namespace, str(place), place.key, str(place))
+        await connection.execute(_TASK, warehouse, uuid7(), str(purged), purged.key)
+        await migrate(SecretStr(old), package=MIGRATIONS, schema=SCHEMA)
+        folded = await connection.fetch(f"select location_key, {schema.FOLDED} from tabular")
+        assert {(row[0], row[1]) for row in folded} == {(place.key, place.folded_key) for place in places}
+        during = Location.parse("s3://lake/base/Late")  # by a process of the older release, which goes on meanwhile
+        await connection.execute(_TABULAR, warehouse, uuid7(), namespace, str(during), during.key, "late")
+        kept = warehouse_of(await connection.fetchrow(warehouses.FIND, warehouse))
+        assert (kept.storage.tells_case, kept.storage.folds) == (None, True)
+        here = WarehouseId(warehouse)
+        for text in (
+            "s3://lake/base/abc%3f",
+            "s3://lake/base/CAF\u00e9",
+            "s3://lake/base/KELVIN/x",
+            "s3://lake/base/ABC",
+            "s3://lake/base/LATE",
+        ):
+            location = Location.parse(text)
+            found = await tabular_changes.overlapping(connection, here, location, enclosed_too=True, but_not=None)
+            assert found is not None, text
+        assert await tabular_changes.purge_pending(connection, here, Location.parse("s3://lake/base/purg\u00e9d/x"))
+    finally:
+        await connection.close()
+    found_differences = await differences(SecretStr(old), schema=SCHEMA, metadata=schema.metadata)
+    assert [each for each in found_differences if "event_log_" not in each] == []
