@@ -35,7 +35,7 @@ def namespace_looked_for(message: types_pb2.NamespaceIdent) -> NamespaceIdent:
         return decode.namespace_ident(message)
     except Refusal as refusal:
         if refusal.reason in _IMPOSSIBLE:
-            raise no_such_namespace(".".join(message.parts)[:1000]) from None
+            raise no_such_namespace(".".join(message.parts)) from None
         raise
 
 
@@ -50,5 +50,5 @@ def looked_for(kind: Kind, message: types_pb2.TabularIdent) -> TabularIdent:
     except Refusal as refusal:
         if refusal.reason in _IMPOSSIBLE:
             shown = ".".join((*message.namespace.parts, message.name))
-            raise no_such_tabular(kind, shown[:1000]) from None
+            raise no_such_tabular(kind, shown) from None
         raise
