@@ -15,7 +15,7 @@ from lakeward.catalog.domain.model import State, Tabular, WarehouseId
 from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward.protocol.catalog.v1 import server_pb2, signing_pb2, tables_pb2
 from lakeward.servicekit.errors import Reason, Refusal
-from tests.support.catalog.house import House, refusal_of
+from tests.support.catalog.house import SCHEMA, House, refusal_of
 from tests.support.catalog.stores import PostgresStores, Stores
 from tests.support.catalog.tables import (
     STAGED,
@@ -192,6 +192,35 @@ async def test_of_creates_of_one_name_in_two_processes_one_wins(two: Two) -> Non
     assert len([each for each in results if not isinstance(each, BaseException)]) == 1
     assert refused(results) == {Reason.REASON_TABULAR_EXISTS}
     assert len(two.one.files.stored) == 2
+
+
+async def test_of_commits_that_make_one_unstaged_table_in_two_processes_one_wins(two: Two) -> None:
+    updates: list[Json] = [
+        {"action": "add-schema", "schema": SCHEMA},
+        {"action": "set-current-schema", "schema-id": -1},
+    ]
+    results = await asyncio.gather(
+        *(
+            commit(each, *updates, path=("sales", spelt), requirements=[CREATED])
+            for each in (two.one, two.other)
+            for spelt in ("new", "NEW", "New")
+        ),
+        return_exceptions=True,
+    )
+    assert len([each for each in results if not isinstance(each, BaseException)]) == 1
+    assert refused(results) <= {Reason.REASON_TABULAR_EXISTS, Reason.REASON_COMMIT_CONFLICT}
+    assert len(two.one.files.stored) == 2
+
+
+async def test_a_drop_heeds_what_another_process_says_of_the_files_meanwhile(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = two.one.roles.documents
+    shared = once_after(documents.plain, lambda: commit(two.other, prop("gc.enabled", "false")))
+    monkeypatch.setattr(documents, "plain", shared)
+    assert (await refusal_of(drop(two.one, "orders", purge=True))).reason == Reason.REASON_GC_DISABLED
+    assert (await two.row("orders")).state is State.LIVE
+    await drop(two.one, "orders")
 
 
 async def test_a_staged_table_gives_way_to_its_own_name_alone_and_is_finished_once(two: Two) -> None:

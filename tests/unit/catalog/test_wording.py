@@ -109,3 +109,9 @@ async def test_a_namespace_that_nothing_can_have_is_only_not_found(path: tuple[s
     refusal = await refusal_of(get(await a_house(), *path))
     assert refusal.reason == Reason.REASON_NO_SUCH_NAMESPACE
     assert refusal.message == f"Namespace does not exist: {'.'.join(path)}"
+
+
+async def test_a_path_of_any_length_is_shown_by_its_beginning() -> None:
+    refusal = await refusal_of(load(await a_house(), "sales", "x" * 100_000))
+    assert refusal.message.startswith("Table does not exist: sales.xxx")
+    assert len(refusal.message) + len(refusal.metadata["table"]) < 5000

@@ -35,7 +35,7 @@ def namespace_looked_for(message: types_pb2.NamespaceIdent) -> NamespaceIdent:
         return decode.namespace_ident(message)
     except Refusal as refusal:
         if refusal.reason in _IMPOSSIBLE:
-            raise no_such_namespace(".".join(message.parts)[:1000]) from None
+            raise no_such_namespace(".".join(message.parts)) from None
         raise
 
 

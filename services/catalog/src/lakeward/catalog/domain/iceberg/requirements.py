@@ -191,7 +191,7 @@ def check_table_requirements(
             raise _unknown(requirement.TYPE, TABLE_REQUIREMENTS)
         if staged:
             if not isinstance(requirement, AssertCreate):
-                raise requirement_failed(object_name, requirement.TYPE, "table is staged and not created yet")
+                raise requirement_failed(object_name, requirement.TYPE, "table does not exist yet")
             continue
         found = requirement.contradiction(base)
         if found is not None:
