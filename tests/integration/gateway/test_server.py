@@ -151,11 +151,14 @@ async def test_every_reply_has_header_names_as_the_standards_print_them(
     assert [name for name in names if not AS_PRINTED.fullmatch(name)] == []
 
 
-async def test_even_a_reply_of_the_server_itself_has_such_names() -> None:
-    async def broken(scope: Any, receive: Any, send: Any) -> None:
+async def test_even_a_reply_of_the_server_itself_has_such_names(
+    catalog: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(application: Application, scope: Any, receive: Any, send: Any) -> None:
         raise RuntimeError("no reply")
 
-    async with serve(broken, listener=bound_socket("127.0.0.1", 0)) as port:
+    monkeypatch.setattr(Application, "__call__", broken)
+    async with served(catalog) as port:
         reply = await exchange(port, b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
     assert reply.startswith(b"HTTP/1.1 500 ")
     lines = reply.partition(b"\r\n\r\n")[0].decode().split("\r\n")[1:]
