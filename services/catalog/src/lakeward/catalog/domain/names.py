@@ -10,12 +10,12 @@ import dataclasses
 import unicodedata
 from typing import Final, Self
 
-from lakeward.servicekit.errors import Reason, Refusal, invalid_field
+from lakeward.servicekit.errors import Reason, Refusal
 from lakeward.servicekit.remembering import remembered
 
 MAX_DEPTH: Final = 5
 MAX_NAME_BYTES: Final = 255
-# A name up to this long may be asked for, though nothing can be called by all of them: then nothing is found.
+# Characters of a name that is looked for that are looked at: more than anything can be called by.
 MAX_SOUGHT: Final = 1024
 SEPARATOR: Final = "\x1f"
 ALWAYS_RESERVED: Final = frozenset({"system", "examples", "information_schema"})
@@ -25,12 +25,9 @@ ALWAYS_RESERVED: Final = frozenset({"system", "examples", "information_schema"})
 def name_key(name: str) -> str:
     """What a name compares as: NFC, then case folded.
 
-    Raises:
-        Refusal: INVALID_FIELD, for a text beyond MAX_SOUGHT characters, which is not looked at any further.
+    Of a text beyond MAX_SOUGHT characters the beginning alone is looked at: nothing can be called by that either.
     """
-    if len(name) > MAX_SOUGHT:
-        raise invalid_field("name", name, f"at most {MAX_NAME_BYTES} bytes")
-    return unicodedata.normalize("NFC", name).casefold()
+    return unicodedata.normalize("NFC", name[:MAX_SOUGHT]).casefold()
 
 
 def _fault(name: str) -> str | None:

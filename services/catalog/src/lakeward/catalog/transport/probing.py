@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from lakeward.catalog.domain.model import Kind
-from lakeward.catalog.domain.names import MAX_SOUGHT, NamespaceIdent, TabularIdent
+from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward.catalog.domain.wording import no_such_namespace, no_such_tabular
 from lakeward.catalog.transport import decode
 from lakeward.protocol.catalog.v1 import types_pb2
@@ -46,10 +46,7 @@ def looked_for(kind: Kind, message: types_pb2.TabularIdent) -> TabularIdent:
         Refusal: NO_SUCH_TABLE or NO_SUCH_VIEW, for a path that nothing can have.
     """
     try:
-        ident = decode.tabular_ident(message)
-        if len(ident.name) <= MAX_SOUGHT:
-            return ident
-        raise no_such_tabular(kind, str(ident)[:1000])
+        return decode.tabular_ident(message)
     except Refusal as refusal:
         if refusal.reason in _IMPOSSIBLE:
             parts = [part[:1000] for part in (*message.namespace.parts[:10], message.name)]
