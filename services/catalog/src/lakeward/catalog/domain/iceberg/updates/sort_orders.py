@@ -31,7 +31,7 @@ def add_sort_order(draft: Draft, update: AddSortOrder) -> None:
     if known is not None:
         draft.last_order_id = known.order_id
         return
-    used = [order.order_id for order in table.sort_orders]
+    used = [UNSORTED_ID, *(order.order_id for order in table.sort_orders)]
     order_id = next_id(used, what="sort order id") if update.sort_order.fields else UNSORTED_ID
     order = update.sort_order.rewritten(order_id=order_id)
     check_order(order, table.current_schema)
