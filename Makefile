@@ -32,7 +32,7 @@ check: $(DEV_STAMP) ## lint, types, imports, protos
 	$(BIN)/python tools/generate_protos.py --check
 	$(BIN)/python tools/generate_docs.py --check
 
-proto: $(DEV_STAMP) ## generate lakeward.protocol from protos/
+proto: $(DEV_STAMP) ## generate lakeward_protocol from protos/
 	$(BIN)/buf lint
 	$(BIN)/python tools/generate_protos.py
 
@@ -40,7 +40,7 @@ bench: $(DEV_STAMP) ## the table of figures of docs/performance.md
 	$(BIN)/python -m bench
 
 demo: $(DEV_STAMP) ## a PySpark job that ingests, queries and evolves a million rows
-	$(BIN)/python -m lakeward.pipelines.demo
+	$(BIN)/python -m lakeward_pipelines.demo
 
 install: $(RUN_STAMP)
 

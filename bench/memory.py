@@ -13,8 +13,8 @@ import psutil
 from bench.figures import Better, Figure
 from bench.plan import Plan
 from bench.stack import command, foreign_removed, serves
-from lakeward.components import blocking
-from lakeward.components.ports import LOOPBACK, take
+from lakeward_components import blocking
+from lakeward_components.ports import LOOPBACK, take
 
 BENCH: Final = "memory"
 _GOAL: Final = 200.0

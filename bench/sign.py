@@ -14,7 +14,7 @@ from bench.meter import metered
 from bench.plan import Plan
 from bench.stack import Lakeward
 from bench.warehouse import OK, Warehouse, make_namespace, make_table, make_warehouse
-from lakeward.components.http import request
+from lakeward_components.http import request
 
 BENCH: Final = "sign"
 _NAMESPACE: Final = "signed"

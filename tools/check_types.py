@@ -8,10 +8,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = [
-    *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("libs/*/src") if path.parent.name != "protocol"),
-    *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("services/*/src")),
-    "cli/src",
-    "pipelines/src",
+    *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("libs/*/lakeward_*") if path.name != "lakeward_protocol"),
+    *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("services/*/lakeward_*")),
+    "cli/lakeward_cli",
+    "pipelines/lakeward_pipelines",
     "tests/support",
     "tools",
 ]

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from lakeward.gateway.dialects.iceberg import errors as iceberg
-from lakeward.gateway.dialects.management import errors as management
-from lakeward.gateway.errors import Rendering, Renderings
-from lakeward.protocol.errors.v1 import reason_pb2
-from lakeward.servicekit.errors import Reason, ReasonValue, name_of, rule_of
-from lakeward.servicekit.settings import known
-from lakeward.servicekit.settings.catalogue import EVERYONE, FILE_SUFFIX, Family, Setting, Support
-from lakeward.servicekit.settings.known import (
+from lakeward_gateway.dialects.iceberg import errors as iceberg
+from lakeward_gateway.dialects.management import errors as management
+from lakeward_gateway.errors import Rendering, Renderings
+from lakeward_protocol.errors.v1 import reason_pb2
+from lakeward_servicekit.errors import Reason, ReasonValue, name_of, rule_of
+from lakeward_servicekit.settings import known
+from lakeward_servicekit.settings.catalogue import EVERYONE, FILE_SUFFIX, Family, Setting, Support
+from lakeward_servicekit.settings.known import (
     access,
     background,
     commercial,

@@ -1,7 +1,7 @@
-"""Generates `lakeward.protocol` from `protos/`, or checks that what is committed is what would be generated.
+"""Generates `lakeward_protocol` from `protos/`, or checks that what is committed is what would be generated.
 
-The proto packages are `lakeward.<concern>.<version>`; the Python packages get `lakeward.protocol` in front, so that
-generated code and the services' own code never share a folder. protoc cannot rename packages, so the imports are
+The proto packages are `lakeward.<concern>.<version>`; the Python packages are `lakeward_protocol.<concern>.<version>`, a
+distribution of their own. protoc cannot rename packages, so the imports are
 rewritten here, and nothing else is.
 
 Run: `python tools/generate_protos.py [--check]`.
@@ -23,17 +23,17 @@ from grpc_tools import protoc  # type: ignore[import-untyped]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PROTOS: Final = ROOT / "protos"
-OUT: Final = ROOT / "libs" / "protocol" / "src" / "lakeward" / "protocol"
+OUT: Final = ROOT / "libs" / "protocol" / "lakeward_protocol"
 HEADER: Final = "# Generated from protos/ by tools/generate_protos.py; do not edit.\n"
 
 # `from lakeward.errors.v1 import reason_pb2` and, in stubs, `import lakeward.errors.v1.reason_pb2`
-_FROM = re.compile(r"^(\s*from )lakeward\.(?!protocol\b)", re.MULTILINE)
-_IMPORT = re.compile(r"^(\s*import )lakeward\.(?!protocol\b)", re.MULTILINE)
-_QUALIFIED = re.compile(r"(?<![\w./\"'])lakeward\.(?!protocol\b)(?=\w+\.v\d\w*\.\w+_pb2)")
+_FROM = re.compile(r"^(\s*from )lakeward\.", re.MULTILINE)
+_IMPORT = re.compile(r"^(\s*import )lakeward\.", re.MULTILINE)
+_QUALIFIED = re.compile(r"(?<![\w./\"'])lakeward\.(?=\w+\.v\d\w*\.\w+_pb2)")
 
 
 def generate(into: Path) -> None:
-    """Writes the whole generated package below `into`, which stands for `lakeward/protocol`."""
+    """Writes the whole generated package below `into`, which stands for `lakeward_protocol`."""
     sources = sorted(str(path.relative_to(PROTOS)) for path in PROTOS.rglob("*.proto"))
     with tempfile.TemporaryDirectory() as scratch:
         well_known = str(files("grpc_tools") / "_proto")
@@ -73,9 +73,9 @@ def _plugin(name: str) -> Path:
 
 
 def _rename(text: str) -> str:
-    text = _FROM.sub(r"\1lakeward.protocol.", text)
-    text = _IMPORT.sub(r"\1lakeward.protocol.", text)
-    return _QUALIFIED.sub("lakeward.protocol.", text)
+    text = _FROM.sub(r"\1lakeward_protocol.", text)
+    text = _IMPORT.sub(r"\1lakeward_protocol.", text)
+    return _QUALIFIED.sub("lakeward_protocol.", text)
 
 
 def _differences(left: Path, right: Path) -> list[str]:

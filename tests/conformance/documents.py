@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lakeward.gateway.bootstrap import openapi_documents
-from lakeward.gateway.peers import Peers, Stubs
+from lakeward_gateway.bootstrap import openapi_documents
+from lakeward_gateway.peers import Peers, Stubs
 
 
 class _Nowhere:

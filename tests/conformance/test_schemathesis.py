@@ -29,7 +29,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from lakeward.gateway.dialects.management import unsupported
+from lakeward_gateway.dialects.management import unsupported
 from tests.conformance.documents import document
 from tests.conformance.specifications import anonymous
 from tests.support.lakeward import Composition, Lakeward

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from lakeward.gateway.dialects.management import unsupported
-from lakeward.protocol.catalog.v1 import warehouses_pb2
+from lakeward_gateway.dialects.management import unsupported
+from lakeward_protocol.catalog.v1 import warehouses_pb2
 from tests.conformance.documents import document
 from tests.conformance.specifications import anonymous, members, operations, parameters, resolved, specification
 from tests.unit.gateway.fakes import WAREHOUSE, World, world

@@ -15,7 +15,7 @@ import pytest
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.table import Table
 
-from lakeward.pipelines.session import session
+from lakeward_pipelines.session import session
 from tests.e2e.spark_sql import SparkSql
 from tests.support import control as control_catalog
 from tests.support.control import ControlCatalog

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lakeward.pipelines import demo
-from lakeward.pipelines.report import Report
+from lakeward_pipelines import demo
+from lakeward_pipelines.report import Report
 from tests.support.engines import Reach, spark_settings
 from tests.support.lakeward import Composition
 

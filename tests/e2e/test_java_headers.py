@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from lakeward.components import blocking
+from lakeward_components import blocking
 from tests.e2e.conftest import spark_on
 from tests.integration.iceberg_oracle import java_oracle
 from tests.support.engines import Reach

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pyiceberg.catalog import Catalog
 
-from lakeward.cli import snippets
-from lakeward.pipelines import iceberg, java
+from lakeward_cli import snippets
+from lakeward_pipelines import iceberg, java
 from tests.support.engines import (
     Reach,
     duckdb_snippet,

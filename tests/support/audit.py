@@ -16,8 +16,8 @@ from xml.etree import ElementTree as ET
 import asyncpg
 import httpx
 
-from lakeward.components.seaweedfs import S3Store
-from lakeward.components.sigv4 import signed
+from lakeward_components.seaweedfs import S3Store
+from lakeward_components.sigv4 import signed
 from tests.support.installations import Installation
 from tests.support.warehouses import Warehouse, tables_of
 

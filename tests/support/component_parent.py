@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from lakeward.components import embedded
+from lakeward_components import embedded
 
 
 async def main(home: Path) -> None:

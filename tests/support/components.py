@@ -18,12 +18,12 @@ from typing import Protocol, TypeVar
 
 import pytest
 
-from lakeward.components import blocking, databases, provision
-from lakeward.components.environment import TEST
-from lakeward.components.nats import NatsServer
-from lakeward.components.oidc import OidcProvider
-from lakeward.components.postgres import PostgresServer
-from lakeward.components.seaweedfs import S3Store
+from lakeward_components import blocking, databases, provision
+from lakeward_components.environment import TEST
+from lakeward_components.nats import NatsServer
+from lakeward_components.oidc import OidcProvider
+from lakeward_components.postgres import PostgresServer
+from lakeward_components.seaweedfs import S3Store
 
 _POSTGRES_SETTINGS = {"max_connections": "200", "shared_buffers": "64MB", "log_min_duration_statement": "-1"}
 

@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lakeward.components import binaries, blocking, child, folder, seaweedfs_iam
-from lakeward.components.environment import Component
-from lakeward.components.http import request
-from lakeward.components.ports import GRPC_OFFSET, LOOPBACK, take
-from lakeward.components.sigv4 import Key, signed
+from lakeward_components import binaries, blocking, child, folder, seaweedfs_iam
+from lakeward_components.environment import Component
+from lakeward_components.http import request
+from lakeward_components.ports import GRPC_OFFSET, LOOPBACK, take
+from lakeward_components.sigv4 import Key, signed
 
 BUCKET = "lake"
 REGION = "us-east-1"

@@ -1,6 +1,6 @@
 """How engines connect to a warehouse: what `docs/engines.md` shows, and what the tests run, from the same functions.
 
-What `lakeward up` prints for a first client is `lakeward.cli.snippets`; here are the same engines with all that they can be
+What `lakeward up` prints for a first client is `lakeward_cli.snippets`; here are the same engines with all that they can be
 told: how they get at files, whose token they send.
 """
 
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lakeward.pipelines import iceberg
-from lakeward.pipelines.iceberg import Delegation
+from lakeward_pipelines import iceberg
+from lakeward_pipelines.iceberg import Delegation
 
 if TYPE_CHECKING:
     import duckdb

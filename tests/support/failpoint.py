@@ -22,21 +22,21 @@ from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from lakeward.authz.bootstrap import authz
-from lakeward.catalog.adapters.postgres import tabular_changes
-from lakeward.catalog.bootstrap import catalog
-from lakeward.cli import serving
-from lakeward.cli.joining import Joined
-from lakeward.cli.settings import CatalogAlone, EverySetting
-from lakeward.cli.signals import told_to_stop
-from lakeward.gateway.bootstrap import gateway
-from lakeward.gateway.peers import Peers
-from lakeward.gateway.server import bound_socket
-from lakeward.gateway.server import serve as serve_http
-from lakeward.protocol.vending.v1 import vending_pb2
-from lakeward.servicekit.permits import PermitSigner, PermitVerifier
-from lakeward.servicekit.rpc import Caller, Channel
-from lakeward.vending.bootstrap import vending
+from lakeward_authz.bootstrap import authz
+from lakeward_catalog.adapters.postgres import tabular_changes
+from lakeward_catalog.bootstrap import catalog
+from lakeward_cli import serving
+from lakeward_cli.joining import Joined
+from lakeward_cli.settings import CatalogAlone, EverySetting
+from lakeward_cli.signals import told_to_stop
+from lakeward_gateway.bootstrap import gateway
+from lakeward_gateway.peers import Peers
+from lakeward_gateway.server import bound_socket
+from lakeward_gateway.server import serve as serve_http
+from lakeward_protocol.vending.v1 import vending_pb2
+from lakeward_servicekit.permits import PermitSigner, PermitVerifier
+from lakeward_servicekit.rpc import Caller, Channel
+from lakeward_vending.bootstrap import vending
 
 DIE: Final = "die"
 FORGET: Final = "forget"
@@ -95,7 +95,7 @@ async def _lakeward(environ: Mapping[str, str]) -> None:
         )
 
         async def readiness() -> Any:
-            from lakeward.cli.composing import probes_of
+            from lakeward_cli.composing import probes_of
 
             return [probe for host in (deciding, storing, cataloguing) for probe in await probes_of(host)]
 

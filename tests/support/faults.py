@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import httpx
 
-from lakeward.components.seaweedfs import S3Store
+from lakeward_components.seaweedfs import S3Store
 from tests.support.audit import Findings, Table, audit, load, snapshot_ids
 from tests.support.installations import Installation, Process, Program
 from tests.support.proxy import Line

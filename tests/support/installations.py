@@ -27,10 +27,10 @@ from typing import Final
 import httpx
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from lakeward.components import child, folder
-from lakeward.components.child import Child
-from lakeward.components.nats import NatsServer
-from lakeward.components.ports import LOOPBACK, take
+from lakeward_components import child, folder
+from lakeward_components.child import Child
+from lakeward_components.nats import NatsServer
+from lakeward_components.ports import LOOPBACK, take
 
 SERVICES: Final = ("authz", "vending", "catalog", "gateway")
 LISTENING: Final = ("authz", "vending", "catalog")
@@ -268,7 +268,7 @@ def planned(
     keys: dict[str, Ed25519PrivateKey] = {}
     shared = {**settings, "LAKEKEEPER__BIND_IP": LOOPBACK, "LAKEKEEPER__LISTEN_PORT": str(port)}
     if composition is Composition.ONE_PROCESS:
-        processes = {"lakeward": Process("lakeward", home, Program("lakeward.cli", ("serve",), shared))}
+        processes = {"lakeward": Process("lakeward", home, Program("lakeward_cli", ("serve",), shared))}
         return Installation(
             composition, url=f"http://{LOOPBACK}:{port}", addresses=addresses, keys=keys, processes=processes
         )
@@ -287,7 +287,7 @@ def planned(
         variables = {**shared, **joints, **proof, **(own or {}).get(service, {})}
         for name in (unset or {}).get(service, ()):
             del variables[name]
-        processes[service] = Process(service, home, Program("lakeward.cli", ("serve", service), variables))
+        processes[service] = Process(service, home, Program("lakeward_cli", ("serve", service), variables))
     return Installation(
         composition, url=f"http://{LOOPBACK}:{port}", addresses=addresses, keys=keys, processes=processes
     )
@@ -321,7 +321,7 @@ async def installed(
 
 async def migrate(home: Path, settings: Mapping[str, str]) -> None:
     """Bring the schemas of all services into the database."""
-    migration = Process("migrate", home, Program("lakeward.cli", ("migrate",), settings))
+    migration = Process("migrate", home, Program("lakeward_cli", ("migrate",), settings))
     await migration.start()
     await migration.finish()
 

@@ -25,13 +25,13 @@ import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from lakeward.components import blocking, child, folder, http
-from lakeward.components.child import Child
-from lakeward.components.nats import NatsServer
-from lakeward.components.ports import LOOPBACK, take
-from lakeward.components.postgres import PostgresServer
-from lakeward.components.seaweedfs import S3Store
-from lakeward.components.sigv4 import Key
+from lakeward_components import blocking, child, folder, http
+from lakeward_components.child import Child
+from lakeward_components.nats import NatsServer
+from lakeward_components.ports import LOOPBACK, take
+from lakeward_components.postgres import PostgresServer
+from lakeward_components.seaweedfs import S3Store
+from lakeward_components.sigv4 import Key
 from tests.support.components import fresh_database
 
 SERVICES = ("authz", "vending", "catalog", "gateway")
@@ -187,7 +187,7 @@ def _process(home: Path, arguments: tuple[str, ...], environment: Mapping[str, s
 
 
 def _spawn(name: str, arguments: tuple[str, ...], held: folder.HeldFolder, environment: Mapping[str, str]) -> Child:
-    command = [sys.executable, "-m", "lakeward.cli", *arguments]
+    command = [sys.executable, "-m", "lakeward_cli", *arguments]
     return child.spawn(name, command, folder=held, environment=environment)
 
 

@@ -16,12 +16,12 @@ from xml.etree import ElementTree as ET
 
 import httpx
 
-from lakeward.components.seaweedfs import S3Store
-from lakeward.components.sigv4 import Key
-from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.secret import Secret
-from lakeward.vending.domain.signing import sigv4
-from lakeward.vending.domain.signing.request import Signable
+from lakeward_components.seaweedfs import S3Store
+from lakeward_components.sigv4 import Key
+from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.secret import Secret
+from lakeward_vending.domain.signing import sigv4
+from lakeward_vending.domain.signing.request import Signable
 from tests.support.warehouses import Warehouse, tables_of, told
 
 _SECONDS = 20.0

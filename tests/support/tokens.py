@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from lakeward.components.oidc import SERVICE, Client, OidcProvider, User
+from lakeward_components.oidc import SERVICE, Client, OidcProvider, User
 
 
 async def client_token(provider: OidcProvider, client: Client = SERVICE, **parameters: str) -> str:

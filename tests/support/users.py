@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from datetime import datetime
 
-from lakeward.authz.application.users import Administrator, User
-from lakeward.servicekit.authorization.principals import UserId
+from lakeward_authz.application.users import Administrator, User
+from lakeward_servicekit.authorization.principals import UserId
 
 
 class FakeUsers:

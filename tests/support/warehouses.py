@@ -9,8 +9,8 @@ from typing import Final
 
 import httpx
 
-from lakeward.components.seaweedfs import S3Store
-from lakeward.components.sigv4 import Key
+from lakeward_components.seaweedfs import S3Store
+from lakeward_components.sigv4 import Key
 
 
 @dataclass(frozen=True, slots=True)

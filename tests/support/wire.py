@@ -15,13 +15,13 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-import lakeward.protocol
-from lakeward.protocol.common.v1 import options_pb2
-from lakeward.servicekit.errors import Refusal
-from lakeward.servicekit.rpc.status import refusal_from
+import lakeward_protocol
+from lakeward_protocol.common.v1 import options_pb2
+from lakeward_servicekit.errors import Refusal
+from lakeward_servicekit.rpc.status import refusal_from
 
 # Descriptors are known once their modules are loaded.
-for _found in pkgutil.walk_packages(lakeward.protocol.__path__, "lakeward.protocol."):
+for _found in pkgutil.walk_packages(lakeward_protocol.__path__, "lakeward_protocol."):
     if ".v1." in _found.name and _found.name.endswith("_pb2"):
         importlib.import_module(_found.name)
 

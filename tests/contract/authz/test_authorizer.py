@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.authz.adapters.allow_all import AllowAll
-from lakeward.authz.adapters.table import Rule, TableAuthorizer
-from lakeward.authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
-from lakeward.authz.transport.decisions import DecisionServicer
-from lakeward.protocol.authz.v1 import decisions_pb2_grpc
-from lakeward.servicekit.authorization.actions import SEEING, Action
-from lakeward.servicekit.authorization.authorizer import Authorizer, Demand, Outcome
-from lakeward.servicekit.authorization.objects import ObjectKind, ObjectRef
-from lakeward.servicekit.authorization.principals import ANONYMOUS, user
-from lakeward.servicekit.authorization.remote import RemoteAuthorizer
-from lakeward.servicekit.rpc import Caller, Host
+from lakeward_authz.adapters.allow_all import AllowAll
+from lakeward_authz.adapters.table import Rule, TableAuthorizer
+from lakeward_authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
+from lakeward_authz.transport.decisions import DecisionServicer
+from lakeward_protocol.authz.v1 import decisions_pb2_grpc
+from lakeward_servicekit.authorization.actions import SEEING, Action
+from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome
+from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.principals import ANONYMOUS, user
+from lakeward_servicekit.authorization.remote import RemoteAuthorizer
+from lakeward_servicekit.rpc import Caller, Host
 
 Wrap: TypeAlias = Callable[[RevisedAuthorizer], Authorizer]
 WAREHOUSE_ID, NAMESPACE_ID, TABLE_ID, VIEW_ID = (UUID(int=number) for number in range(1, 5))

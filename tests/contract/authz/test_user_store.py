@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import SecretStr
 
-from lakeward.authz.adapters.postgres.users import PostgresUsers
-from lakeward.authz.application.users import Administrator, User, UserStore
-from lakeward.authz.bootstrap import MIGRATIONS
-from lakeward.authz.domain.profiles import Profile, UserKind
-from lakeward.servicekit.authorization.principals import UserId
-from lakeward.servicekit.postgres.migrating import migrate
-from lakeward.servicekit.postgres.pools import Pool, open_pool
+from lakeward_authz.adapters.postgres.users import PostgresUsers
+from lakeward_authz.application.users import Administrator, User, UserStore
+from lakeward_authz.bootstrap import MIGRATIONS
+from lakeward_authz.domain.profiles import Profile, UserKind
+from lakeward_servicekit.authorization.principals import UserId
+from lakeward_servicekit.postgres.migrating import migrate
+from lakeward_servicekit.postgres.pools import Pool, open_pool
 from tests.support.users import FakeUsers
 
 _TABLES = """

@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward.catalog.application.ports import After, Visibility
-from lakeward.catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, Warehouse, WarehouseId
-from lakeward.catalog.domain.names import NamespaceIdent
-from lakeward.catalog.domain.tasks import Queue
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.application.ports import After, Visibility
+from lakeward_catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, Warehouse, WarehouseId
+from lakeward_catalog.domain.names import NamespaceIdent
+from lakeward_catalog.domain.tasks import Queue
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.stores import Stores
 from tests.support.catalog.values import (
     EVERYTHING,

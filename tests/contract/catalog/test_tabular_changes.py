@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward.catalog.domain.bodies import inflate, join
-from lakeward.catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, Warehouse, WarehouseId
-from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward.locations import Location
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.domain.bodies import inflate, join
+from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, Warehouse, WarehouseId
+from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward_locations import Location
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.stores import Stores
 from tests.support.catalog.values import NOON, a_body, a_commit, a_namespace, a_purge, a_storage, a_tabular, an_event
 

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from lakeward.catalog.domain.model import Incarnation, State, Tabular, TabularId
-from lakeward.catalog.domain.tasks import Queue, Task
+from lakeward_catalog.domain.model import Incarnation, State, Tabular, TabularId
+from lakeward_catalog.domain.tasks import Queue, Task
 from tests.support.catalog.stores import Stores
 from tests.support.catalog.values import NOON, a_body, a_purge, uuid7
 

@@ -16,14 +16,14 @@ from pydantic import SecretStr
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateTable
 
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.leases import Lease, LeaseStore, hold, keep_holding
-from lakeward.servicekit.postgres.lease_table import define_leases
-from lakeward.servicekit.postgres.leases import PostgresLeases
-from lakeward.servicekit.postgres.pools import open_pool
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.leases import Lease, LeaseStore, hold, keep_holding
+from lakeward_servicekit.postgres.lease_table import define_leases
+from lakeward_servicekit.postgres.leases import PostgresLeases
+from lakeward_servicekit.postgres.pools import open_pool
 
 if TYPE_CHECKING:
-    from lakeward.servicekit.postgres.pools import Pool
+    from lakeward_servicekit.postgres.pools import Pool
 
 _LONG = timedelta(minutes=5)
 _NAMES = itertools.count()

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from lakeward.servicekit.errors import Reason
-from lakeward.vending.application.ports import ObjectStore
+from lakeward_servicekit.errors import Reason
+from lakeward_vending.application.ports import ObjectStore
 from tests.support.components import S3Place
 from tests.support.vending.fakes import FakeObjects, refusal_of
 from tests.support.vending.s3 import s3_backend, storage

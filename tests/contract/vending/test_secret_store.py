@@ -10,15 +10,15 @@ from uuid import UUID, uuid4
 import pytest
 from pydantic import SecretStr
 
-from lakeward.servicekit.errors import Reason
-from lakeward.servicekit.postgres.migrating import differences, migrate
-from lakeward.servicekit.postgres.pools import Pool, open_pool
-from lakeward.vending.adapters.caching.secrets import CachedSecrets
-from lakeward.vending.adapters.postgres import migrations
-from lakeward.vending.adapters.postgres.schema import METADATA
-from lakeward.vending.adapters.postgres.sealing import KeyRing
-from lakeward.vending.adapters.postgres.secrets import PostgresSecrets
-from lakeward.vending.application.ports import SecretStore
+from lakeward_servicekit.errors import Reason
+from lakeward_servicekit.postgres.migrating import differences, migrate
+from lakeward_servicekit.postgres.pools import Pool, open_pool
+from lakeward_vending.adapters.caching.secrets import CachedSecrets
+from lakeward_vending.adapters.postgres import migrations
+from lakeward_vending.adapters.postgres.schema import METADATA
+from lakeward_vending.adapters.postgres.sealing import KeyRing
+from lakeward_vending.adapters.postgres.secrets import PostgresSecrets
+from lakeward_vending.application.ports import SecretStore
 from tests.support.vending.fakes import START, FakeSecrets, refusal_of
 from tests.support.vending.permits import credential
 

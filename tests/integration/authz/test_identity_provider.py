@@ -13,24 +13,24 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from lakeward.authz.bootstrap import MIGRATIONS, authz
-from lakeward.authz.settings import AuthzSettings
-from lakeward.components import oidc as nanoidp
-from lakeward.components.oidc import ALICE, BOB, SERVICE, OidcProvider
-from lakeward.protocol.common.v1.context_pb2 import RequestContext
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.authorization.authorizer import Demand, Outcome
-from lakeward.servicekit.authorization.identity import Identified
-from lakeward.servicekit.authorization.objects import ObjectRef
-from lakeward.servicekit.authorization.principals import ANONYMOUS, user
-from lakeward.servicekit.authorization.remote import RemoteAuthorizer
-from lakeward.servicekit.authorization.remote_identity import RemoteIdentity
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.postgres.migrating import migrate
-from lakeward.servicekit.postgres.schemas import SchemaMismatch
-from lakeward.servicekit.rpc import Caller, Channel, connect
-from lakeward.servicekit.settings.loading import load
-from lakeward.servicekit.settings.problems import SettingsError
+from lakeward_authz.bootstrap import MIGRATIONS, authz
+from lakeward_authz.settings import AuthzSettings
+from lakeward_components import oidc as nanoidp
+from lakeward_components.oidc import ALICE, BOB, SERVICE, OidcProvider
+from lakeward_protocol.common.v1.context_pb2 import RequestContext
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome
+from lakeward_servicekit.authorization.identity import Identified
+from lakeward_servicekit.authorization.objects import ObjectRef
+from lakeward_servicekit.authorization.principals import ANONYMOUS, user
+from lakeward_servicekit.authorization.remote import RemoteAuthorizer
+from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.postgres.migrating import migrate
+from lakeward_servicekit.postgres.schemas import SchemaMismatch
+from lakeward_servicekit.rpc import Caller, Channel, connect
+from lakeward_servicekit.settings.loading import load
+from lakeward_servicekit.settings.problems import SettingsError
 from tests.support.tokens import client_token, expiring_token, rotate_keys, user_token
 
 pytestmark = pytest.mark.integration

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr
 
-from lakeward.authz.adapters.postgres.schema import metadata
-from lakeward.authz.bootstrap import MIGRATIONS, SCHEMA_NUMBER
-from lakeward.servicekit.postgres.migrating import differences, migrate, newest_of
+from lakeward_authz.adapters.postgres.schema import metadata
+from lakeward_authz.bootstrap import MIGRATIONS, SCHEMA_NUMBER
+from lakeward_servicekit.postgres.migrating import differences, migrate, newest_of
 
 pytestmark = pytest.mark.integration
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from lakeward.servicekit.postgres.pools import Pool
+from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.stores import PostgresStores, catalog_pool
 
 

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 
-from lakeward.catalog.adapters.postgres.changes import PostgresChanges
-from lakeward.catalog.domain.model import Namespace, Tabular
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.postgres.pools import Pool
+from lakeward_catalog.adapters.postgres.changes import PostgresChanges
+from lakeward_catalog.domain.model import Namespace, Tabular
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.stores import PostgresStores, catalog_pool
 from tests.support.catalog.values import FreshIds, HeldClock, a_body, a_commit, a_tabular, an_event
 from tests.support.proxy import TO_CLIENT, TO_SERVER, Direction, Line, proxy

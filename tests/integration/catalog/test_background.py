@@ -8,13 +8,13 @@ from datetime import timedelta
 
 import pytest
 
-from lakeward.catalog.adapters.postgres.sweeps import PostgresLeftovers
-from lakeward.catalog.application.sweeping import Retention, sweep_once
-from lakeward.catalog.application.workers import Progress, Terms, work
-from lakeward.catalog.domain.model import Incarnation, State, Tabular, TabularId
-from lakeward.catalog.domain.tasks import Queue, Task
-from lakeward.locations import Location
-from lakeward.servicekit.postgres.pools import Pool
+from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
+from lakeward_catalog.application.sweeping import Retention, sweep_once
+from lakeward_catalog.application.workers import Progress, Terms, work
+from lakeward_catalog.domain.model import Incarnation, State, Tabular, TabularId
+from lakeward_catalog.domain.tasks import Queue, Task
+from lakeward_locations import Location
+from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.memory_events import QuietBell
 from tests.support.catalog.stores import PostgresStores
 from tests.support.catalog.values import NOON, a_body, a_commit, a_purge, a_record, a_scope, uuid7

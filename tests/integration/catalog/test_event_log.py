@@ -12,16 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lakeward.catalog.adapters.postgres import ledger
-from lakeward.catalog.adapters.postgres.bell import PostgresBell
-from lakeward.catalog.adapters.postgres.changes import PostgresChanges
-from lakeward.catalog.adapters.postgres.event_log import PostgresEventLog, PostgresOutbox
-from lakeward.catalog.adapters.postgres.schema import EVENT_SLOTS
-from lakeward.catalog.application.relay import SEQUENCER
-from lakeward.catalog.domain.events import Event
-from lakeward.servicekit.leases import Lease
-from lakeward.servicekit.postgres.leases import PostgresLeases
-from lakeward.servicekit.postgres.pools import Pool
+from lakeward_catalog.adapters.postgres import ledger
+from lakeward_catalog.adapters.postgres.bell import PostgresBell
+from lakeward_catalog.adapters.postgres.changes import PostgresChanges
+from lakeward_catalog.adapters.postgres.event_log import PostgresEventLog, PostgresOutbox
+from lakeward_catalog.adapters.postgres.schema import EVENT_SLOTS
+from lakeward_catalog.application.relay import SEQUENCER
+from lakeward_catalog.domain.events import Event
+from lakeward_servicekit.leases import Lease
+from lakeward_servicekit.postgres.leases import PostgresLeases
+from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.event_stores import postgres_events
 from tests.support.catalog.values import NOON, FreshIds, HeldClock, an_event, uuid7
 

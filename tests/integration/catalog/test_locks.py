@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from lakeward.catalog.application.ports import Change
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.postgres.pools import Pool
+from lakeward_catalog.application.ports import Change
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.stores import PostgresStores
 from tests.support.catalog.values import a_body, a_namespace, a_tabular
 

@@ -10,12 +10,12 @@ import asyncpg
 import pytest
 from pydantic import SecretStr
 
-from lakeward.catalog.adapters.postgres import schema, tabular_changes, warehouses
-from lakeward.catalog.adapters.postgres.migrations import versions
-from lakeward.catalog.adapters.postgres.rows import warehouse_of
-from lakeward.catalog.domain.model import WarehouseId
-from lakeward.locations import Location
-from lakeward.servicekit.postgres.migrating import differences, migrate
+from lakeward_catalog.adapters.postgres import schema, tabular_changes, warehouses
+from lakeward_catalog.adapters.postgres.migrations import versions
+from lakeward_catalog.adapters.postgres.rows import warehouse_of
+from lakeward_catalog.domain.model import WarehouseId
+from lakeward_locations import Location
+from lakeward_servicekit.postgres.migrating import differences, migrate
 from tests.support.catalog.stores import MIGRATIONS, SCHEMA
 from tests.support.catalog.values import uuid7
 

@@ -13,11 +13,11 @@ from typing import Any
 import nkeys
 import pytest
 
-from lakeward.catalog.adapters.nats.sink import NatsAddress, NatsSink
-from lakeward.catalog.application.relay import LoggedEvent, SinkUnavailableError
-from lakeward.components import binaries, child, folder, nats
-from lakeward.components.environment import Component
-from lakeward.components.ports import LOOPBACK, take
+from lakeward_catalog.adapters.nats.sink import NatsAddress, NatsSink
+from lakeward_catalog.application.relay import LoggedEvent, SinkUnavailableError
+from lakeward_components import binaries, child, folder, nats
+from lakeward_components.environment import Component
+from lakeward_components.ports import LOOPBACK, take
 from tests.support.catalog.values import NOON, an_event
 
 pytestmark = pytest.mark.integration

@@ -20,9 +20,9 @@ import pytest_asyncio
 from nats.js import JetStreamContext
 from nats.js.api import DeliverPolicy
 
-from lakeward.catalog.adapters.nats.messages import SEQUENCE, WHOLE_MAX, messages_of, stream_subjects
-from lakeward.catalog.adapters.nats.sink import NatsAddress, NatsSink
-from lakeward.catalog.application.relay import (
+from lakeward_catalog.adapters.nats.messages import SEQUENCE, WHOLE_MAX, messages_of, stream_subjects
+from lakeward_catalog.adapters.nats.sink import NatsAddress, NatsSink
+from lakeward_catalog.application.relay import (
     SEQUENCER,
     LoggedEvent,
     Pace,
@@ -30,9 +30,9 @@ from lakeward.catalog.application.relay import (
     deliver,
     sink_lease,
 )
-from lakeward.catalog.domain.events import Event
-from lakeward.components import nats as nats_server
-from lakeward.components.nats import NatsServer
+from lakeward_catalog.domain.events import Event
+from lakeward_components import nats as nats_server
+from lakeward_components.nats import NatsServer
 from tests.support.catalog.memory_events import MemoryEvents, QuietBell
 from tests.support.catalog.values import NOON, an_event
 from tests.support.proxy import Line, proxy

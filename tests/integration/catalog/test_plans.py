@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 import pytest_asyncio
 
-from lakeward.catalog.adapters.postgres import (
+from lakeward_catalog.adapters.postgres import (
     bodies,
     containers,
     event_log,
@@ -23,12 +23,12 @@ from lakeward.catalog.adapters.postgres import (
     tabulars,
     tasks,
 )
-from lakeward.catalog.adapters.postgres.bodies import BodyRow
-from lakeward.catalog.adapters.postgres.places import at_or_above, at_or_inside
-from lakeward.catalog.adapters.postgres.tabulars import place_of
-from lakeward.catalog.domain.model import Namespace, Tabular
-from lakeward.locations import Location
-from lakeward.servicekit.postgres.pools import Connection, Pool
+from lakeward_catalog.adapters.postgres.bodies import BodyRow
+from lakeward_catalog.adapters.postgres.places import at_or_above, at_or_inside
+from lakeward_catalog.adapters.postgres.tabulars import place_of
+from lakeward_catalog.domain.model import Namespace, Tabular
+from lakeward_locations import Location
+from lakeward_servicekit.postgres.pools import Connection, Pool
 from tests.support.catalog.stores import PostgresStores
 from tests.support.catalog.values import NOON, a_body, a_namespace, a_project, a_tabular, a_warehouse
 

@@ -11,12 +11,12 @@ import asyncpg
 import httpx
 import pytest
 
-from lakeward.catalog.bootstrap import open_pools
-from lakeward.components import databases
-from lakeward.components.postgres import PostgresServer
-from lakeward.components.seaweedfs import S3Store
-from lakeward.servicekit.settings.loading import load
-from lakeward.servicekit.settings.postgres import PostgresSettings
+from lakeward_catalog.bootstrap import open_pools
+from lakeward_components import databases
+from lakeward_components.postgres import PostgresServer
+from lakeward_components.seaweedfs import S3Store
+from lakeward_servicekit.settings.loading import load
+from lakeward_servicekit.settings.postgres import PostgresSettings
 from tests.support.components import fresh_database
 from tests.support.installations import Composition, environment, migrate, planned, started
 from tests.support.warehouses import SCHEMA, Warehouse, bootstrap, make_warehouse, tables_of, told

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr
 
-from lakeward.catalog.adapters.postgres import schema
-from lakeward.servicekit.postgres.migrating import differences, migrate
-from lakeward.servicekit.postgres.pools import Pool
+from lakeward_catalog.adapters.postgres import schema
+from lakeward_servicekit.postgres.migrating import differences, migrate
+from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.stores import MIGRATIONS, SCHEMA
 
 pytestmark = pytest.mark.integration

@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 import pytest_asyncio
 
-from lakeward.catalog.adapters.postgres.sweeps import PostgresLeftovers
-from lakeward.catalog.application.sweeping import Retention, sweep_once
-from lakeward.catalog.domain.model import State
+from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
+from lakeward_catalog.application.sweeping import Retention, sweep_once
+from lakeward_catalog.domain.model import State
 from tests.support.catalog.stores import PostgresStores, catalog_pool
 from tests.support.catalog.values import NOON, a_record, a_scope
 

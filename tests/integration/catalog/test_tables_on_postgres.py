@@ -10,11 +10,11 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
-from lakeward.catalog.domain.iceberg.history import CHUNK_SIZE
-from lakeward.catalog.domain.model import State, Tabular, WarehouseId
-from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward.protocol.catalog.v1 import server_pb2, signing_pb2, tables_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.domain.iceberg.history import CHUNK_SIZE
+from lakeward_catalog.domain.model import State, Tabular, WarehouseId
+from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward_protocol.catalog.v1 import server_pb2, signing_pb2, tables_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import SCHEMA, House, refusal_of
 from tests.support.catalog.stores import PostgresStores, Stores
 from tests.support.catalog.tables import (

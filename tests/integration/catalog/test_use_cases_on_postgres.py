@@ -11,10 +11,10 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
-from lakeward.catalog.domain.model import WarehouseId
-from lakeward.protocol.catalog.v1 import namespaces_pb2, server_pb2, tables_pb2, views_pb2, warehouses_pb2
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.domain.model import WarehouseId
+from lakeward_protocol.catalog.v1 import namespaces_pb2, server_pb2, tables_pb2, views_pb2, warehouses_pb2
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import House, commit_body, context, ident, refusal_of, tabular, view_body
 from tests.support.catalog.stores import PostgresStores, Stores, catalog_pool
 

@@ -9,13 +9,13 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
-from lakeward.cli.reencrypting import reencrypt
-from lakeward.servicekit.errors import Reason
-from lakeward.servicekit.postgres.migrating import migrate
-from lakeward.servicekit.postgres.pools import open_pool
-from lakeward.vending.adapters.postgres import migrations
-from lakeward.vending.adapters.postgres.sealing import KeyRing
-from lakeward.vending.adapters.postgres.secrets import PostgresSecrets
+from lakeward_cli.reencrypting import reencrypt
+from lakeward_servicekit.errors import Reason
+from lakeward_servicekit.postgres.migrating import migrate
+from lakeward_servicekit.postgres.pools import open_pool
+from lakeward_vending.adapters.postgres import migrations
+from lakeward_vending.adapters.postgres.sealing import KeyRing
+from lakeward_vending.adapters.postgres.secrets import PostgresSecrets
 from tests.support.vending.fakes import refusal_of
 from tests.support.vending.permits import credential
 

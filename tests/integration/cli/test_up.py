@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from lakeward.components.ports import take
+from lakeward_components.ports import take
 
 pytestmark = pytest.mark.integration
 
@@ -97,7 +97,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         output = tmp_path / f"output-{len(runs)}"
         with output.open("wb") as file:
             process = subprocess.Popen(
-                [*before, sys.executable, "-m", "lakeward.cli", "up"],
+                [*before, sys.executable, "-m", "lakeward_cli", "up"],
                 env={**ours, "LAKEWARD_HOME": str(home), "LAKEKEEPER__LISTEN_PORT": str(port)},
                 stdout=file,
                 stderr=subprocess.STDOUT,

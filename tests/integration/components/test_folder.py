@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from lakeward.components import child, folder
-from lakeward.components.errors import ComponentFailed, FolderInUse
+from lakeward_components import child, folder
+from lakeward_components.errors import ComponentFailed, FolderInUse
 
 pytestmark = pytest.mark.integration
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import asyncpg
 import pytest
 
-from lakeward.components.postgres import PostgresServer
+from lakeward_components.postgres import PostgresServer
 from tests.support.proxy import TO_CLIENT, TO_SERVER, Cut, Line, proxy
 
 pytestmark = pytest.mark.integration

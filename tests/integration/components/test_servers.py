@@ -16,12 +16,12 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from lakeward.components import databases, postgres
-from lakeward.components.errors import ComponentFailed
-from lakeward.components.oidc import ALICE, DUCKDB, SPARK, Client, OidcProvider
-from lakeward.components.postgres import PostgresServer
-from lakeward.components.seaweedfs import S3Store
-from lakeward.components.sigv4 import Key
+from lakeward_components import databases, postgres
+from lakeward_components.errors import ComponentFailed
+from lakeward_components.oidc import ALICE, DUCKDB, SPARK, Client, OidcProvider
+from lakeward_components.postgres import PostgresServer
+from lakeward_components.seaweedfs import S3Store
+from lakeward_components.sigv4 import Key
 from tests.support.components import S3Place
 from tests.support.tokens import client_token, expiring_token, user_token
 

@@ -10,9 +10,9 @@ import asyncpg
 import httpx
 import pytest
 
-from lakeward.components.nats import NatsServer
-from lakeward.components.postgres import PostgresServer
-from lakeward.components.seaweedfs import S3Store
+from lakeward_components.nats import NatsServer
+from lakeward_components.postgres import PostgresServer
+from lakeward_components.seaweedfs import S3Store
 from tests.support.components import fresh_database
 from tests.support.faults import House, Lines
 from tests.support.installations import Composition, environment, migrate, planned, started

@@ -13,16 +13,16 @@ from typing import Any
 import httpx
 import pytest
 
-from lakeward.gateway import protocol
-from lakeward.gateway.asgi import Application
-from lakeward.gateway.bootstrap import gateway
-from lakeward.gateway.health import Probe
-from lakeward.gateway.peers import Peers
-from lakeward.gateway.server import bound_socket, serve
-from lakeward.gateway.settings import GatewaySettings
-from lakeward.protocol.catalog.v1 import tables_pb2, types_pb2
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.rpc import Caller, Channel, connect, failure_of
+from lakeward_gateway import protocol
+from lakeward_gateway.asgi import Application
+from lakeward_gateway.bootstrap import gateway
+from lakeward_gateway.health import Probe
+from lakeward_gateway.peers import Peers
+from lakeward_gateway.server import bound_socket, serve
+from lakeward_gateway.settings import GatewaySettings
+from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.rpc import Caller, Channel, connect, failure_of
 from tests.unit.gateway.fakes import PREFIXED, Service, hosts, server_settings
 
 pytestmark = pytest.mark.integration

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from lakeward.gateway import body, protocol, server
-from lakeward.protocol.catalog.v1 import server_pb2, tables_pb2, types_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_gateway import body, protocol, server
+from lakeward_protocol.catalog.v1 import server_pb2, tables_pb2, types_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.integration.gateway.test_server import TABLE, error_in, exchange, running, served
 from tests.unit.gateway.fakes import PREFIXED, Service
 

@@ -10,13 +10,13 @@ import json
 from random import Random
 from typing import Any
 
-from lakeward.catalog.domain.iceberg import (
+from lakeward_catalog.domain.iceberg import (
     TableMetadata,
     ViewMetadata,
     create_table,
     parse_create_table,
 )
-from lakeward.servicekit.errors import Refusal, name_of
+from lakeward_servicekit.errors import Refusal, name_of
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     T0,

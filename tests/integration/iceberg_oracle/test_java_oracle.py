@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from lakeward.catalog.domain.iceberg.documents import MAX_DIGITS, MAX_MEMBER_NAME, MAX_TEXT
-from lakeward.catalog.domain.iceberg.requirements import TABLE_REQUIREMENTS, VIEW_REQUIREMENTS
-from lakeward.catalog.domain.iceberg.updates import ACTIONS
-from lakeward.catalog.domain.iceberg.views.updates import ACTIONS as VIEW_ACTIONS
+from lakeward_catalog.domain.iceberg.documents import MAX_DIGITS, MAX_MEMBER_NAME, MAX_TEXT
+from lakeward_catalog.domain.iceberg.requirements import TABLE_REQUIREMENTS, VIEW_REQUIREMENTS
+from lakeward_catalog.domain.iceberg.updates import ACTIONS
+from lakeward_catalog.domain.iceberg.views.updates import ACTIONS as VIEW_ACTIONS
 from tests.integration.iceberg_oracle import java_oracle
 from tests.integration.iceberg_oracle.comparison import (
     Difference,

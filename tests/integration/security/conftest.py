@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from lakeward.components.nats import NatsServer
-from lakeward.components.oidc import ALICE, OidcProvider
-from lakeward.components.postgres import PostgresServer
-from lakeward.components.seaweedfs import S3Store
+from lakeward_components.nats import NatsServer
+from lakeward_components.oidc import ALICE, OidcProvider
+from lakeward_components.postgres import PostgresServer
+from lakeward_components.seaweedfs import S3Store
 from tests.support.components import fresh_database
 from tests.support.installations import Composition, Installation, compositions, environment, installed
 from tests.support.storage_attacks import Ground, prepare

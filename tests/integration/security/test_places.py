@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 import httpx
 import pytest
 
-from lakeward.components.sigv4 import Key
+from lakeward_components.sigv4 import Key
 from tests.integration.security.conftest import Place
 from tests.support.storage_attacks import Ground, as_key, ask, put
 from tests.support.warehouses import SCHEMA, tables_of, told

@@ -14,7 +14,7 @@ import asyncpg
 import httpx
 import pytest
 
-from lakeward.components.sigv4 import Key
+from lakeward_components.sigv4 import Key
 from tests.integration.security.conftest import Place
 from tests.support.warehouses import make_warehouse, tables_of, told, warehouse_document
 

@@ -17,7 +17,7 @@ pytestmark = [
 # A freed block of 30 MB teaches glibc to keep as much.
 _HOLDS_AND_FREES = """
 import sys
-from lakeward.servicekit.allocation import give_back_large_blocks
+from lakeward_servicekit.allocation import give_back_large_blocks
 if sys.argv[1] == "asked":
     give_back_large_blocks()
 def resident():

@@ -11,10 +11,10 @@ import pytest
 import sqlalchemy as sa
 from pydantic import SecretStr
 
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.postgres.migrating import MigrationFailed, differences, migrate, newest_of
-from lakeward.servicekit.postgres.pools import open_connection, open_pool
-from lakeward.servicekit.postgres.schemas import Needs, SchemaMismatch, SchemaState, Version, check_schema
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.postgres.migrating import MigrationFailed, differences, migrate, newest_of
+from lakeward_servicekit.postgres.pools import open_connection, open_pool
+from lakeward_servicekit.postgres.schemas import Needs, SchemaMismatch, SchemaState, Version, check_schema
 
 pytestmark = pytest.mark.integration
 
@@ -174,4 +174,4 @@ async def test_a_database_that_is_away_is_told_as_such(revisions: Write) -> None
 
 async def test_a_package_without_revisions_is_named(url: SecretStr) -> None:
     with pytest.raises(MigrationFailed, match="has no folder of revisions"):
-        await migrate(url, package="lakeward.servicekit", schema="s")
+        await migrate(url, package="lakeward_servicekit", schema="s")

@@ -13,10 +13,10 @@ import asyncpg
 import pytest
 from pydantic import SecretStr
 
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.postgres.failures import OutcomeUnknown
-from lakeward.servicekit.postgres.pools import Pool, open_connection, open_pool
-from lakeward.servicekit.telemetry import Correlation, bind
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.postgres.failures import OutcomeUnknown
+from lakeward_servicekit.postgres.pools import Pool, open_connection, open_pool
+from lakeward_servicekit.telemetry import Correlation, bind
 from tests.support.proxy import Cut, Direction, Line, proxy
 
 pytestmark = pytest.mark.integration
@@ -249,7 +249,7 @@ async def test_a_statement_that_takes_too_long_is_ended_by_the_server(postgres_u
 async def test_statements_are_logged_with_their_request_and_without_their_parameters(
     postgres_url: str,
 ) -> None:
-    from lakeward.servicekit.telemetry.logs import JsonFormatter
+    from lakeward_servicekit.telemetry.logs import JsonFormatter
 
     formatted: list[str] = []
 

@@ -23,9 +23,9 @@ import uvloop
 from botocore.config import Config
 from pydantic import SecretStr
 
-from lakeward.servicekit import tls
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.postgres.pools import open_connection
+from lakeward_servicekit import tls
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.postgres.pools import open_connection
 from tests.support.certificates import Authority, Pair
 
 pytestmark = pytest.mark.integration

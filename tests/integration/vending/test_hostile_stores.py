@@ -11,27 +11,27 @@ from uuid import UUID
 
 import pytest
 
-from lakeward.locations import Location
-from lakeward.servicekit.errors import Reason
-from lakeward.vending.adapters.network import calls as calls_module
-from lakeward.vending.adapters.network import services as services_module
-from lakeward.vending.adapters.network.addresses import AddressGuard, SystemResolver
-from lakeward.vending.adapters.network.calls import Connections, HttpCalls
-from lakeward.vending.adapters.network.refusals import LeftAlone, ReplyTooLarge
-from lakeward.vending.adapters.network.services import Services
-from lakeward.vending.adapters.s3 import oss, r2
-from lakeward.vending.adapters.s3.backend import S3Backend
-from lakeward.vending.adapters.system import RandomIds
-from lakeward.vending.application import files
-from lakeward.vending.application.ports import Grant, ObjectStore, Storage
-from lakeward.vending.application.storages import Backends
-from lakeward.vending.application.validate_storage import validate_storage
-from lakeward.vending.domain import credentials
-from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.addresses import AddressRules
-from lakeward.vending.domain.permit import Purpose
-from lakeward.vending.domain.profiles import profile as profiles
-from lakeward.vending.domain.system_identity import SystemIdentityRules
+from lakeward_locations import Location
+from lakeward_servicekit.errors import Reason
+from lakeward_vending.adapters.network import calls as calls_module
+from lakeward_vending.adapters.network import services as services_module
+from lakeward_vending.adapters.network.addresses import AddressGuard, SystemResolver
+from lakeward_vending.adapters.network.calls import Connections, HttpCalls
+from lakeward_vending.adapters.network.refusals import LeftAlone, ReplyTooLarge
+from lakeward_vending.adapters.network.services import Services
+from lakeward_vending.adapters.s3 import oss, r2
+from lakeward_vending.adapters.s3.backend import S3Backend
+from lakeward_vending.adapters.system import RandomIds
+from lakeward_vending.application import files
+from lakeward_vending.application.ports import Grant, ObjectStore, Storage
+from lakeward_vending.application.storages import Backends
+from lakeward_vending.application.validate_storage import validate_storage
+from lakeward_vending.domain import credentials
+from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.addresses import AddressRules
+from lakeward_vending.domain.permit import Purpose
+from lakeward_vending.domain.profiles import profile as profiles
+from lakeward_vending.domain.system_identity import SystemIdentityRules
 from tests.support.vending.fakes import START, FakeClock, FakeSecrets, refusal_of
 from tests.support.vending.permits import SECRET, WAREHOUSE, credential, permit, profile_text
 
@@ -130,7 +130,7 @@ def clock() -> Seconds:
 
 @pytest.fixture
 async def house(clock: Seconds, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
-    monkeypatch.setattr("lakeward.vending.adapters.s3.signed_calls._PAUSES_SECONDS", (0.0,))
+    monkeypatch.setattr("lakeward_vending.adapters.s3.signed_calls._PAUSES_SECONDS", (0.0,))
     async with house_of(clock) as opened:
         yield opened
 

@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from lakeward.servicekit.errors import Reason
-from lakeward.vending.adapters.network import calls as calls_module
-from lakeward.vending.adapters.network import connections
-from lakeward.vending.adapters.network.addresses import AddressGuard
-from lakeward.vending.adapters.network.calls import HttpCalls, Reply
-from lakeward.vending.adapters.network.refusals import ReplyTooLarge
-from lakeward.vending.domain.addresses import AddressRules
+from lakeward_servicekit.errors import Reason
+from lakeward_vending.adapters.network import calls as calls_module
+from lakeward_vending.adapters.network import connections
+from lakeward_vending.adapters.network.addresses import AddressGuard
+from lakeward_vending.adapters.network.calls import HttpCalls, Reply
+from lakeward_vending.adapters.network.refusals import ReplyTooLarge
+from lakeward_vending.domain.addresses import AddressRules
 from tests.support.vending.fakes import FakeResolver, refusal_of
 
 pytestmark = pytest.mark.integration

@@ -11,15 +11,15 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lakeward.vending.adapters.s3.backend import S3Backend
-from lakeward.vending.adapters.system import RandomIds, SystemClock
-from lakeward.vending.application.files import purge_page
-from lakeward.vending.application.marking_places import Claimed, claim_place, release_place
-from lakeward.vending.application.storages import Backends
-from lakeward.vending.application.validate_storage import validate_storage
-from lakeward.vending.domain import credentials
-from lakeward.vending.domain.permit import Purpose
-from lakeward.vending.domain.profiles import profile as profiles
+from lakeward_vending.adapters.s3.backend import S3Backend
+from lakeward_vending.adapters.system import RandomIds, SystemClock
+from lakeward_vending.application.files import purge_page
+from lakeward_vending.application.marking_places import Claimed, claim_place, release_place
+from lakeward_vending.application.storages import Backends
+from lakeward_vending.application.validate_storage import validate_storage
+from lakeward_vending.domain import credentials
+from lakeward_vending.domain.permit import Purpose
+from lakeward_vending.domain.profiles import profile as profiles
 from tests.support.components import S3Place
 from tests.support.vending.fakes import START, FakeSecrets
 from tests.support.vending.permits import SECRET, permit

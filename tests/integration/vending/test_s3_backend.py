@@ -7,17 +7,17 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.adapters.s3.backend import S3Backend
-from lakeward.vending.adapters.system import RandomIds, SystemClock
-from lakeward.vending.application import files
-from lakeward.vending.application.ports import Grant, ObjectStore, Storage
-from lakeward.vending.application.sign_request import sign_request
-from lakeward.vending.application.storages import Backends
-from lakeward.vending.application.validate_storage import validate_storage
-from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.permit import Purpose
-from lakeward.vending.domain.signing.request import SigningRequest
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.adapters.s3.backend import S3Backend
+from lakeward_vending.adapters.system import RandomIds, SystemClock
+from lakeward_vending.application import files
+from lakeward_vending.application.ports import Grant, ObjectStore, Storage
+from lakeward_vending.application.sign_request import sign_request
+from lakeward_vending.application.storages import Backends
+from lakeward_vending.application.validate_storage import validate_storage
+from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.permit import Purpose
+from lakeward_vending.domain.signing.request import SigningRequest
 from tests.support.components import S3Place
 from tests.support.vending.fakes import START, FakeSecrets, refusal_of
 from tests.support.vending.permits import SECRET, WAREHOUSE, permit

@@ -15,23 +15,23 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pydantic import SecretStr
 
-from lakeward.authz.bootstrap import MIGRATIONS as AUTHZ_MIGRATIONS
-from lakeward.authz.bootstrap import authz
-from lakeward.authz.settings import AuthzSettings
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.protocol.vending.v1 import permits_pb2 as permits
-from lakeward.protocol.vending.v1 import vending_pb2 as pb
-from lakeward.protocol.vending.v1 import vending_pb2_grpc
-from lakeward.servicekit.errors import Reason
-from lakeward.servicekit.permits import PermitSigner, PermitVerifier
-from lakeward.servicekit.postgres.migrating import migrate
-from lakeward.servicekit.rpc import Caller, Channel, Host, connect, stub
-from lakeward.servicekit.settings.loading import load
-from lakeward.servicekit.workload import WorkloadIdentity, WorkloadVerifier
-from lakeward.vending.adapters.system import SystemClock
-from lakeward.vending.bootstrap import MIGRATIONS, reencrypt, vending
-from lakeward.vending.domain.profiles import profile as profiles
-from lakeward.vending.settings import VendingSettings
+from lakeward_authz.bootstrap import MIGRATIONS as AUTHZ_MIGRATIONS
+from lakeward_authz.bootstrap import authz
+from lakeward_authz.settings import AuthzSettings
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_protocol.vending.v1 import permits_pb2 as permits
+from lakeward_protocol.vending.v1 import vending_pb2 as pb
+from lakeward_protocol.vending.v1 import vending_pb2_grpc
+from lakeward_servicekit.errors import Reason
+from lakeward_servicekit.permits import PermitSigner, PermitVerifier
+from lakeward_servicekit.postgres.migrating import migrate
+from lakeward_servicekit.rpc import Caller, Channel, Host, connect, stub
+from lakeward_servicekit.settings.loading import load
+from lakeward_servicekit.workload import WorkloadIdentity, WorkloadVerifier
+from lakeward_vending.adapters.system import SystemClock
+from lakeward_vending.bootstrap import MIGRATIONS, reencrypt, vending
+from lakeward_vending.domain.profiles import profile as profiles
+from lakeward_vending.settings import VendingSettings
 from tests.support.components import S3Place
 from tests.support.vending.fakes import refusal_of
 from tests.support.vending.s3 import profile_text

@@ -14,22 +14,22 @@ from uuid import UUID
 
 import pytest
 
-from lakeward.locations import Location
-from lakeward.servicekit.errors import Reason
-from lakeward.vending.adapters.network.addresses import AddressGuard, SystemResolver
-from lakeward.vending.adapters.network.calls import HttpCalls
-from lakeward.vending.adapters.s3 import oss, r2
-from lakeward.vending.adapters.s3.backend import S3Backend
-from lakeward.vending.adapters.system import RandomIds
-from lakeward.vending.application.ports import Grant, Storage
-from lakeward.vending.domain import credentials
-from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.addresses import AddressRules
-from lakeward.vending.domain.client_properties import SessionCredential
-from lakeward.vending.domain.credentials import Credential
-from lakeward.vending.domain.profiles import profile as profiles
-from lakeward.vending.domain.secret import Secret
-from lakeward.vending.domain.system_identity import SystemIdentityRules
+from lakeward_locations import Location
+from lakeward_servicekit.errors import Reason
+from lakeward_vending.adapters.network.addresses import AddressGuard, SystemResolver
+from lakeward_vending.adapters.network.calls import HttpCalls
+from lakeward_vending.adapters.s3 import oss, r2
+from lakeward_vending.adapters.s3.backend import S3Backend
+from lakeward_vending.adapters.system import RandomIds
+from lakeward_vending.application.ports import Grant, Storage
+from lakeward_vending.domain import credentials
+from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.addresses import AddressRules
+from lakeward_vending.domain.client_properties import SessionCredential
+from lakeward_vending.domain.credentials import Credential
+from lakeward_vending.domain.profiles import profile as profiles
+from lakeward_vending.domain.secret import Secret
+from lakeward_vending.domain.system_identity import SystemIdentityRules
 from tests.support.vending.fakes import START, FakeClock, refusal_of
 from tests.support.vending.permits import TABLE, credential, profile_text
 

@@ -11,12 +11,12 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from lakeward.servicekit.errors import Reason
-from lakeward.vending.application.ports import SigningTerms
-from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.secret import Secret
-from lakeward.vending.domain.signing import sigv4
-from lakeward.vending.domain.signing.request import Signable
+from lakeward_servicekit.errors import Reason
+from lakeward_vending.application.ports import SigningTerms
+from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.secret import Secret
+from lakeward_vending.domain.signing import sigv4
+from lakeward_vending.domain.signing.request import Signable
 from tests.support.components import S3Place
 from tests.support.vending.fakes import refusal_of
 from tests.support.vending.s3 import s3_backend, storage

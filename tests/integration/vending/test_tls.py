@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.adapters.network.addresses import AddressGuard
-from lakeward.vending.adapters.network.calls import HttpCalls, Reply
-from lakeward.vending.domain.addresses import AddressRules
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.adapters.network.addresses import AddressGuard
+from lakeward_vending.adapters.network.calls import HttpCalls, Reply
+from lakeward_vending.domain.addresses import AddressRules
 from tests.support.certificates import Authority, Pair
 from tests.support.vending.fakes import FakeResolver
 

@@ -16,11 +16,11 @@ import grpc.aio
 import httpx
 import pytest
 
-from lakeward.components.oidc import ALICE, OidcProvider
-from lakeward.components.postgres import PostgresServer
-from lakeward.components.seaweedfs import S3Store
-from lakeward.protocol.vending.v1 import permits_pb2, vending_pb2
-from lakeward.servicekit.permits import PermitSigner
+from lakeward_components.oidc import ALICE, OidcProvider
+from lakeward_components.postgres import PostgresServer
+from lakeward_components.seaweedfs import S3Store
+from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2
+from lakeward_servicekit.permits import PermitSigner
 from tests.support.components import fresh_database
 from tests.support.installations import LISTENING, Composition, Installation, environment, installed
 from tests.support.tokens import user_token

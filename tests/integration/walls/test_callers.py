@@ -23,10 +23,10 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.message import Message
 
-from lakeward.components.oidc import ALICE, OidcProvider
-from lakeward.protocol.common.v1 import options_pb2
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.workload import WorkloadIdentity
+from lakeward_components.oidc import ALICE, OidcProvider
+from lakeward_protocol.common.v1 import options_pb2
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.workload import WorkloadIdentity
 from tests.integration.walls.conftest import Walled
 from tests.support.catalog.expectations import EXPECTED
 from tests.support.dumps import dump

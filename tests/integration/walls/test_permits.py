@@ -12,12 +12,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.protocol.vending.v1 import permits_pb2 as permits
-from lakeward.protocol.vending.v1 import vending_pb2 as pb
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.permits import PermitSigner
-from lakeward.servicekit.workload import WorkloadIdentity
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_protocol.vending.v1 import permits_pb2 as permits
+from lakeward_protocol.vending.v1 import vending_pb2 as pb
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.permits import PermitSigner
+from lakeward_servicekit.workload import WorkloadIdentity
 from tests.integration.walls.conftest import Walled
 from tests.support.audit import Objects
 from tests.support.wire import WORKLOAD, call

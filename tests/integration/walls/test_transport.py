@@ -14,11 +14,11 @@ import grpc.aio
 import httpx
 import pytest
 
-from lakeward.components.postgres import PostgresServer
-from lakeward.components.seaweedfs import S3Store
-from lakeward.protocol.catalog.v1 import warehouses_pb2
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.workload import WorkloadIdentity
+from lakeward_components.postgres import PostgresServer
+from lakeward_components.seaweedfs import S3Store
+from lakeward_protocol.catalog.v1 import warehouses_pb2
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.workload import WorkloadIdentity
 from tests.integration.walls.conftest import Walled
 from tests.support.certificates import Authority, Pair
 from tests.support.components import fresh_database

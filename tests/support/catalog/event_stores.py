@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from lakeward.catalog.adapters.postgres import ledger
-from lakeward.catalog.adapters.postgres.event_log import PostgresEventLog, PostgresOutbox
-from lakeward.catalog.application.relay import EventLog, Outbox
-from lakeward.catalog.domain.events import Event
-from lakeward.servicekit.leases import Lease
-from lakeward.servicekit.postgres.leases import PostgresLeases
-from lakeward.servicekit.postgres.pools import Pool
+from lakeward_catalog.adapters.postgres import ledger
+from lakeward_catalog.adapters.postgres.event_log import PostgresEventLog, PostgresOutbox
+from lakeward_catalog.application.relay import EventLog, Outbox
+from lakeward_catalog.domain.events import Event
+from lakeward_servicekit.leases import Lease
+from lakeward_servicekit.postgres.leases import PostgresLeases
+from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.memory_events import MemoryEvents
 from tests.support.catalog.values import NOON, uuid7
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from lakeward.protocol.catalog.v1 import (
+from lakeward_protocol.catalog.v1 import (
     namespaces_pb2,
     server_pb2,
     signing_pb2,
@@ -19,10 +19,10 @@ from lakeward.protocol.catalog.v1 import (
     views_pb2,
     warehouses_pb2,
 )
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.authorization.objects import ObjectKind
-from lakeward.servicekit.errors import Reason
-from lakeward.servicekit.rpc import refusal_of
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.objects import ObjectKind
+from lakeward_servicekit.errors import Reason
+from lakeward_servicekit.rpc import refusal_of
 from tests.support.catalog.house import SCHEMA, House, commit_body, ident, table_body, tabular, view_body
 
 PROJECT: Final = {ObjectKind.PROJECT: Reason.REASON_NO_SUCH_PROJECT}

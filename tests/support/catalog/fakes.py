@@ -12,17 +12,17 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from lakeward.catalog.application.caller import Delegation
-from lakeward.catalog.application.ports_access import Folder, Level, SignedRequest, StorageRequest, Vended
-from lakeward.catalog.application.ports_storage import Claimed, PlaceMark
-from lakeward.catalog.domain.bodies import Deflated, gzip_file, inflate
-from lakeward.catalog.domain.iceberg.files import is_gzip_name
-from lakeward.catalog.domain.model import Incarnation, Storage, Tabular, Warehouse, WarehouseId
-from lakeward.locations import Location
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.servicekit.authorization.identity import Identified
-from lakeward.servicekit.authorization.principals import ANONYMOUS, UserId, user
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.application.caller import Delegation
+from lakeward_catalog.application.ports_access import Folder, Level, SignedRequest, StorageRequest, Vended
+from lakeward_catalog.application.ports_storage import Claimed, PlaceMark
+from lakeward_catalog.domain.bodies import Deflated, gzip_file, inflate
+from lakeward_catalog.domain.iceberg.files import is_gzip_name
+from lakeward_catalog.domain.model import Incarnation, Storage, Tabular, Warehouse, WarehouseId
+from lakeward_locations import Location
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.authorization.identity import Identified
+from lakeward_servicekit.authorization.principals import ANONYMOUS, UserId, user
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.values import a_storage
 
 

@@ -18,23 +18,23 @@ from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from lakeward.authz.adapters.table import Rule, TableAuthorizer
-from lakeward.catalog.adapters.signer_scopes import SignedScopes
-from lakeward.catalog.application.announcements import Announcer
-from lakeward.catalog.application.documents import Documents
-from lakeward.catalog.application.idempotency import Once
-from lakeward.catalog.application.ports import Ids, Rules
-from lakeward.catalog.application.server import Facts
-from lakeward.catalog.domain.model import (
+from lakeward_authz.adapters.table import Rule, TableAuthorizer
+from lakeward_catalog.adapters.signer_scopes import SignedScopes
+from lakeward_catalog.application.announcements import Announcer
+from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.idempotency import Once
+from lakeward_catalog.application.ports import Ids, Rules
+from lakeward_catalog.application.server import Facts
+from lakeward_catalog.domain.model import (
     NIL_PROJECT,
     Namespace,
     Project,
     Tabular,
     WarehouseId,
 )
-from lakeward.catalog.roles import Roles
-from lakeward.catalog.wiring import add_servicers
-from lakeward.protocol.catalog.v1 import (
+from lakeward_catalog.roles import Roles
+from lakeward_catalog.wiring import add_servicers
+from lakeward_protocol.catalog.v1 import (
     namespaces_pb2,
     namespaces_pb2_grpc,
     server_pb2_grpc,
@@ -47,10 +47,10 @@ from lakeward.protocol.catalog.v1 import (
     warehouses_pb2,
     warehouses_pb2_grpc,
 )
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.servicekit.errors import Refusal
-from lakeward.servicekit.permits import PermitSigner
-from lakeward.servicekit.rpc import Caller, Host
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.errors import Refusal
+from lakeward_servicekit.permits import PermitSigner
+from lakeward_servicekit.rpc import Caller, Host
 from tests.support.catalog.fakes import CountedIds, CountingAccess, MemoryFiles, OpenGate, PlainJudge, TokenIdentity
 from tests.support.catalog.memory import MemoryCatalog
 from tests.support.catalog.values import FreshIds, HeldClock

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from lakeward.catalog.application.ports import (
+from lakeward_catalog.application.ports import (
     After,
     Change,
     Clock,
@@ -29,9 +29,9 @@ from lakeward.catalog.application.ports import (
     TabularCommit,
     Visibility,
 )
-from lakeward.catalog.domain.bodies import Body, BodyPart
-from lakeward.catalog.domain.events import Event
-from lakeward.catalog.domain.model import (
+from lakeward_catalog.domain.bodies import Body, BodyPart
+from lakeward_catalog.domain.events import Event
+from lakeward_catalog.domain.model import (
     Incarnation,
     Kind,
     MetadataId,
@@ -47,18 +47,18 @@ from lakeward.catalog.domain.model import (
     Warehouse,
     WarehouseId,
 )
-from lakeward.catalog.domain.names import SEPARATOR, NamespaceIdent, TabularIdent, name_key
-from lakeward.catalog.domain.tasks import NewTask, Queue
-from lakeward.catalog.domain.wording import (
+from lakeward_catalog.domain.names import SEPARATOR, NamespaceIdent, TabularIdent, name_key
+from lakeward_catalog.domain.tasks import NewTask, Queue
+from lakeward_catalog.domain.wording import (
     name_taken_meanwhile,
     namespace_exists,
     no_such_namespace,
     no_such_tabular,
     uuid_taken,
 )
-from lakeward.locations import Location
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.postgres.failures import OutcomeUnknown
+from lakeward_locations import Location
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.postgres.failures import OutcomeUnknown
 from tests.support.catalog.values import FreshIds, HeldClock
 
 Row = TypeVar("Row", Namespace, Tabular)

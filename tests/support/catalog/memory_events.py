@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 
-from lakeward.catalog.application.relay import Backlog, LeaseLostError, LoggedEvent, SinkUnavailableError
-from lakeward.catalog.domain.events import Event
-from lakeward.servicekit.leases import Lease
+from lakeward_catalog.application.relay import Backlog, LeaseLostError, LoggedEvent, SinkUnavailableError
+from lakeward_catalog.domain.events import Event
+from lakeward_servicekit.leases import Lease
 from tests.support.catalog.values import NOON
 
 

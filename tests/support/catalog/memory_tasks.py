@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from lakeward.catalog.domain.tasks import NewTask, Queue, Task
-from lakeward.locations import Location
+from lakeward_catalog.domain.tasks import NewTask, Queue, Task
+from lakeward_locations import Location
 from tests.support.catalog.memory import MemoryCatalog
 
 

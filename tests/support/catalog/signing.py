@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from lakeward.catalog.application.ports_access import Folder, Level, SignedRequest, StorageRequest, Vended
-from lakeward.locations import Location
-from lakeward.protocol.catalog.v1 import signing_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.application.ports_access import Folder, Level, SignedRequest, StorageRequest, Vended
+from lakeward_locations import Location
+from lakeward_protocol.catalog.v1 import signing_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import House, context
 from tests.support.catalog.tables import load
 

@@ -10,16 +10,16 @@ from uuid import UUID
 
 from pydantic import SecretStr
 
-from lakeward.catalog.adapters.postgres.bodies import PostgresBodies
-from lakeward.catalog.adapters.postgres.changes import PostgresChanges
-from lakeward.catalog.adapters.postgres.coalescing import CoalescingTabulars
-from lakeward.catalog.adapters.postgres.containers import Containers
-from lakeward.catalog.adapters.postgres.idempotency import PostgresIdempotency
-from lakeward.catalog.adapters.postgres.namespaces import PostgresNamespaces
-from lakeward.catalog.adapters.postgres.tabulars import PostgresTabulars
-from lakeward.catalog.adapters.postgres.tasks import PostgresTasks
-from lakeward.catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
-from lakeward.catalog.application.ports import (
+from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
+from lakeward_catalog.adapters.postgres.changes import PostgresChanges
+from lakeward_catalog.adapters.postgres.coalescing import CoalescingTabulars
+from lakeward_catalog.adapters.postgres.containers import Containers
+from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
+from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
+from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
+from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
+from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
+from lakeward_catalog.application.ports import (
     BodyStore,
     Changes,
     IdempotencyStore,
@@ -28,16 +28,16 @@ from lakeward.catalog.application.ports import (
     TabularStore,
     WarehouseStore,
 )
-from lakeward.catalog.application.workers import TaskStore
-from lakeward.catalog.domain.model import Namespace, Project, Tabular, Warehouse
-from lakeward.servicekit.postgres.migrating import migrate
-from lakeward.servicekit.postgres.pools import Pool, open_pool
+from lakeward_catalog.application.workers import TaskStore
+from lakeward_catalog.domain.model import Namespace, Project, Tabular, Warehouse
+from lakeward_servicekit.postgres.migrating import migrate
+from lakeward_servicekit.postgres.pools import Pool, open_pool
 from tests.support.catalog.memory import MemoryCatalog
 from tests.support.catalog.memory_tasks import MemoryTasks
 from tests.support.catalog.values import FreshIds, HeldClock, a_body, a_namespace, a_project, a_tabular, a_warehouse
 
 SCHEMA: Final = "lakeward_catalog"
-MIGRATIONS: Final = "lakeward.catalog.adapters.postgres.migrations"
+MIGRATIONS: Final = "lakeward_catalog.adapters.postgres.migrations"
 _UNTOLD = "select event_id from outbox order by outbox_id"
 _ATTEMPTS = "select attempt, outcome from task_log where task_id = $1 order by attempt"
 _CHUNKS = "select count(*) from body_chunk where warehouse_id = $1 and incarnation = $2"

@@ -11,8 +11,8 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
-from lakeward.catalog.domain.bodies import Deflated, inflate
-from lakeward.protocol.catalog.v1 import tables_pb2
+from lakeward_catalog.domain.bodies import Deflated, inflate
+from lakeward_protocol.catalog.v1 import tables_pb2
 from tests.support.catalog.house import SCHEMA, House, context, ident, table_body, tabular
 
 Json = dict[str, Any]

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from lakeward.catalog.application.ports import Remembered, Scope, TabularCommit, Visibility
-from lakeward.catalog.domain.bodies import Body, BodyPart, deflate
-from lakeward.catalog.domain.events import Event
-from lakeward.catalog.domain.model import (
+from lakeward_catalog.application.ports import Remembered, Scope, TabularCommit, Visibility
+from lakeward_catalog.domain.bodies import Body, BodyPart, deflate
+from lakeward_catalog.domain.events import Event
+from lakeward_catalog.domain.model import (
     Incarnation,
     Kind,
     MetadataId,
@@ -28,8 +28,8 @@ from lakeward.catalog.domain.model import (
     Warehouse,
     WarehouseId,
 )
-from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward.catalog.domain.tasks import NewTask, Queue
+from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward_catalog.domain.tasks import NewTask, Queue
 
 NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)
 EVERYTHING = Visibility(everything=True)

@@ -9,15 +9,15 @@ import itertools
 from collections.abc import Awaitable, Callable, Sequence
 from uuid import UUID
 
-from lakeward.locations import Location
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.application.ports import Grant, ObjectStore, SigningKey, SigningTerms, Storage, StoredSecret
-from lakeward.vending.application.storages import no_such_secret
-from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.addresses import Address
-from lakeward.vending.domain.client_properties import SessionCredential
-from lakeward.vending.domain.credentials import Credential
-from lakeward.vending.domain.secret import Secret
+from lakeward_locations import Location
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.application.ports import Grant, ObjectStore, SigningKey, SigningTerms, Storage, StoredSecret
+from lakeward_vending.application.storages import no_such_secret
+from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.addresses import Address
+from lakeward_vending.domain.client_properties import SessionCredential
+from lakeward_vending.domain.credentials import Credential
+from lakeward_vending.domain.secret import Secret
 
 TERMS = SigningTerms(("x-forwarded-prefix",), holds_bodies=True)
 START = dt.datetime(2026, 8, 21, 12, 0, tzinfo=dt.UTC)

@@ -6,12 +6,12 @@ import json
 from typing import Any
 from uuid import UUID
 
-from lakeward.locations import Location
-from lakeward.vending.domain import credentials
-from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.credentials import Credential
-from lakeward.vending.domain.permit import Permit, Purpose
-from lakeward.vending.domain.profiles import profile as profiles
+from lakeward_locations import Location
+from lakeward_vending.domain import credentials
+from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.credentials import Credential
+from lakeward_vending.domain.permit import Permit, Purpose
+from lakeward_vending.domain.profiles import profile as profiles
 
 WAREHOUSE = UUID(int=0xA)
 SECRET = UUID(int=0x5EC)

@@ -8,16 +8,16 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-from lakeward.locations import Location
-from lakeward.vending.adapters.network.addresses import AddressGuard, SystemResolver
-from lakeward.vending.adapters.network.calls import HttpCalls
-from lakeward.vending.adapters.s3.backend import S3Backend
-from lakeward.vending.adapters.system import RandomIds, SystemClock
-from lakeward.vending.application.ports import Storage
-from lakeward.vending.domain import credentials
-from lakeward.vending.domain.addresses import AddressRules
-from lakeward.vending.domain.profiles import profile as profiles
-from lakeward.vending.domain.system_identity import SystemIdentityRules
+from lakeward_locations import Location
+from lakeward_vending.adapters.network.addresses import AddressGuard, SystemResolver
+from lakeward_vending.adapters.network.calls import HttpCalls
+from lakeward_vending.adapters.s3.backend import S3Backend
+from lakeward_vending.adapters.system import RandomIds, SystemClock
+from lakeward_vending.application.ports import Storage
+from lakeward_vending.domain import credentials
+from lakeward_vending.domain.addresses import AddressRules
+from lakeward_vending.domain.profiles import profile as profiles
+from lakeward_vending.domain.system_identity import SystemIdentityRules
 from tests.support.components import S3Place
 
 

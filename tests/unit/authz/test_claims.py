@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.authz.domain.claims import at_path, check_scope, check_times, subject_of, texts_of
-from lakeward.authz.domain.display_template import DisplayTemplate, MalformedTemplate
-from lakeward.authz.domain.engines import EngineTokens, engines_of
-from lakeward.authz.domain.profiles import Profile, UserKind, profile_of
-from lakeward.authz.domain.user_ids import user_id_of
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_authz.domain.claims import at_path, check_scope, check_times, subject_of, texts_of
+from lakeward_authz.domain.display_template import DisplayTemplate, MalformedTemplate
+from lakeward_authz.domain.engines import EngineTokens, engines_of
+from lakeward_authz.domain.profiles import Profile, UserKind, profile_of
+from lakeward_authz.domain.user_ids import user_id_of
+from lakeward_servicekit.errors import Reason, Refusal
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 AT = NOW.timestamp()

@@ -7,11 +7,11 @@ import enum
 import pytest
 from google.protobuf.descriptor import EnumDescriptor
 
-from lakeward.protocol.authz.v1 import decisions_pb2, principals_pb2
-from lakeward.servicekit.authorization.actions import DATA, SEEING, Action
-from lakeward.servicekit.authorization.authorizer import Demand, Need, Outcome, refuse, require
-from lakeward.servicekit.authorization.objects import ObjectKind, ObjectRef
-from lakeward.servicekit.authorization.principals import (
+from lakeward_protocol.authz.v1 import decisions_pb2, principals_pb2
+from lakeward_servicekit.authorization.actions import DATA, SEEING, Action
+from lakeward_servicekit.authorization.authorizer import Demand, Need, Outcome, refuse, require
+from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.principals import (
     ANONYMOUS,
     SERVICE,
     Principal,
@@ -20,8 +20,8 @@ from lakeward.servicekit.authorization.principals import (
     UserId,
     user,
 )
-from lakeward.servicekit.authorization.wire import decide_request, principal_message, principal_of
-from lakeward.servicekit.errors import Reason, Refusal, rule_of
+from lakeward_servicekit.authorization.wire import decide_request, principal_message, principal_of
+from lakeward_servicekit.errors import Reason, Refusal, rule_of
 
 PROJECT = ObjectRef.project("p")
 

@@ -7,19 +7,19 @@ from uuid import UUID
 
 import pytest
 
-from lakeward.authz.adapters.allow_all import AllowAll
-from lakeward.authz.adapters.table import Rule, TableAuthorizer
-from lakeward.authz.transport.decisions import DecisionServicer
-from lakeward.protocol.authz.v1 import decisions_pb2 as pb
-from lakeward.protocol.authz.v1 import decisions_pb2_grpc, principals_pb2
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.authorization.authorizer import Demand, Outcome
-from lakeward.servicekit.authorization.objects import ObjectKind, ObjectRef
-from lakeward.servicekit.authorization.principals import ANONYMOUS
-from lakeward.servicekit.authorization.remote import RemoteAuthorizer
-from lakeward.servicekit.authorization.wire import decide_request, object_message, principal_message, visible_request
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.rpc import Call, Caller, Host
+from lakeward_authz.adapters.allow_all import AllowAll
+from lakeward_authz.adapters.table import Rule, TableAuthorizer
+from lakeward_authz.transport.decisions import DecisionServicer
+from lakeward_protocol.authz.v1 import decisions_pb2 as pb
+from lakeward_protocol.authz.v1 import decisions_pb2_grpc, principals_pb2
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome
+from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.principals import ANONYMOUS
+from lakeward_servicekit.authorization.remote import RemoteAuthorizer
+from lakeward_servicekit.authorization.wire import decide_request, object_message, principal_message, visible_request
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.rpc import Call, Caller, Host
 
 CALL = Call(Caller.CALLER_CATALOG)
 TABLE = ObjectRef.table("p", UUID(int=1), UUID(int=2), namespace_id=UUID(int=3))

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from lakeward.authz.adapters.oidc import discovery, signing_keys
-from lakeward.authz.adapters.oidc.discovery import ProviderUnreachable
+from lakeward_authz.adapters.oidc import discovery, signing_keys
+from lakeward_authz.adapters.oidc.discovery import ProviderUnreachable
 
 URI = "https://idp.test"
 NUMBERS = rsa.generate_private_key(65537, 2048).public_key().public_numbers()

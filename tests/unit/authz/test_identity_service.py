@@ -5,16 +5,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lakeward.authz.application.identifying import Authenticator, Everybody, Identification
-from lakeward.authz.application.users import User
-from lakeward.authz.domain.profiles import Profile, UserKind
-from lakeward.authz.transport.identity import IdentityServicer
-from lakeward.protocol.authz.v1 import identity_pb2 as pb
-from lakeward.protocol.authz.v1 import principals_pb2
-from lakeward.protocol.common.v1.context_pb2 import RequestContext
-from lakeward.servicekit.authorization.principals import UserId, user
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.rpc import Call, Caller
+from lakeward_authz.application.identifying import Authenticator, Everybody, Identification
+from lakeward_authz.application.users import User
+from lakeward_authz.domain.profiles import Profile, UserKind
+from lakeward_authz.transport.identity import IdentityServicer
+from lakeward_protocol.authz.v1 import identity_pb2 as pb
+from lakeward_protocol.authz.v1 import principals_pb2
+from lakeward_protocol.common.v1.context_pb2 import RequestContext
+from lakeward_servicekit.authorization.principals import UserId, user
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.rpc import Call, Caller
 from tests.support.users import FakeUsers
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)

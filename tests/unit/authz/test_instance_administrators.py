@@ -4,12 +4,12 @@ from uuid import UUID
 
 import pytest
 
-from lakeward.authz.adapters.table import Rule, TableAuthorizer
-from lakeward.authz.application.deciding import InstanceAdministrators
-from lakeward.servicekit.authorization.actions import DATA, Action
-from lakeward.servicekit.authorization.authorizer import Demand, Outcome
-from lakeward.servicekit.authorization.objects import ObjectKind, ObjectRef
-from lakeward.servicekit.authorization.principals import (
+from lakeward_authz.adapters.table import Rule, TableAuthorizer
+from lakeward_authz.application.deciding import InstanceAdministrators
+from lakeward_servicekit.authorization.actions import DATA, Action
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome
+from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.principals import (
     ANONYMOUS,
     Principal,
     PrincipalKind,

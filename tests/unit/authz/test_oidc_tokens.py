@@ -15,15 +15,15 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
-from lakeward.authz.adapters.oidc.discovery import ProviderUnreachable, Published
-from lakeward.authz.adapters.oidc.provider import Provider
-from lakeward.authz.adapters.oidc.signing_keys import ALGORITHMS, signing_keys
-from lakeward.authz.adapters.oidc.verifier import MAX_CHARACTERS, OidcAuthenticator
-from lakeward.authz.application.identifying import Identification
-from lakeward.authz.domain.display_template import DisplayTemplate
-from lakeward.authz.domain.engines import EngineTokens
-from lakeward.authz.domain.provider_rules import ProviderRules
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_authz.adapters.oidc.discovery import ProviderUnreachable, Published
+from lakeward_authz.adapters.oidc.provider import Provider
+from lakeward_authz.adapters.oidc.signing_keys import ALGORITHMS, signing_keys
+from lakeward_authz.adapters.oidc.verifier import MAX_CHARACTERS, OidcAuthenticator
+from lakeward_authz.application.identifying import Identification
+from lakeward_authz.domain.display_template import DisplayTemplate
+from lakeward_authz.domain.engines import EngineTokens
+from lakeward_authz.domain.provider_rules import ProviderRules
+from lakeward_servicekit.errors import Reason, Refusal
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 ISSUER = "https://idp.example.org/realm"

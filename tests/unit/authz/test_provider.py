@@ -7,11 +7,11 @@ import logging
 
 import pytest
 
-from lakeward.authz.adapters.oidc.discovery import ProviderUnreachable, Published
-from lakeward.authz.adapters.oidc.provider import KEPT_SECONDS, Provider
-from lakeward.authz.adapters.oidc.signing_keys import SigningKey
-from lakeward.authz.domain.provider_rules import ProviderRules
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_authz.adapters.oidc.discovery import ProviderUnreachable, Published
+from lakeward_authz.adapters.oidc.provider import KEPT_SECONDS, Provider
+from lakeward_authz.adapters.oidc.signing_keys import SigningKey
+from lakeward_authz.domain.provider_rules import ProviderRules
+from lakeward_servicekit.errors import Reason, Refusal
 
 RULES = ProviderRules("oidc", "https://idp", None, frozenset(), None, ("sub",), None, None, required_at_start=True)
 

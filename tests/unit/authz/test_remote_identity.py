@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from lakeward.authz.application.identifying import Everybody, Identification
-from lakeward.authz.domain.profiles import Profile, UserKind
-from lakeward.authz.transport.identity import IdentityServicer
-from lakeward.protocol.authz.v1 import identity_pb2_grpc
-from lakeward.protocol.common.v1.context_pb2 import RequestContext
-from lakeward.servicekit.authorization.principals import ANONYMOUS, user
-from lakeward.servicekit.authorization.remote_identity import RemoteIdentity
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.rpc import Caller, Host
+from lakeward_authz.application.identifying import Everybody, Identification
+from lakeward_authz.domain.profiles import Profile, UserKind
+from lakeward_authz.transport.identity import IdentityServicer
+from lakeward_protocol.authz.v1 import identity_pb2_grpc
+from lakeward_protocol.common.v1.context_pb2 import RequestContext
+from lakeward_servicekit.authorization.principals import ANONYMOUS, user
+from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.rpc import Caller, Host
 from tests.support.users import FakeUsers
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)

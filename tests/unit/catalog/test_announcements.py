@@ -10,17 +10,17 @@ from uuid import UUID
 
 import pytest
 
-from lakeward.catalog.adapters.nats.messages import MESSAGE_ID, WHOLE_MAX, messages_of
-from lakeward.catalog.application.announcements import (
+from lakeward_catalog.adapters.nats.messages import MESSAGE_ID, WHOLE_MAX, messages_of
+from lakeward_catalog.application.announcements import (
     Announcer,
     NamespaceChange,
     Occasion,
     TabularChange,
     WarehouseChange,
 )
-from lakeward.catalog.application.relay import LoggedEvent
-from lakeward.catalog.domain.events import Actor, Event
-from lakeward.protocol.catalog.v1 import tables_pb2, warehouses_pb2
+from lakeward_catalog.application.relay import LoggedEvent
+from lakeward_catalog.domain.events import Actor, Event
+from lakeward_protocol.catalog.v1 import tables_pb2, warehouses_pb2
 from tests.support.catalog.house import House, a_house, tabular
 from tests.support.catalog.values import NOON, FreshIds, a_namespace, a_project, a_tabular, a_warehouse
 

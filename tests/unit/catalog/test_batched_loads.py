@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from lakeward.catalog.application.caller import Caller
-from lakeward.catalog.application.tables.loaded import NotModified
-from lakeward.catalog.application.tables.loading import LoadTable
-from lakeward.catalog.transport import tables
-from lakeward.catalog.transport.tables import MAX_BATCHED_BYTES, TableUseCases, _check_size
-from lakeward.catalog.wiring import TableServicer
-from lakeward.protocol.catalog.v1 import tables_pb2, types_pb2
-from lakeward.servicekit.authorization.identity import Identified
-from lakeward.servicekit.authorization.principals import ANONYMOUS
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.tables.loaded import NotModified
+from lakeward_catalog.application.tables.loading import LoadTable
+from lakeward_catalog.transport import tables
+from lakeward_catalog.transport.tables import MAX_BATCHED_BYTES, TableUseCases, _check_size
+from lakeward_catalog.wiring import TableServicer
+from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2
+from lakeward_servicekit.authorization.identity import Identified
+from lakeward_servicekit.authorization.principals import ANONYMOUS
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import a_house
 from tests.support.catalog.values import uuid7
 

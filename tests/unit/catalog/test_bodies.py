@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.catalog.domain.bodies import (
+from lakeward_catalog.domain.bodies import (
     EMPTY,
     MAX_TEXT,
     Deflated,
@@ -21,7 +21,7 @@ from lakeward.catalog.domain.bodies import (
     inflate,
     join,
 )
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_servicekit.errors import Reason, Refusal
 
 TEXTS = st.lists(st.binary(max_size=400), max_size=8)
 BOMB = 8 << 20

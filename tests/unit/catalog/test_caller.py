@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward.catalog.application.caller import Caller, Delegation, authenticate
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.servicekit.authorization.identity import Identified
-from lakeward.servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId
-from lakeward.servicekit.errors import Reason
-from lakeward.servicekit.telemetry import incoming
+from lakeward_catalog.application.caller import Caller, Delegation, authenticate
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.authorization.identity import Identified
+from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId
+from lakeward_servicekit.errors import Reason
+from lakeward_servicekit.telemetry import incoming
 from tests.support.catalog.fakes import TokenIdentity
 from tests.support.catalog.house import refusal_of
 

@@ -10,9 +10,9 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward.catalog.application.tables import committing
-from lakeward.catalog.application.tables.committing import TableCommits
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.application.tables import committing
+from lakeward_catalog.application.tables.committing import TableCommits
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import House, a_house, refusal_of
 from tests.support.catalog.memory import Fate
 from tests.support.catalog.tables import (

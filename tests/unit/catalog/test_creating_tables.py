@@ -12,12 +12,12 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward.authz.adapters.table import Rule
-from lakeward.catalog.application.ports_access import Level
-from lakeward.catalog.domain.model import State
-from lakeward.protocol.catalog.v1 import tables_pb2
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_authz.adapters.table import Rule
+from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.domain.model import State
+from lakeward_protocol.catalog.v1 import tables_pb2
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, SCHEMA, House, a_house, ident, refusal_of, table_body
 from tests.support.catalog.memory import Fate
 from tests.support.catalog.tables import STAGED, Json, commit, create, document, drop, load, once_after, prop, until

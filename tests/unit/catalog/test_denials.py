@@ -12,12 +12,12 @@ from collections.abc import Iterator
 import pytest
 from google.protobuf import descriptor_pool
 
-from lakeward.authz.adapters.table import Rule
-from lakeward.protocol.catalog import v1
-from lakeward.servicekit.authorization.actions import SEEING, Action
-from lakeward.servicekit.authorization.objects import ObjectKind
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.rpc import Caller, MethodRule, failure_of, rule_of_method
+from lakeward_authz.adapters.table import Rule
+from lakeward_protocol.catalog import v1
+from lakeward_servicekit.authorization.actions import SEEING, Action
+from lakeward_servicekit.authorization.objects import ObjectKind
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.rpc import Caller, MethodRule, failure_of, rule_of_method
 from tests.support.catalog.expectations import EXPECTED, Case
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.catalog.application.documents import Documents, SizedCache
-from lakeward.catalog.domain.bodies import Body, BodyPart, inflate
-from lakeward.catalog.domain.iceberg.table import Selection
-from lakeward.catalog.domain.model import MetadataId, WarehouseId
-from lakeward.catalog.domain.table_bodies import body_of
+from lakeward_catalog.application.documents import Documents, SizedCache
+from lakeward_catalog.domain.bodies import Body, BodyPart, inflate
+from lakeward_catalog.domain.iceberg.table import Selection
+from lakeward_catalog.domain.model import MetadataId, WarehouseId
+from lakeward_catalog.domain.table_bodies import body_of
 from tests.support.catalog.values import a_body
 from tests.unit.catalog.iceberg.given import a_table
 

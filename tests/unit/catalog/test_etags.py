@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.catalog.application.caller import Delegation
-from lakeward.catalog.application.ports_access import Level
-from lakeward.catalog.application.tables import etags
-from lakeward.catalog.domain.model import MetadataId
+from lakeward_catalog.application.caller import Delegation
+from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.application.tables import etags
+from lakeward_catalog.domain.model import MetadataId
 from tests.support.catalog.values import NOON, a_namespace, a_project, a_tabular, a_warehouse, uuid7
 
 WAREHOUSE = a_warehouse(a_project())

@@ -8,12 +8,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lakeward.catalog.application.caller import Caller, authenticate
-from lakeward.catalog.application.idempotency import Keeper, Keyed, Once
-from lakeward.catalog.application.payloads import Payload
-from lakeward.catalog.application.ports import Remembered, Rules, Scope
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.application.caller import Caller, authenticate
+from lakeward_catalog.application.idempotency import Keeper, Keyed, Once
+from lakeward_catalog.application.payloads import Payload
+from lakeward_catalog.application.ports import Remembered, Rules, Scope
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.fakes import TokenIdentity
 from tests.support.catalog.house import RULES, refusal_of
 from tests.support.catalog.memory import MemoryCatalog

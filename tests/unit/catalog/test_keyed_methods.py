@@ -9,9 +9,9 @@ from uuid import uuid4
 import pytest
 from google.protobuf import descriptor_pool
 
-from lakeward.protocol.common.v1 import options_pb2
-from lakeward.servicekit.errors import Reason
-from lakeward.servicekit.rpc import Caller
+from lakeward_protocol.common.v1 import options_pb2
+from lakeward_servicekit.errors import Reason
+from lakeward_servicekit.rpc import Caller
 from tests.support.catalog.expectations import EXPECTED, Case
 from tests.support.catalog.house import House, a_house, refusal_of
 

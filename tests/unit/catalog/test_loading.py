@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from lakeward.authz.adapters.table import Rule
-from lakeward.catalog.application.caller import Delegation
-from lakeward.catalog.application.ports_access import Level, Vended
-from lakeward.catalog.application.tables import loading
-from lakeward.catalog.domain.bodies import BodyPart
-from lakeward.catalog.domain.model import State
-from lakeward.protocol.catalog.v1 import tables_pb2
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.errors import Reason
-from lakeward.servicekit.rpc import refusal_of as raised_by
+from lakeward_authz.adapters.table import Rule
+from lakeward_catalog.application.caller import Delegation
+from lakeward_catalog.application.ports_access import Level, Vended
+from lakeward_catalog.application.tables import loading
+from lakeward_catalog.domain.bodies import BodyPart
+from lakeward_catalog.domain.model import State
+from lakeward_protocol.catalog.v1 import tables_pb2
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.errors import Reason
+from lakeward_servicekit.rpc import refusal_of as raised_by
 from tests.support.catalog.house import ANYTHING, House, a_house, context, refusal_of, tabular
 from tests.support.catalog.tables import STAGED, commit, create, document, drop, load, prop, ref, snapshot
 

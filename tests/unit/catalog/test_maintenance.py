@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from google.protobuf import descriptor_pool
 
-from lakeward.protocol.common.v1 import options_pb2
+from lakeward_protocol.common.v1 import options_pb2
 from tests.support.catalog.expectations import EXPECTED
 
 READS_THAT_ARE_POSTS = {"SignS3Request", "ReportMetrics"}

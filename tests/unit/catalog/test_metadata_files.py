@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from lakeward.catalog.application.metadata_files import to_the_end
+from lakeward_catalog.application.metadata_files import to_the_end
 
 
 class Lost(Exception):  # noqa: N818 - what a loop around the work expects

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward.catalog.domain import names
-from lakeward.catalog.domain.model import Kind
-from lakeward.catalog.domain.names import (
+from lakeward_catalog.domain import names
+from lakeward_catalog.domain.model import Kind
+from lakeward_catalog.domain.names import (
     MAX_NAME_BYTES,
     MAX_SOUGHT,
     NamespaceIdent,
@@ -14,10 +14,10 @@ from lakeward.catalog.domain.names import (
     check_new_name,
     name_key,
 )
-from lakeward.catalog.transport import decode
-from lakeward.catalog.transport.probing import looked_for
-from lakeward.protocol.catalog.v1 import types_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.transport import decode
+from lakeward_catalog.transport.probing import looked_for
+from lakeward_protocol.catalog.v1 import types_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 
 LONG = "x" * 10_000_000
 N = types_pb2.NamespaceIdent(parts=["n"])

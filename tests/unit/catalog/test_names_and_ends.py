@@ -10,14 +10,14 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward.authz.adapters.table import Rule
-from lakeward.catalog.domain.model import State
-from lakeward.catalog.domain.tasks import Queue
-from lakeward.protocol.catalog.v1 import tables_pb2, views_pb2
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.authorization.objects import ObjectKind
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_authz.adapters.table import Rule
+from lakeward_catalog.domain.model import State
+from lakeward_catalog.domain.tasks import Queue
+from lakeward_protocol.catalog.v1 import tables_pb2, views_pb2
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.objects import ObjectKind
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, RULES, House, a_house, context, ident, refusal_of, tabular
 from tests.support.catalog.values import NOON
 

@@ -8,14 +8,14 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward.authz.adapters.table import Rule
-from lakeward.catalog.domain.model import NamespaceId, State
-from lakeward.catalog.domain.tasks import Queue
-from lakeward.protocol.catalog.v1 import namespaces_pb2, tables_pb2
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.authorization.objects import ObjectKind
-from lakeward.servicekit.errors import Reason
+from lakeward_authz.adapters.table import Rule
+from lakeward_catalog.domain.model import NamespaceId, State
+from lakeward_catalog.domain.tasks import Queue
+from lakeward_protocol.catalog.v1 import namespaces_pb2, tables_pb2
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.objects import ObjectKind
+from lakeward_servicekit.errors import Reason
 from tests.support.catalog.house import ANYTHING, House, a_house, context, ident, refusal_of
 
 

@@ -16,16 +16,16 @@ import pytest
 from google.protobuf import descriptor_pool
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-from lakeward.authz.adapters.table import Rule
-from lakeward.catalog.application import payloads
-from lakeward.catalog.application.payloads import MAX_BYTES, Payload, beside
-from lakeward.catalog.domain.iceberg import documents
-from lakeward.catalog.domain.iceberg.documents import Invalid, read, read_members
-from lakeward.protocol.common.v1 import options_pb2
-from lakeward.servicekit.authorization.objects import ObjectKind
-from lakeward.servicekit.errors import Reason
-from lakeward.servicekit.json_bounds import REQUEST_LIMITS
-from lakeward.servicekit.rpc import Caller
+from lakeward_authz.adapters.table import Rule
+from lakeward_catalog.application import payloads
+from lakeward_catalog.application.payloads import MAX_BYTES, Payload, beside
+from lakeward_catalog.domain.iceberg import documents
+from lakeward_catalog.domain.iceberg.documents import Invalid, read, read_members
+from lakeward_protocol.common.v1 import options_pb2
+from lakeward_servicekit.authorization.objects import ObjectKind
+from lakeward_servicekit.errors import Reason
+from lakeward_servicekit.json_bounds import REQUEST_LIMITS
+from lakeward_servicekit.rpc import Caller
 from tests.support.catalog.expectations import EXPECTED, Case
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
 
@@ -212,7 +212,7 @@ def test_a_file_may_hold_what_a_request_may_and_is_read_to_the_last_value() -> N
 
 
 def test_json_becomes_values_behind_a_bound_or_is_our_own() -> None:
-    folder = ROOT / "services/catalog/src/lakeward/catalog"
+    folder = ROOT / "services/catalog/lakeward_catalog"
     found = {
         f"{path.relative_to(folder).as_posix()}:{name}"
         for path in folder.rglob("*.py")

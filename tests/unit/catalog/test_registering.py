@@ -9,11 +9,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lakeward.authz.adapters.table import Rule
-from lakeward.catalog.application.ports_access import Level
-from lakeward.catalog.domain.model import State
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_authz.adapters.table import Rule
+from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.domain.model import State
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
 from tests.support.catalog.memory import Fate
 from tests.support.catalog.tables import (

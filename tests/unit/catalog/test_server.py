@@ -4,10 +4,10 @@ import asyncio
 import dataclasses
 from typing import Any
 
-from lakeward.catalog.application.server import DEFAULT_PROJECT_NAME
-from lakeward.catalog.domain.model import NIL_PROJECT
-from lakeward.protocol.catalog.v1 import server_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.application.server import DEFAULT_PROJECT_NAME
+from lakeward_catalog.domain.model import NIL_PROJECT
+from lakeward_protocol.catalog.v1 import server_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import RULES, House, context, refusal_of
 from tests.support.catalog.memory import Fate
 

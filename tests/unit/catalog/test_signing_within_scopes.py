@@ -16,20 +16,20 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakeward.authz.adapters.table import Rule
-from lakeward.catalog.adapters.signer_scopes import SignedScopes
-from lakeward.catalog.application.caller import Caller
-from lakeward.catalog.application.ports_access import Level, StorageRequest, Vended
-from lakeward.catalog.application.tables.signer_scopes import Minted, SignerScope
-from lakeward.catalog.application.tables.signing import SignStorageRequest, sign_storage_request
-from lakeward.catalog.domain.events import Actor
-from lakeward.catalog.domain.model import Incarnation, Kind, TabularId, Warehouse, WarehouseId
-from lakeward.locations import LocationError
-from lakeward.protocol.catalog.v1 import tables_pb2
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.authorization.principals import user
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.permits import PermitSigner
+from lakeward_authz.adapters.table import Rule
+from lakeward_catalog.adapters.signer_scopes import SignedScopes
+from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.ports_access import Level, StorageRequest, Vended
+from lakeward_catalog.application.tables.signer_scopes import Minted, SignerScope
+from lakeward_catalog.application.tables.signing import SignStorageRequest, sign_storage_request
+from lakeward_catalog.domain.events import Actor
+from lakeward_catalog.domain.model import Incarnation, Kind, TabularId, Warehouse, WarehouseId
+from lakeward_locations import LocationError
+from lakeward_protocol.catalog.v1 import tables_pb2
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.principals import user
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.permits import PermitSigner
 from tests.support.catalog.house import ANYTHING, House, a_house, context, refusal_of, table_body, tabular
 from tests.support.catalog.signing import BASE, READING, WRITING, Looks, file_of, said, scope_of, sign, signs
 from tests.support.catalog.tables import STAGED, create, drop, load

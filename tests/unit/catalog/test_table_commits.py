@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from lakeward.authz.adapters.table import Rule
-from lakeward.catalog.application.tables import committing
-from lakeward.protocol.catalog.v1 import tables_pb2
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_authz.adapters.table import Rule
+from lakeward_catalog.application.tables import committing
+from lakeward_protocol.catalog.v1 import tables_pb2
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, House, a_house, commit_body, context, refusal_of, tabular
 from tests.support.catalog.memory import Fate
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from lakeward.catalog.domain.model import State
-from lakeward.protocol.catalog.v1 import tables_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.domain.model import State
+from lakeward_protocol.catalog.v1 import tables_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import House, a_house, commit_body, ident, refusal_of, tabular
 
 STAGED: dict[str, Any] = {"stage-create": True}

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from lakeward.authz.adapters.table import Rule
-from lakeward.protocol.catalog.v1 import tables_pb2
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.errors import Reason
+from lakeward_authz.adapters.table import Rule
+from lakeward_protocol.catalog.v1 import tables_pb2
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.errors import Reason
 from tests.support.catalog.house import ANYTHING, House, a_house, commit_body, ident, refusal_of, tabular
 
 PLACE = "s3://lake/demo/found"

@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward.authz.adapters.table import Rule
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.errors import Reason
+from lakeward_authz.adapters.table import Rule
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.errors import Reason
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
 from tests.support.catalog.tables import Json, commit, document, load, prop, ref
 

@@ -12,14 +12,14 @@ from uuid import UUID, uuid4
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from lakeward.catalog.adapters.vending.permits import Permits
-from lakeward.catalog.adapters.vending.storage import VendingStorage
-from lakeward.catalog.application.ports_storage import Claimed, PlaceMark, StorageJudge
-from lakeward.catalog.domain.model import WarehouseId
-from lakeward.protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.permits import PermitSigner
-from lakeward.servicekit.rpc import Caller, Host
+from lakeward_catalog.adapters.vending.permits import Permits
+from lakeward_catalog.adapters.vending.storage import VendingStorage
+from lakeward_catalog.application.ports_storage import Claimed, PlaceMark, StorageJudge
+from lakeward_catalog.domain.model import WarehouseId
+from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.permits import PermitSigner
+from lakeward_servicekit.rpc import Caller, Host
 from tests.support.catalog.house import refusal_of
 from tests.support.catalog.values import NOON, HeldClock, a_storage
 

@@ -9,11 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward.authz.adapters.table import Rule
-from lakeward.catalog.application.ports_access import Level
-from lakeward.protocol.catalog.v1 import views_pb2
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_authz.adapters.table import Rule
+from lakeward_catalog.application.ports_access import Level
+from lakeward_protocol.catalog.v1 import views_pb2
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import (
     ANYTHING,
     RULES,

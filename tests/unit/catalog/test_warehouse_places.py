@@ -11,11 +11,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lakeward.catalog.application.ports_storage import PlaceMark
-from lakeward.catalog.application.warehouses.places import GOOD_FOR, LEFT_BEHIND_AFTER
-from lakeward.catalog.domain.model import WarehouseId
-from lakeward.protocol.catalog.v1 import warehouses_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.application.ports_storage import PlaceMark
+from lakeward_catalog.application.warehouses.places import GOOD_FOR, LEFT_BEHIND_AFTER
+from lakeward_catalog.domain.model import WarehouseId
+from lakeward_protocol.catalog.v1 import warehouses_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import House, a_house, refusal_of
 from tests.support.catalog.memory import Fate
 

@@ -9,12 +9,12 @@ from uuid import UUID, uuid4
 import pytest
 from google.protobuf.duration_pb2 import Duration
 
-from lakeward.authz.adapters.table import Rule
-from lakeward.catalog.domain.model import ProjectId, Warehouse, WarehouseId
-from lakeward.protocol.catalog.v1 import warehouses_pb2
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.authorization.objects import ObjectKind
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_authz.adapters.table import Rule
+from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
+from lakeward_protocol.catalog.v1 import warehouses_pb2
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.objects import ObjectKind
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, House, a_house, context, refusal_of
 from tests.support.catalog.memory import Fate
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from lakeward.protocol.catalog.v1 import namespaces_pb2, tables_pb2, views_pb2
-from lakeward.servicekit.errors import Reason
+from lakeward_protocol.catalog.v1 import namespaces_pb2, tables_pb2, views_pb2
+from lakeward_servicekit.errors import Reason
 from tests.support.catalog.house import House, a_house, ident, refusal_of, tabular
 from tests.support.catalog.tables import a_file, register
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward.cli.failing import EX_CONFIG, EX_UNAVAILABLE, explained
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.settings import loading
-from lakeward.servicekit.settings.server import ServerSettings
+from lakeward_cli.failing import EX_CONFIG, EX_UNAVAILABLE, explained
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.settings import loading
+from lakeward_servicekit.settings.server import ServerSettings
 
 
 def test_a_bad_configuration_ends_with_78_and_all_its_problems(capsys: pytest.CaptureFixture[str]) -> None:

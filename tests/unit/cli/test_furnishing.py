@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from lakeward.cli.furnishing import WAREHOUSE, furnish
-from lakeward.gateway.peers import Peers
-from lakeward.protocol.catalog.v1 import server_pb2, warehouses_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_cli.furnishing import WAREHOUSE, furnish
+from lakeward_gateway.peers import Peers
+from lakeward_protocol.catalog.v1 import server_pb2, warehouses_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 
 
 class Answers:

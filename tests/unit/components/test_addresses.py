@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lakeward.components import nats, postgres
-from lakeward.components.environment import TEST
-from lakeward.components.errors import ComponentMisconfigured
-from lakeward.components.provision import s3_store
-from lakeward.components.sigv4 import Key
+from lakeward_components import nats, postgres
+from lakeward_components.environment import TEST
+from lakeward_components.errors import ComponentMisconfigured
+from lakeward_components.provision import s3_store
+from lakeward_components.sigv4 import Key
 
 
 def test_a_postgres_url_survives_being_taken_apart() -> None:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.components.choice import FromBinary, FromContainer, FromUrl, Source, choose, sources
-from lakeward.components.environment import TEST, UP, Component
-from lakeward.components.errors import ComponentMisconfigured, ComponentUnavailable
+from lakeward_components.choice import FromBinary, FromContainer, FromUrl, Source, choose, sources
+from lakeward_components.environment import TEST, UP, Component
+from lakeward_components.errors import ComponentMisconfigured, ComponentUnavailable
 
 PROGRAMS = Path("/opt/somewhere/bin")
 components = pytest.mark.parametrize("component", list(Component))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lakeward.components import engine
-from lakeward.components.containers import Recipe, nats_recipe, postgres_recipe, seaweedfs_recipe
+from lakeward_components import engine
+from lakeward_components.containers import Recipe, nats_recipe, postgres_recipe, seaweedfs_recipe
 
 FOLDER = Path("/state")
 RECIPES = {

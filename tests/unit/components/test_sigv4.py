@@ -8,7 +8,7 @@ from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from lakeward.components.sigv4 import Key, signed
+from lakeward_components.sigv4 import Key, signed
 
 
 def test_a_listing_is_signed_as_the_documentation_does() -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward.cli.main import main
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.settings.catalogue import Family
-from lakeward.servicekit.settings.known import SETTINGS
+from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward_cli.main import main
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.settings.catalogue import Family
+from lakeward_servicekit.settings.known import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = sorted([*ROOT.glob("docs/**/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"])
@@ -59,7 +59,7 @@ def test_every_command_that_is_named_is_there(page: Path) -> None:
 def test_log_lines_to_watch_for_are_logged() -> None:
     guide = (ROOT / "docs" / "operators.md").read_text()
     lines = re.findall(r"`([^`]+)`", guide.partition("Worth an alert:")[2].partition("\n\n")[0])
-    code = "".join(path.read_text() for path in ROOT.glob("services/*/src/**/*.py"))
+    code = "".join(path.read_text() for path in ROOT.glob("services/*/lakeward_*/**/*.py"))
     assert len(lines) >= 5
     assert [line for line in lines if line not in code] == []
 

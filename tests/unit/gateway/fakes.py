@@ -11,11 +11,11 @@ from typing import Any
 
 import httpx
 
-from lakeward.gateway.bootstrap import gateway
-from lakeward.gateway.health import Probe
-from lakeward.gateway.peers import Peers
-from lakeward.gateway.settings import GatewaySettings
-from lakeward.protocol.catalog.v1 import (
+from lakeward_gateway.bootstrap import gateway
+from lakeward_gateway.health import Probe
+from lakeward_gateway.peers import Peers
+from lakeward_gateway.settings import GatewaySettings
+from lakeward_protocol.catalog.v1 import (
     namespaces_pb2_grpc,
     server_pb2_grpc,
     signing_pb2_grpc,
@@ -23,9 +23,9 @@ from lakeward.protocol.catalog.v1 import (
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
-from lakeward.protocol.vending.v1 import vending_pb2_grpc
-from lakeward.servicekit.rpc import Caller, Host
-from lakeward.servicekit.settings.server import ServerSettings
+from lakeward_protocol.vending.v1 import vending_pb2_grpc
+from lakeward_servicekit.rpc import Caller, Host
+from lakeward_servicekit.settings.server import ServerSettings
 
 WAREHOUSE = "0198e000-0000-7000-8000-000000000001"
 PREFIXED = f"/catalog/v1/{WAREHOUSE}"

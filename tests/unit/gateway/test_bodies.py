@@ -11,13 +11,13 @@ from typing import Any
 import httpx
 import pytest
 
-from lakeward.gateway import body
-from lakeward.gateway.encoding import Inflating
-from lakeward.gateway.http import Request
-from lakeward.gateway.memory import Holding
-from lakeward.protocol.catalog.v1 import server_pb2, tables_pb2
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_gateway import body
+from lakeward_gateway.encoding import Inflating
+from lakeward_gateway.http import Request
+from lakeward_gateway.memory import Holding
+from lakeward_protocol.catalog.v1 import server_pb2, tables_pb2
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import PREFIXED, World, error_of, world
 
 TRANSACTION = f"{PREFIXED}/transactions/commit"

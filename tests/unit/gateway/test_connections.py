@@ -3,8 +3,8 @@ from __future__ import annotations
 import dataclasses
 import ipaddress
 
-from lakeward.gateway.connections import Connections
-from lakeward.gateway.forwarded import Proxies
+from lakeward_gateway.connections import Connections
+from lakeward_gateway.forwarded import Proxies
 
 HOME = ipaddress.ip_network("10.0.0.0/8")
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward.gateway.context import Contexts, headers_by_name
-from lakeward.gateway.forwarded import Links, Proxies
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_gateway.context import Contexts, headers_by_name
+from lakeward_gateway.forwarded import Links, Proxies
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 
 CONTEXTS = Contexts(links=Links(base_uri=None, proxies=Proxies((), heed_forwarded=False)), new_id=lambda: "made")
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from lakeward.gateway.deadlines import Deadlines
+from lakeward_gateway.deadlines import Deadlines
 
 
 async def forever() -> None:

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lakeward.gateway.health import Probe
-from lakeward.protocol.catalog.v1 import tables_pb2
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.telemetry import current
+from lakeward_gateway.health import Probe
+from lakeward_protocol.catalog.v1 import tables_pb2
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.telemetry import current
 from tests.unit.gateway.fakes import PREFIXED, World, error_of, world
 
 TABLE = f"{PREFIXED}/namespaces/a/tables/t"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.gateway.encoding import Inflating, gzipped, inflated, is_gzip, takes_gzip
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_gateway.encoding import Inflating, gzipped, inflated, is_gzip, takes_gzip
+from lakeward_servicekit.errors import Reason, Refusal
 
 
 def unzipped(*pieces: bytes, size: int = 65_536) -> bytes:

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from lakeward.gateway.dialects.iceberg import errors as iceberg
-from lakeward.gateway.dialects.management import errors as management
-from lakeward.gateway.errors import Rendering, Renderings, rendered
-from lakeward.protocol.errors.v1 import reason_pb2
-from lakeward.servicekit.errors import Reason, ReasonValue, Refusal, name_of, rule_of
+from lakeward_gateway.dialects.iceberg import errors as iceberg
+from lakeward_gateway.dialects.management import errors as management
+from lakeward_gateway.errors import Rendering, Renderings, rendered
+from lakeward_protocol.errors.v1 import reason_pb2
+from lakeward_servicekit.errors import Reason, ReasonValue, Refusal, name_of, rule_of
 
 REASONS = [value for value in Reason.values() if value != Reason.REASON_UNSPECIFIED]
 TABLES = {

@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from lakeward.gateway.forwarded import Links, Proxies
+from lakeward_gateway.forwarded import Links, Proxies
 
 PROXIES = (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("fd00::/8"))
 

@@ -6,7 +6,7 @@ import zlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.gateway.gzip_member import concatenated_crc, gzip_member
+from lakeward_gateway.gzip_member import concatenated_crc, gzip_member
 
 
 def deflated(text: bytes) -> bytes:

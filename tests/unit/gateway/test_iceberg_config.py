@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from google.protobuf import duration_pb2
 
-from lakeward.gateway.dialects.iceberg.config import iso_duration
-from lakeward.protocol.catalog.v1 import warehouses_pb2
+from lakeward_gateway.dialects.iceberg.config import iso_duration
+from lakeward_protocol.catalog.v1 import warehouses_pb2
 from tests.unit.gateway.fakes import WAREHOUSE, World, error_of, world
 
 CONFIG = warehouses_pb2.GetConfigResponse(

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from lakeward.protocol.catalog.v1 import namespaces_pb2, types_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_protocol.catalog.v1 import namespaces_pb2, types_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import PREFIXED, WAREHOUSE, World, error_of
 
 AB = types_pb2.NamespaceIdent(parts=["a", "b"])

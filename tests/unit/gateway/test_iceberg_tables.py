@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from lakeward.protocol.catalog.v1 import tables_pb2, types_pb2
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import PREFIXED, WAREHOUSE, World, error_of
 
 TABLE = f"{PREFIXED}/namespaces/a%1Fb/tables/t"

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward.protocol.catalog.v1 import types_pb2, views_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_protocol.catalog.v1 import types_pb2, views_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import PREFIXED, World, error_of
 
 VIEW = f"{PREFIXED}/namespaces/a/views/v"

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from google.protobuf import duration_pb2, timestamp_pb2
 
-from lakeward.gateway.dialects.management import unsupported
-from lakeward.protocol.catalog.v1 import server_pb2, warehouses_pb2
-from lakeward.protocol.vending.v1 import vending_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_gateway.dialects.management import unsupported
+from lakeward_protocol.catalog.v1 import server_pb2, warehouses_pb2
+from lakeward_protocol.vending.v1 import vending_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import WAREHOUSE, World, error_of
 
 WAREHOUSES = "/management/v1/warehouse"

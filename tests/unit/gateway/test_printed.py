@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward.gateway.printed import printed
+from lakeward_gateway.printed import printed
 
 
 @pytest.mark.parametrize(

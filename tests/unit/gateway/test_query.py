@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.gateway.dialects.iceberg.etags import tags_of
-from lakeward.gateway.query import Flag, PageSize, Text, Texts, parse_query
-from lakeward.servicekit.errors import Refusal
+from lakeward_gateway.dialects.iceberg.etags import tags_of
+from lakeward_gateway.query import Flag, PageSize, Text, Texts, parse_query
+from lakeward_servicekit.errors import Refusal
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lakeward.gateway.router import Router
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_gateway.router import Router
+from lakeward_servicekit.errors import Reason, Refusal
 
 SEGMENTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 

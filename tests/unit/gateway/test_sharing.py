@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from lakeward.gateway.http import Request, Response
-from lakeward.gateway.sharing import Shared
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_gateway.http import Request, Response
+from lakeward_gateway.sharing import Shared
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 
 PATH = b"/catalog/v1/w/namespaces/n/tables/t"
 

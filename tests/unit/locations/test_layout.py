@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lakeward.locations import Layout, LayoutError, LayoutKind, Location, LocationError, Named
-from lakeward.locations.layout import escape_name
+from lakeward_locations import Layout, LayoutError, LayoutKind, Location, LocationError, Named
+from lakeward_locations.layout import escape_name
 
 BASE = Location.parse("s3://abc/wh")
 ONE, TWO, THREE = (

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from lakeward.locations import Location, LocationError, pattern_mark
-from lakeward.locations.location import MAX_BYTES, SCHEMES, fold
+from lakeward_locations import Location, LocationError, pattern_mark
+from lakeward_locations.location import MAX_BYTES, SCHEMES, fold
 
 KEYS = st.text(alphabet=string.ascii_letters + string.digits + "-_.=~+ é漢", min_size=1, max_size=6).filter(
     lambda text: text not in {".", ".."}

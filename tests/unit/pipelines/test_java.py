@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lakeward.pipelines import java
-from lakeward.pipelines.java import JavaMissing
+from lakeward_pipelines import java
+from lakeward_pipelines.java import JavaMissing
 
 
 def java_home(folder: Path, version: str) -> Path:

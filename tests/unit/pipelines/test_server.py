@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lakeward.pipelines import server
-from lakeward.pipelines.server import ServerUnavailable
+from lakeward_pipelines import server
+from lakeward_pipelines.server import ServerUnavailable
 
 
 def test_a_given_address_where_nobody_serves_is_an_error_and_starts_nothing(

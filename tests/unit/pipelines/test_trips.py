@@ -6,8 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.pipelines.report import Report
-from lakeward.pipelines.trips import batches
+from lakeward_pipelines.report import Report
+from lakeward_pipelines.trips import batches
 
 
 @given(st.integers(1, 50), st.integers(0, 10_000_000))

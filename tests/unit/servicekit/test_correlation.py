@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry import trace
 
-from lakeward.servicekit.telemetry import Correlation, bind, correlate, current, incoming, outgoing_headers, spans
+from lakeward_servicekit.telemetry import Correlation, bind, correlate, current, incoming, outgoing_headers, spans
 
 _PARENT = "00-" + "a" * 32 + "-" + "b" * 16 + "-01"
 

@@ -7,9 +7,9 @@ import pickle
 import asyncpg
 import pytest
 
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.postgres import failures
-from lakeward.servicekit.postgres.schemas import Needs, SchemaState, Version, release_key, state_of
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.postgres import failures
+from lakeward_servicekit.postgres.schemas import Needs, SchemaState, Version, release_key, state_of
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lakeward.servicekit import json_bounds
-from lakeward.servicekit.json_bounds import BeyondLimits, JsonLimits, check_json
+from lakeward_servicekit import json_bounds
+from lakeward_servicekit.json_bounds import BeyondLimits, JsonLimits, check_json
 
 PLENTY = 10**9
 

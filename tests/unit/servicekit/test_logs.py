@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from lakeward.servicekit.telemetry import Correlation, bind
-from lakeward.servicekit.telemetry.logs import MASK, JsonFormatter, TextFormatter, configure, masked
+from lakeward_servicekit.telemetry import Correlation, bind
+from lakeward_servicekit.telemetry.logs import MASK, JsonFormatter, TextFormatter, configure, masked
 
 
 def _record(message: str = "something happened", /, **extra: Any) -> logging.LogRecord:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from lakeward.protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.rpc import Channel, Host, connect, is_serving
+from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.rpc import Channel, Host, connect, is_serving
 from tests.unit.servicekit.test_rpc import Tables, a_host, stub_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.servicekit.errors import MAX_MESSAGE, MAX_VALUE, Reason, Refusal, invalid_field
+from lakeward_servicekit.errors import MAX_MESSAGE, MAX_VALUE, Reason, Refusal, invalid_field
 
 # of one to four bytes each, so that a cut falls inside of some
 TEXT = st.text(st.sampled_from("a\u00e9\u20ac\U0001f600"), max_size=50)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from lakeward.servicekit.remembering import remembered
+from lakeward_servicekit.remembering import remembered
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted(
@@ -19,7 +19,7 @@ SOURCES = sorted(
     for path in (ROOT / folder).rglob("src/**/*.py")
     if "libs/protocol" not in path.as_posix()
 )
-MECHANISM = "libs/servicekit/src/lakeward/servicekit/remembering.py"
+MECHANISM = "libs/servicekit/lakeward_servicekit/remembering.py"
 # Parameters of these types have a size of their own, whoever gives the value.
 BOUNDED = frozenset({"int", "bool", "UUID", "ReasonValue"})
 # Caches whose keys are not from callers, and whose are.

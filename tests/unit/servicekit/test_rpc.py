@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from lakeward.protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
-from lakeward.servicekit.errors import MAX_MESSAGE, MAX_VALUE, Reason, Refusal
-from lakeward.servicekit.rpc import Call, Caller, Channel, Coalescer, Host, connect, failure_of, refusal_of
-from lakeward.servicekit.rpc.pipeline import fill_context
-from lakeward.servicekit.telemetry import bind, correlate, current
+from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
+from lakeward_servicekit.errors import MAX_MESSAGE, MAX_VALUE, Reason, Refusal
+from lakeward_servicekit.rpc import Call, Caller, Channel, Coalescer, Host, connect, failure_of, refusal_of
+from lakeward_servicekit.rpc.pipeline import fill_context
+from lakeward_servicekit.telemetry import bind, correlate, current
 
 REFUSED = Refusal(Reason.REASON_NO_SUCH_TABLE, "there is no table ns.t, or ü you may not see it", table="ns.t")
 

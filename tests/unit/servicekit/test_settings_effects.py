@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
-import lakeward.servicekit.settings as package
-from lakeward.servicekit.settings.catalogue import Support
-from lakeward.servicekit.settings.known import SETTINGS
-from lakeward.servicekit.settings.model import LEVEL, SETTING, Settings
+import lakeward_servicekit.settings as package
+from lakeward_servicekit.settings.catalogue import Support
+from lakeward_servicekit.settings.known import SETTINGS
+from lakeward_servicekit.settings.model import LEVEL, SETTING, Settings
 
 _ROOT = Path(__file__).parents[3]
 _PRODUCT = ("libs", "services", "cli")

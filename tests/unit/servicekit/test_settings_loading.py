@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.servicekit.settings.authentication import AuthenticationSettings
-from lakeward.servicekit.settings.authorization import AuthorizationSettings, AuthzBackend
-from lakeward.servicekit.settings.catalogue import Service
-from lakeward.servicekit.settings.events import EventSettings
-from lakeward.servicekit.settings.idempotency import IdempotencySettings
-from lakeward.servicekit.settings.loading import load
-from lakeward.servicekit.settings.postgres import PostgresSettings
-from lakeward.servicekit.settings.problems import EXIT_CODE, SettingsError
-from lakeward.servicekit.settings.secret_store import PASSPHRASE_ID, SecretSettings
-from lakeward.servicekit.settings.server import ServerSettings
-from lakeward.servicekit.settings.services import TlsSettings, WorkloadSettings
-from lakeward.servicekit.settings.showing import effective
-from lakeward.servicekit.settings.tasks import TaskSettings
+from lakeward_servicekit.settings.authentication import AuthenticationSettings
+from lakeward_servicekit.settings.authorization import AuthorizationSettings, AuthzBackend
+from lakeward_servicekit.settings.catalogue import Service
+from lakeward_servicekit.settings.events import EventSettings
+from lakeward_servicekit.settings.idempotency import IdempotencySettings
+from lakeward_servicekit.settings.loading import load
+from lakeward_servicekit.settings.postgres import PostgresSettings
+from lakeward_servicekit.settings.problems import EXIT_CODE, SettingsError
+from lakeward_servicekit.settings.secret_store import PASSPHRASE_ID, SecretSettings
+from lakeward_servicekit.settings.server import ServerSettings
+from lakeward_servicekit.settings.services import TlsSettings, WorkloadSettings
+from lakeward_servicekit.settings.showing import effective
+from lakeward_servicekit.settings.tasks import TaskSettings
 
 if TYPE_CHECKING:
     from pathlib import Path

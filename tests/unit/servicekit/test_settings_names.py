@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lakeward.servicekit.settings import names
-from lakeward.servicekit.settings.catalogue import Support
-from lakeward.servicekit.settings.known import SETTINGS
+from lakeward_servicekit.settings import names
+from lakeward_servicekit.settings.catalogue import Support
+from lakeward_servicekit.settings.known import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,7 +149,7 @@ def test_no_field_names_a_setting_that_has_no_effect() -> None:
 
 
 def _fields() -> Iterator[str]:
-    from lakeward.servicekit.settings import (
+    from lakeward_servicekit.settings import (
         authentication,
         authorization,
         caches,
@@ -163,7 +163,7 @@ def _fields() -> Iterator[str]:
         storage,
         tasks,
     )
-    from lakeward.servicekit.settings.model import LEVEL, SETTING, Settings
+    from lakeward_servicekit.settings.model import LEVEL, SETTING, Settings
 
     modules = (
         authentication,

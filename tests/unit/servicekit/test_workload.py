@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from lakeward.protocol.common.v1.options_pb2 import (
+from lakeward_protocol.common.v1.options_pb2 import (
     CALLER_AUTHZ,
     CALLER_CATALOG,
     CALLER_GATEWAY,
@@ -18,9 +18,9 @@ from lakeward.protocol.common.v1.options_pb2 import (
     CALLER_VENDING,
     Caller,
 )
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.rpc.client import WORKLOAD_KEY
-from lakeward.servicekit.workload import (
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.rpc.client import WORKLOAD_KEY
+from lakeward_servicekit.workload import (
     METADATA_KEY,
     SERVICES,
     WorkloadIdentity,

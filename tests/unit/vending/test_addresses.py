@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.domain.addresses import AddressRules
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.domain.addresses import AddressRules
 
 OPEN = AddressRules()
 CLOSED = AddressRules(denied=(ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("127.0.0.0/8")))

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from lakeward.locations import Location
-from lakeward.vending.adapters.caching.backends import CachedBackend
-from lakeward.vending.adapters.caching.loading import LoadingCache
-from lakeward.vending.adapters.caching.secrets import CachedSecrets
-from lakeward.vending.application.ports import Grant, Storage
-from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.profiles import profile as profiles
+from lakeward_locations import Location
+from lakeward_vending.adapters.caching.backends import CachedBackend
+from lakeward_vending.adapters.caching.loading import LoadingCache
+from lakeward_vending.adapters.caching.secrets import CachedSecrets
+from lakeward_vending.application.ports import Grant, Storage
+from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.profiles import profile as profiles
 from tests.support.vending.fakes import START, FakeBackend, FakeClock, FakeSecrets, refusal_of
 from tests.support.vending.permits import SECRET, TABLE, WAREHOUSE, credential, profile_text
 

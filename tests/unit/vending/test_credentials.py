@@ -5,10 +5,10 @@ import pickle
 
 import pytest
 
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.domain import credentials
-from lakeward.vending.domain.credentials import CredentialKind
-from lakeward.vending.domain.secret import Secret
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.domain import credentials
+from lakeward_vending.domain.credentials import CredentialKind
+from lakeward_vending.domain.secret import Secret
 
 GOOGLE = dict.fromkeys(
     [

@@ -5,12 +5,12 @@ import itertools
 
 import pytest
 
-from lakeward.vending.domain import client_properties
-from lakeward.vending.domain.client_properties import SessionCredential
-from lakeward.vending.domain.credentials import CredentialKind
-from lakeward.vending.domain.delegation import Choice, Delegation, choose
-from lakeward.vending.domain.profiles.s3 import S3Profile, can_vend
-from lakeward.vending.domain.secret import Secret
+from lakeward_vending.domain import client_properties
+from lakeward_vending.domain.client_properties import SessionCredential
+from lakeward_vending.domain.credentials import CredentialKind
+from lakeward_vending.domain.delegation import Choice, Delegation, choose
+from lakeward_vending.domain.profiles.s3 import S3Profile, can_vend
+from lakeward_vending.domain.secret import Secret
 
 VENDED, SIGNING, MANAGED = Delegation.VENDED_CREDENTIALS, Delegation.REMOTE_SIGNING, Delegation.CLIENT_MANAGED
 BOTH, VEND, SIGN, NEITHER = (

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-SHOW = "import sys, lakeward.vending.bootstrap; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+SHOW = "import sys, lakeward_vending.bootstrap; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.domain.inflating import MAX_MEMBERS, inflate, is_gzip_name
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.domain.inflating import MAX_MEMBERS, inflate, is_gzip_name
 
 TEXT = b"0123456789" * 1000
 

@@ -10,16 +10,16 @@ from uuid import UUID
 
 import pytest
 
-from lakeward.locations import Location
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.application.marking_places import Claimed, claim_place, release_place
-from lakeward.vending.application.ports import ObjectStore, Storage
-from lakeward.vending.application.storages import Backends
-from lakeward.vending.domain import place_marks
-from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.permit import Purpose
-from lakeward.vending.domain.place_marks import PlaceMark
-from lakeward.vending.domain.profiles import profile as profiles
+from lakeward_locations import Location
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.application.marking_places import Claimed, claim_place, release_place
+from lakeward_vending.application.ports import ObjectStore, Storage
+from lakeward_vending.application.storages import Backends
+from lakeward_vending.domain import place_marks
+from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.permit import Purpose
+from lakeward_vending.domain.place_marks import PlaceMark
+from lakeward_vending.domain.profiles import profile as profiles
 from tests.support.vending.fakes import START, FakeBackend, FakeClock, FakeObjects, FakeSecrets, refusal_of
 from tests.support.vending.permits import SECRET, credential, permit, profile_text
 

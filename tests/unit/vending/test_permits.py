@@ -5,9 +5,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.protocol.vending.v1 import permits_pb2 as pb
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.permits import LIFETIME_SECONDS, PermitSigner, PermitVerifier
+from lakeward_protocol.vending.v1 import permits_pb2 as pb
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.permits import LIFETIME_SECONDS, PermitSigner, PermitVerifier
 
 SIGNER = PermitSigner(Ed25519PrivateKey.generate())
 NOW = 1_800_000_000.0

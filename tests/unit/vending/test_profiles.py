@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from lakeward.locations import Location
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.domain.credentials import CredentialKind
-from lakeward.vending.domain.profiles import profile as profiles
-from lakeward.vending.domain.profiles.s3 import S3Profile, UrlStyle
-from lakeward.vending.domain.profiles.stackit import StackitProfile
+from lakeward_locations import Location
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.domain.credentials import CredentialKind
+from lakeward_vending.domain.profiles import profile as profiles
+from lakeward_vending.domain.profiles.s3 import S3Profile, UrlStyle
+from lakeward_vending.domain.profiles.stackit import StackitProfile
 
 KEY = CredentialKind.S3_ACCESS_KEY
 S3: dict[str, Any] = {"type": "s3", "bucket": "lake", "region": "eu-central-1", "sts-enabled": False}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.adapters.postgres.sealing import KeyRing, Sealed
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.adapters.postgres.sealing import KeyRing, Sealed
 
 ID = UUID(int=1)
 RING = KeyRing({"new": b"n" * 32, "old": b"o" * 32})

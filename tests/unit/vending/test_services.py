@@ -6,12 +6,12 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from lakeward.servicekit.errors import Reason
-from lakeward.vending.adapters.network import breaker as breaker_module
-from lakeward.vending.adapters.network import services as services_module
-from lakeward.vending.adapters.network.breaker import FIRST_REST_SECONDS, LONGEST_REST_SECONDS, Admission, Breaker
-from lakeward.vending.adapters.network.refusals import LeftAlone
-from lakeward.vending.adapters.network.services import Outcome, Services
+from lakeward_servicekit.errors import Reason
+from lakeward_vending.adapters.network import breaker as breaker_module
+from lakeward_vending.adapters.network import services as services_module
+from lakeward_vending.adapters.network.breaker import FIRST_REST_SECONDS, LONGEST_REST_SECONDS, Admission, Breaker
+from lakeward_vending.adapters.network.refusals import LeftAlone
+from lakeward_vending.adapters.network.services import Outcome, Services
 from tests.support.vending.fakes import refusal_of
 
 SICK, WELL = "http://sick.test:9000", "http://well.test:9000"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lakeward.locations import Location
-from lakeward.vending.domain import session_policy
-from lakeward.vending.domain.access import Access
+from lakeward_locations import Location
+from lakeward_vending.domain import session_policy
+from lakeward_vending.domain.access import Access
 
 TABLE = Location.parse("s3://lake/wh/t1")
 

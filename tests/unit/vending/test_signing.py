@@ -16,17 +16,17 @@ from botocore.credentials import Credentials
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lakeward.locations import Location
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.credentials import CredentialKind
-from lakeward.vending.domain.profiles import profile as profiles
-from lakeward.vending.domain.profiles.s3 import S3Profile, UrlStyle
-from lakeward.vending.domain.secret import Secret
-from lakeward.vending.domain.signing import deletion as deletion_module
-from lakeward.vending.domain.signing import sigv4, target
-from lakeward.vending.domain.signing.examine import examine
-from lakeward.vending.domain.signing.request import Signable, SigningRequest
+from lakeward_locations import Location
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.credentials import CredentialKind
+from lakeward_vending.domain.profiles import profile as profiles
+from lakeward_vending.domain.profiles.s3 import S3Profile, UrlStyle
+from lakeward_vending.domain.secret import Secret
+from lakeward_vending.domain.signing import deletion as deletion_module
+from lakeward_vending.domain.signing import sigv4, target
+from lakeward_vending.domain.signing.examine import examine
+from lakeward_vending.domain.signing.request import Signable, SigningRequest
 
 TABLE = Location.parse("s3://lake/wh/t1")
 HOST = "http://store:9000"

@@ -7,27 +7,27 @@ from uuid import UUID
 
 import pytest
 
-from lakeward.locations import Location
-from lakeward.servicekit.authorization.actions import Action
-from lakeward.servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
-from lakeward.servicekit.authorization.objects import ObjectKind, ObjectRef
-from lakeward.servicekit.authorization.principals import Principal, user
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.vending.application import files
-from lakeward.vending.application.normalise_profile import normalise_profile
-from lakeward.vending.application.ports import SigningTerms
-from lakeward.vending.application.secrets import STAGED_FOR, reencrypt_secrets, stage_credential, sweep_staged
-from lakeward.vending.application.sign_request import sign_request
-from lakeward.vending.application.storages import Backends
-from lakeward.vending.application.validate_storage import Check, validate_storage
-from lakeward.vending.application.vend_access import vend_access
-from lakeward.vending.domain import credentials
-from lakeward.vending.domain.access import Access
-from lakeward.vending.domain.addresses import AddressRules
-from lakeward.vending.domain.delegation import Delegation
-from lakeward.vending.domain.permit import Purpose
-from lakeward.vending.domain.signing.request import SigningRequest
-from lakeward.vending.domain.system_identity import SystemIdentityRules
+from lakeward_locations import Location
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.principals import Principal, user
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.application import files
+from lakeward_vending.application.normalise_profile import normalise_profile
+from lakeward_vending.application.ports import SigningTerms
+from lakeward_vending.application.secrets import STAGED_FOR, reencrypt_secrets, stage_credential, sweep_staged
+from lakeward_vending.application.sign_request import sign_request
+from lakeward_vending.application.storages import Backends
+from lakeward_vending.application.validate_storage import Check, validate_storage
+from lakeward_vending.application.vend_access import vend_access
+from lakeward_vending.domain import credentials
+from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.addresses import AddressRules
+from lakeward_vending.domain.delegation import Delegation
+from lakeward_vending.domain.permit import Purpose
+from lakeward_vending.domain.signing.request import SigningRequest
+from lakeward_vending.domain.system_identity import SystemIdentityRules
 from tests.support.vending.fakes import START, CountingIds, FakeBackend, FakeClock, FakeSecrets, refusal_of
 from tests.support.vending.permits import SECRET, TABLE, WAREHOUSE, credential, permit, profile_text
 

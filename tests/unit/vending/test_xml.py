@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.vending.adapters.network.calls import Reply
-from lakeward.vending.adapters.s3 import failures, xml
+from lakeward_vending.adapters.network.calls import Reply
+from lakeward_vending.adapters.s3 import failures, xml
 
 LISTING = b"""<?xml version="1.0" encoding="UTF-8"?>
 <!-- written by a store -->

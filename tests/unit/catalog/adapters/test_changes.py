@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from lakeward.catalog.adapters.postgres import warehouse_changes
-from lakeward.catalog.adapters.postgres.changes import PostgresChanges
-from lakeward.catalog.domain.model import Warehouse
+from lakeward_catalog.adapters.postgres import warehouse_changes
+from lakeward_catalog.adapters.postgres.changes import PostgresChanges
+from lakeward_catalog.domain.model import Warehouse
 from tests.support.catalog.values import FreshIds, HeldClock, a_project, a_warehouse
 
 WAREHOUSE = a_warehouse(a_project())

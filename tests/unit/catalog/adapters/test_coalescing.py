@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from lakeward.catalog.adapters.postgres.coalescing import CoalescingTabulars
-from lakeward.catalog.adapters.postgres.tabulars import Key
-from lakeward.catalog.application.ports import Located
-from lakeward.catalog.domain.model import WarehouseId
-from lakeward.catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.adapters.postgres.coalescing import CoalescingTabulars
+from lakeward_catalog.adapters.postgres.tabulars import Key
+from lakeward_catalog.application.ports import Located
+from lakeward_catalog.domain.model import WarehouseId
+from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.memory import MemoryCatalog, MemoryTabulars
 from tests.support.catalog.values import a_project, a_warehouse, uuid7
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from lakeward.catalog.adapters.postgres.containers import Containers
-from lakeward.catalog.domain.model import Warehouse
+from lakeward_catalog.adapters.postgres.containers import Containers
+from lakeward_catalog.domain.model import Warehouse
 from tests.support.catalog.values import a_project, a_warehouse
 
 WAREHOUSE = a_warehouse(a_project(), row_version=3)

@@ -12,9 +12,9 @@ from uuid import uuid4
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from lakeward.catalog.adapters.vending.permits import Permits
-from lakeward.protocol.vending.v1 import permits_pb2, vending_pb2
-from lakeward.servicekit.permits import PermitSigner
+from lakeward_catalog.adapters.vending.permits import Permits
+from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2
+from lakeward_servicekit.permits import PermitSigner
 from tests.support.catalog.values import NOON, HeldClock, a_namespace, a_project, a_storage, a_tabular, a_warehouse
 
 WAREHOUSE = a_warehouse(a_project())
@@ -108,7 +108,7 @@ def test_equal_claims_are_equal_bytes_however_often_they_are_made(clock: HeldClo
 
 
 def test_what_is_remembered_is_bounded_and_the_oldest_goes(permits: Permits, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakeward.catalog.adapters.vending.permits._CACHED", 2)
+    monkeypatch.setattr("lakeward_catalog.adapters.vending.permits._CACHED", 2)
     kept = [ask(permits, principal=name) for name in "abc"]
     again = [ask(permits, principal=name) for name in "cba"]
     assert [one is other for one, other in zip(reversed(kept), again, strict=True)] == [True, True, False]

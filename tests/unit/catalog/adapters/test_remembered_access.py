@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from lakeward.catalog.adapters.vending.remembered import RememberedAccess
-from lakeward.catalog.application.caller import Delegation
-from lakeward.catalog.application.ports_access import ClientAccess, Level, Vended
+from lakeward_catalog.adapters.vending.remembered import RememberedAccess
+from lakeward_catalog.application.caller import Delegation
+from lakeward_catalog.application.ports_access import ClientAccess, Level, Vended
 from tests.support.catalog.values import HeldClock, a_namespace, a_project, a_storage, a_tabular, a_warehouse
 
 WAREHOUSE = a_warehouse(a_project())

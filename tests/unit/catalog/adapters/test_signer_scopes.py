@@ -15,12 +15,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.catalog.adapters.signer_scopes import SignedScopes
-from lakeward.catalog.application.ports_access import Level
-from lakeward.catalog.application.tables.signer_scopes import SignerScope, SignerScopes
-from lakeward.catalog.domain.model import Incarnation, NamespaceId, TabularId, WarehouseId
-from lakeward.protocol.vending.v1 import permits_pb2
-from lakeward.servicekit.permits import SCOPE_LIFETIME_SECONDS, PermitSigner
+from lakeward_catalog.adapters.signer_scopes import SignedScopes
+from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.application.tables.signer_scopes import SignerScope, SignerScopes
+from lakeward_catalog.domain.model import Incarnation, NamespaceId, TabularId, WarehouseId
+from lakeward_protocol.vending.v1 import permits_pb2
+from lakeward_servicekit.permits import SCOPE_LIFETIME_SECONDS, PermitSigner
 from tests.support.catalog.values import NOON, HeldClock, a_namespace, a_project, a_tabular, a_warehouse
 
 WAREHOUSE = a_warehouse(a_project(), row_version=7)

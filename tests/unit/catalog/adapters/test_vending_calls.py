@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from lakeward.catalog.adapters.vending.client_access import VendingAccess
-from lakeward.catalog.adapters.vending.files import VendingFiles
-from lakeward.catalog.adapters.vending.permits import Permits
-from lakeward.catalog.application.caller import Delegation
-from lakeward.catalog.application.ports import Files
-from lakeward.catalog.application.ports_access import ClientAccess, Level, StorageRequest
-from lakeward.catalog.domain.bodies import deflate
-from lakeward.locations import Location
-from lakeward.protocol.common.v1 import context_pb2
-from lakeward.protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
-from lakeward.servicekit.errors import Reason, Refusal
-from lakeward.servicekit.permits import PermitSigner
-from lakeward.servicekit.rpc import Caller, Host
+from lakeward_catalog.adapters.vending.client_access import VendingAccess
+from lakeward_catalog.adapters.vending.files import VendingFiles
+from lakeward_catalog.adapters.vending.permits import Permits
+from lakeward_catalog.application.caller import Delegation
+from lakeward_catalog.application.ports import Files
+from lakeward_catalog.application.ports_access import ClientAccess, Level, StorageRequest
+from lakeward_catalog.domain.bodies import deflate
+from lakeward_locations import Location
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.permits import PermitSigner
+from lakeward_servicekit.rpc import Caller, Host
 from tests.support.catalog.house import refusal_of
 from tests.support.catalog.values import NOON, FreshIds, HeldClock, a_namespace, a_project, a_tabular, a_warehouse
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime, timedelta
 
-from lakeward.catalog.application.sweeping import Retention, sweep_once
+from lakeward_catalog.application.sweeping import Retention, sweep_once
 from tests.support.catalog.values import HeldClock
 
 

@@ -8,11 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from lakeward.catalog.application.workers import Progress, Terms, attempt, expire, purge, work
-from lakeward.catalog.domain.model import Incarnation, Warehouse
-from lakeward.catalog.domain.tasks import Queue, Task
-from lakeward.locations import Location
-from lakeward.servicekit.errors import Reason, Refusal
+from lakeward_catalog.application.workers import Progress, Terms, attempt, expire, purge, work
+from lakeward_catalog.domain.model import Incarnation, Warehouse
+from lakeward_catalog.domain.tasks import Queue, Task
+from lakeward_locations import Location
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.memory_events import QuietBell
 from tests.support.catalog.stores import MemoryStores
 from tests.support.catalog.values import NOON, a_purge, an_event

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import pytest
 
-from lakeward.catalog.domain.iceberg import (
+from lakeward_catalog.domain.iceberg import (
     TableCommit,
     TableMetadata,
     ViewCommit,
@@ -21,7 +21,7 @@ from lakeward.catalog.domain.iceberg import (
     parse_create_view,
     parse_view_commit,
 )
-from lakeward.servicekit.errors import Refusal, name_of
+from lakeward_servicekit.errors import Refusal, name_of
 
 UUID = "0198c0de-0000-7000-8000-000000000001"
 LOCATION = "s3://bucket/warehouse/t"

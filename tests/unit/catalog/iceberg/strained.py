@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
-from lakeward.catalog.domain.iceberg import TableMetadata, register_table, register_view
-from lakeward.catalog.domain.iceberg.documents import MAX_MEMBER_NAME, MAX_TEXT
-from lakeward.servicekit.errors import Refusal
-from lakeward.servicekit.json_bounds import REQUEST_LIMITS
+from lakeward_catalog.domain.iceberg import TableMetadata, register_table, register_view
+from lakeward_catalog.domain.iceberg.documents import MAX_MEMBER_NAME, MAX_TEXT
+from lakeward_servicekit.errors import Refusal
+from lakeward_servicekit.json_bounds import REQUEST_LIMITS
 from tests.integration.iceberg_oracle.generated import Tables, Views
 from tests.unit.catalog.iceberg.given import Json, a_table, commit, document, field, properties, schema
 

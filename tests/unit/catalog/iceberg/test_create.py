@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lakeward.catalog.domain.iceberg import choose_format_version, create_table, parse_create_table, parse_table
+from lakeward_catalog.domain.iceberg import choose_format_version, create_table, parse_create_table, parse_table
 from tests.unit.catalog.iceberg.given import LOCATION, T0, UUID, Json, a_table, document, field, refused, schema
 
 NESTED = schema(

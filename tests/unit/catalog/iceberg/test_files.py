@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward.catalog.domain.iceberg import deletable, first_file, is_compressed, is_gzip_name, next_file
+from lakeward_catalog.domain.iceberg import deletable, first_file, is_compressed, is_gzip_name, next_file
 
 ID = "0198c0de-0000-7000-8000-000000000001"
 LOCATION = "s3://bucket/t"

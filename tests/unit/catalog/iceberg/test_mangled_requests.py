@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lakeward.catalog.domain.iceberg import (
+from lakeward_catalog.domain.iceberg import (
     TableMetadata,
     apply_to_table,
     apply_to_view,
@@ -22,7 +22,7 @@ from lakeward.catalog.domain.iceberg import (
     register_table,
     register_view,
 )
-from lakeward.servicekit.errors import Refusal
+from lakeward_servicekit.errors import Refusal
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     PLAIN,

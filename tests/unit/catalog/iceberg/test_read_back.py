@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lakeward.catalog.domain.iceberg import (
+from lakeward_catalog.domain.iceberg import (
     TableMetadata,
     parse_commit,
     parse_table,
@@ -21,7 +21,7 @@ from lakeward.catalog.domain.iceberg import (
     register_table,
     register_view,
 )
-from lakeward.servicekit.errors import Refusal
+from lakeward_servicekit.errors import Refusal
 from tests.unit.catalog.iceberg.given import (
     T0,
     a_snapshot,

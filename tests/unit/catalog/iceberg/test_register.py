@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from lakeward.catalog.domain.iceberg import TableMetadata, register_table, register_view
-from lakeward.servicekit.json_bounds import REQUEST_LIMITS
+from lakeward_catalog.domain.iceberg import TableMetadata, register_table, register_view
+from lakeward_servicekit.json_bounds import REQUEST_LIMITS
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     PLAIN,

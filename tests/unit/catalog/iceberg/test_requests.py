@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lakeward.catalog.domain.iceberg import (
+from lakeward_catalog.domain.iceberg import (
     parse_commit,
     parse_create_table,
     parse_create_view,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward.catalog.domain.iceberg.requirements import TABLE_REQUIREMENTS, VIEW_REQUIREMENTS
+from lakeward_catalog.domain.iceberg.requirements import TABLE_REQUIREMENTS, VIEW_REQUIREMENTS
 from tests.unit.catalog.iceberg.given import UUID, Json, a_table, a_view, commit, commit_view, properties, refused
 
 HOLD: list[Json] = [

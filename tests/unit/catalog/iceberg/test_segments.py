@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from lakeward.catalog.domain.iceberg import Selection, TableMetadata, parse_table
-from lakeward.catalog.domain.iceberg.history import CHUNK_SIZE, History
-from lakeward.catalog.domain.iceberg.snapshots import SnapshotLogEntry
+from lakeward_catalog.domain.iceberg import Selection, TableMetadata, parse_table
+from lakeward_catalog.domain.iceberg.history import CHUNK_SIZE, History
+from lakeward_catalog.domain.iceberg.snapshots import SnapshotLogEntry
 from tests.unit.catalog.iceberg.given import a_table, append, commit, document, properties
 
 MANY = 9000

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lakeward.catalog.domain.iceberg.history import CHUNK_SIZE
+from lakeward_catalog.domain.iceberg.history import CHUNK_SIZE
 from tests.unit.catalog.iceberg.given import (
     T0,
     Json,

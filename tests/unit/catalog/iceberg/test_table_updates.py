@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from lakeward.catalog.domain.iceberg import register_table
-from lakeward.catalog.domain.iceberg.updates import ACTIONS
+from lakeward_catalog.domain.iceberg import register_table
+from lakeward_catalog.domain.iceberg.updates import ACTIONS
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     PLAIN,

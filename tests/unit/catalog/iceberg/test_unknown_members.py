@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lakeward.catalog.domain.iceberg import TableMetadata, ViewMetadata, parse_table, parse_view, register_table
+from lakeward_catalog.domain.iceberg import TableMetadata, ViewMetadata, parse_table, parse_view, register_table
 from tests.unit.catalog.iceberg.given import (
     PLAIN,
     UUID,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from lakeward.catalog.domain.iceberg.defaults import check_default
-from lakeward.catalog.domain.iceberg.documents import Invalid
-from lakeward.catalog.domain.iceberg.transforms import parse_transform
-from lakeward.catalog.domain.iceberg.types import parse_primitive
+from lakeward_catalog.domain.iceberg.defaults import check_default
+from lakeward_catalog.domain.iceberg.documents import Invalid
+from lakeward_catalog.domain.iceberg.transforms import parse_transform
+from lakeward_catalog.domain.iceberg.types import parse_primitive
 
 
 @pytest.mark.parametrize(

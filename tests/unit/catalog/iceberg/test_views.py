@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from lakeward.catalog.domain.iceberg import ViewMetadata, parse_view, register_view
-from lakeward.catalog.domain.iceberg.views.updates import ACTIONS
+from lakeward_catalog.domain.iceberg import ViewMetadata, parse_view, register_view
+from lakeward_catalog.domain.iceberg.views.updates import ACTIONS
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     PLAIN,

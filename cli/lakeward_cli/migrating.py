@@ -1,0 +1,75 @@
+"""`lakeward migrate` and `lakeward wait-for-db`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final
+
+import click
+
+from lakeward_cli.serving import loaded
+from lakeward_servicekit.errors import Refusal
+from lakeward_servicekit.postgres.migrating import migrate as migrate_schema
+from lakeward_servicekit.postgres.migrating import newest_of
+from lakeward_servicekit.postgres.pools import open_pool
+from lakeward_servicekit.postgres.schemas import version_of
+from lakeward_servicekit.settings.postgres import PostgresSettings
+
+# Authz first and the catalog last: a catalog that is ready finds the others ready.
+MIGRATIONS: Final = {
+    "authz": "lakeward_authz.adapters.postgres.migrations",
+    "vending": "lakeward_vending.adapters.postgres.migrations",
+    "catalog": "lakeward_catalog.adapters.postgres.migrations",
+}
+
+
+async def migrate(environ: Mapping[str, str]) -> None:
+    """Bring every service's schema to its newest version."""
+    await migrate_all(loaded(PostgresSettings, environ))
+
+
+async def migrate_all(settings: PostgresSettings) -> None:
+    """Bring every service's schema to its newest version.
+
+    Raises:
+        MigrationFailed: a role may not create a schema, or one holds revisions of something else.
+        Refusal: DATABASE_UNAVAILABLE.
+    """
+    for service, package in MIGRATIONS.items():
+        await migrate_schema(
+            settings.direct_url,
+            package=package,
+            schema=settings.schema_of(service),
+            root_cert=settings.ssl_root_cert,
+        )
+
+
+async def wait(environ: Mapping[str, str], *, retries: int, backoff: float, migrated: bool) -> int:
+    """Try until Postgres answers, and with `migrated` until its schemas are ready; 1 where it does not in time."""
+    settings = loaded(PostgresSettings, environ)
+    problem = ""
+    for attempt in range(retries + 1):
+        if attempt:
+            await asyncio.sleep(backoff)
+        try:
+            problem = await _missing(settings, migrated=migrated)
+        except Refusal as refusal:
+            problem = refusal.message
+        if not problem:
+            return 0
+    click.echo(f"lakeward: {problem}", err=True)
+    return 1
+
+
+async def _missing(settings: PostgresSettings, *, migrated: bool) -> str:
+    """What is not there yet; "" where all is."""
+    async with open_pool(settings.write_url, size=1, name="lakeward wait", root_cert=settings.ssl_root_cert) as pool:
+        await pool.ping()
+        if not migrated:
+            return ""
+        for service, package in MIGRATIONS.items():
+            version = await version_of(pool, settings.schema_of(service))
+            if version is None or version.number < newest_of(package):
+                return f"the schema of {service} is not migrated; run `lakeward migrate`"
+    return ""

@@ -1,8 +1,0 @@
-"""`python -m lakeward.cli`, and the `lakeward` script."""
-
-from __future__ import annotations
-
-from lakeward.cli.main import main
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,220 @@
+"""An OIDC provider for tests: nanoidp, with clients for each way in which engines ask for tokens.
+
+Its management API asks nobody's name and it speaks no TLS, so it is for loopback alone and no part of the embedded mode.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import signal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from lakeward_components import binaries, child, folder, ports
+from lakeward_components.child import Running
+from lakeward_components.environment import Component
+from lakeward_components.folder import HeldFolder
+from lakeward_components.http import request
+from lakeward_components.ports import LOOPBACK
+
+AUDIENCE: Final = "lakehouse"
+SCOPES: Final = ("openid", "profile", "email", "offline_access", "lakekeeper")
+_READY_SECONDS: Final = 60.0
+_STOP_SECONDS: Final = 10.0
+_HTTP_OK: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """An application that may ask for tokens.
+
+    Attributes:
+        id: the `client_id`, and the subject of its own tokens.
+        secret: empty for a public client.
+        method: how it shows the secret: `client_secret_basic`, `client_secret_post` or `none`.
+        grant: what it is for.
+    """
+
+    id: str
+    secret: str = field(repr=False)
+    method: str
+    grant: str
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A person; the password is the name.
+
+    Attributes:
+        name: the subject of its tokens.
+        groups: claim `groups` of its access tokens.
+        roles: claim `roles` of its access tokens.
+    """
+
+    name: str
+    groups: tuple[str, ...]
+    roles: tuple[str, ...]
+
+
+# Engines differ: Spark and PyIceberg send the secret in the body, DuckDB in a header; a client has one way.
+SPARK: Final = Client("spark", "spark-secret", "client_secret_post", "client_credentials")
+TRINO: Final = Client("trino", "trino-secret", "client_secret_post", "client_credentials")
+DUCKDB: Final = Client("duckdb", "duckdb-secret", "client_secret_basic", "client_credentials")
+SERVICE: Final = Client("service", "service-secret", "client_secret_basic", "client_credentials")
+CONSOLE: Final = Client("ui", "", "none", "authorization_code")
+COMMAND_LINE: Final = Client("cli", "", "none", "device_code")
+CLIENTS: Final = (SPARK, TRINO, DUCKDB, SERVICE, CONSOLE, COMMAND_LINE)
+
+ALICE: Final = User("alice", groups=("data-eng", "admins"), roles=("analyst",))
+BOB: Final = User("bob", groups=("readers",), roles=("viewer",))
+USERS: Final = (ALICE, BOB)
+
+
+@dataclass(frozen=True, slots=True)
+class OidcProvider:
+    """A provider that answers, with `CLIENTS` and `USERS`.
+
+    Attributes:
+        issuer: `http://host:port`, without a closing slash.
+        audience: of tokens that name no resource.
+    """
+
+    issuer: str
+    audience: str = AUDIENCE
+    _server: Running | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def token_endpoint(self) -> str:
+        """Where tokens are asked for."""
+        return f"{self.issuer}/token"
+
+    @property
+    def jwks_uri(self) -> str:
+        """Where the public keys are."""
+        return f"{self.issuer}/.well-known/jwks.json"
+
+    @property
+    def pid(self) -> int | None:
+        """Of the server; None when it isn't our child."""
+        return None if self._server is None else self._server.pid
+
+    async def stop(self, *, gracefully: bool = True) -> None:
+        """End our child, with SIGKILL unless gracefully; nothing when it isn't ours."""
+        if self._server is not None:
+            await self._server.stop(*((signal.SIGTERM,) if gracefully else ()), seconds=_STOP_SECONDS)
+
+
+@asynccontextmanager
+async def running(
+    path: Path, *, port: int | None = None, redirect_uris: Sequence[str] = (), programs: Path | None = None
+) -> AsyncIterator[OidcProvider]:
+    """`start`, and `stop` at the end."""
+    provider = await start(path, port=port, redirect_uris=redirect_uris, programs=programs)
+    try:
+        yield provider
+    finally:
+        await provider.stop()
+
+
+async def start(
+    path: Path, *, port: int | None = None, redirect_uris: Sequence[str] = (), programs: Path | None = None
+) -> OidcProvider:
+    """Start the provider of a folder; its signing keys are those of the last run.
+
+    A second issuer is a second folder.
+
+    Args:
+        path: the component's own folder.
+        port: of loopback, must be free; None takes the last one, or another when that is taken.
+        redirect_uris: of the console's client; its authorization code goes to one of these alone.
+        programs: folder with `nanoidp`; None finds it.
+
+    Raises:
+        ComponentUnavailable: no program.
+        FolderInUse: another process works there.
+        ComponentFailed: it does not start; the message carries its log.
+    """
+    programs = programs or binaries.shipped(Component.OIDC)
+    held = await folder.hold(path)
+    try:
+        return await _start(held, port=port, redirect_uris=redirect_uris, program=programs / "nanoidp")
+    except BaseException:
+        held.release()
+        raise
+
+
+async def _start(held: HeldFolder, *, port: int | None, redirect_uris: Sequence[str], program: Path) -> OidcProvider:
+    remembered = held.remembered()
+    session_secret = str(remembered.get("session_secret") or secrets.token_urlsafe(24))
+    chosen = ports.take(given=port, last=remembered.get("port"))
+    held.remember({**remembered, "session_secret": session_secret, "port": chosen})
+    issuer = f"http://{LOOPBACK}:{chosen}"
+    configuration = held.path / "configuration"
+    configuration.mkdir(mode=0o700, exist_ok=True)
+    settings = _settings(issuer, port=chosen, redirect_uris=redirect_uris, session_secret=session_secret)
+    # JSON is YAML.
+    (configuration / "settings.yaml").write_text(json.dumps(settings, indent=1), encoding="utf-8")
+    (configuration / "users.yaml").write_text(json.dumps(_people(), indent=1), encoding="utf-8")
+    server = child.spawn("nanoidp", [program, "--config", configuration, "--strict-config"], folder=held)
+    try:
+        await server.until(lambda: _ready(issuer), seconds=_READY_SECONDS)
+    except BaseException:
+        await server.stop(seconds=_STOP_SECONDS)
+        raise
+    return OidcProvider(issuer, _server=server)
+
+
+async def _ready(issuer: str) -> bool:
+    reply = await request("GET", f"{issuer}/.well-known/openid-configuration")
+    return reply.status == _HTTP_OK
+
+
+def _settings(issuer: str, *, port: int, redirect_uris: Sequence[str], session_secret: str) -> dict[str, Any]:
+    return {
+        "config_version": 1,
+        "server": {"host": LOOPBACK, "port": port},
+        "oauth": {
+            "issuer": issuer,
+            "audience": AUDIENCE,
+            "token_expiry_minutes": 60,
+            "refresh_token_expiry_minutes": 120,
+            "refresh_token_rotation": True,
+            "scope_enforcement": True,
+            "scopes_supported": list(SCOPES),
+            "clients": [_client(client, redirect_uris=redirect_uris) for client in CLIENTS],
+        },
+        "device_flow": {"code_expiry_seconds": 60, "polling_interval": 1},
+        "jwt": {"algorithm": "RS256", "keys_dir": "./keys", "max_previous_keys": 2},
+        "authority_prefixes": {"roles": "", "groups": "", "identity_class": "", "entitlements": ""},
+        "logging": {"level": "WARNING", "verbose_logging": False},
+        "session": {"secret_key": session_secret},
+    }
+
+
+def _client(client: Client, *, redirect_uris: Sequence[str]) -> dict[str, Any]:
+    settings: dict[str, Any] = {"client_id": client.id, "token_endpoint_auth_method": client.method}
+    if client.secret:
+        settings["client_secret"] = client.secret
+    if client.grant == "authorization_code" and redirect_uris:
+        settings["redirect_uris"] = list(redirect_uris)
+    return settings
+
+
+def _people() -> dict[str, Any]:
+    return {
+        "config_version": 1,
+        "users": {
+            user.name: {
+                "password": user.name,
+                "email": f"{user.name}@example.org",
+                "roles": list(user.roles),
+                "groups": list(user.groups),
+                "tenant": "default",
+            }
+            for user in USERS
+        },
+    }

@@ -1,0 +1,108 @@
+"""The role that every use case asks before it does anything, and how an answer becomes a refusal."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Callable, Sequence
+from typing import Protocol
+from uuid import UUID
+
+import msgspec
+
+from lakeward_protocol.authz.v1 import decisions_pb2 as pb
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.principals import Principal
+from lakeward_servicekit.errors import Reason, Refusal
+
+
+class Outcome(enum.IntEnum):
+    """What authz answers to a demand; the numbers are the contract's."""
+
+    HIDDEN = pb.OUTCOME_HIDDEN
+    DENIED = pb.OUTCOME_DENIED
+    ALLOWED = pb.OUTCOME_ALLOWED
+
+
+class Demand(msgspec.Struct, frozen=True, gc=False):
+    """One thing that a principal wants to do; the action is of the object's kind."""
+
+    object: ObjectRef
+    action: Action
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Need:
+    """A demand that a use case can't do without.
+
+    Attributes:
+        absent: makes the refusal of an object that is not there, which is also what who may not see it gets.
+    """
+
+    demand: Demand
+    absent: Callable[[], Refusal]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class VisibleSet:
+    """What of one kind shows in a scope.
+
+    Attributes:
+        everything: no filter; the sets are empty then.
+        containers: namespaces below which everything shows.
+        objects: single warehouses, namespaces or incarnations that show.
+    """
+
+    everything: bool
+    containers: frozenset[UUID] = frozenset()
+    objects: frozenset[UUID] = frozenset()
+
+
+class Authorizer(Protocol):
+    """What a principal may do and see. Both methods raise Refusal AUTHORIZATION_UNAVAILABLE; they never guess."""
+
+    async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
+        """One outcome for each demand, in their order, all under one state of the grants; 1 to 4000 demands.
+
+        An object that the principal may not see is HIDDEN whatever the action, so an answer never tells that it exists.
+        """
+        ...
+
+    async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
+        """Which direct children of one kind show in a listing of `scope`: a project, warehouse or namespace."""
+        ...
+
+
+async def require(authorizer: Authorizer, principal: Principal, *needs: Need) -> None:
+    """Ask for all needs at once, and refuse for the first, in their order, that is not allowed.
+
+    Raises:
+        Refusal: what `absent` makes, where the object is hidden; FORBIDDEN where it is seen and the action denied.
+    """
+    outcomes = await authorizer.decide(principal, [need.demand for need in needs])
+    for need, outcome in zip(needs, outcomes, strict=True):
+        refuse(need, outcome)
+
+
+def refuse(need: Need, outcome: Outcome) -> None:
+    """Raise what `outcome` means for `need`; nothing where it is allowed.
+
+    For use cases that ask more in the same question than they need, such as what a reply's shape depends on.
+    """
+    if outcome is Outcome.ALLOWED:
+        return
+    if outcome is Outcome.DENIED:
+        raise forbidden(need.demand.action)
+    raise need.absent()
+
+
+def forbidden(action: Action) -> Refusal:
+    """The refusal of an action on an object that the caller sees."""
+    kind, word = action.kind.word, action.word
+    return Refusal(
+        Reason.REASON_FORBIDDEN,
+        f"you see this {kind} and may not {word.replace('_', ' ')}; ask who manages its grants",
+        kind=kind,
+        action=word,
+    )

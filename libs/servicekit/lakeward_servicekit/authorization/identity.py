@@ -1,0 +1,49 @@
+"""The role that transports ask whom a request comes from."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import datetime
+from typing import Final, Protocol
+
+from lakeward_protocol.common.v1.context_pb2 import RequestContext
+from lakeward_servicekit.authorization.principals import Principal, UserId
+
+# The revision of an answer that holds for every caller: no identity provider is configured, so everybody is anonymous.
+OPEN_REVISION: Final = "open"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Identified:
+    """Who a request comes from.
+
+    Attributes:
+        display_name: a name for people, from the token; None where it gives none.
+        expires_at: when the token ends, in UTC; None where it does not.
+    """
+
+    principal: Principal
+    display_name: str | None = None
+    expires_at: datetime | None = None
+
+
+class Identity(Protocol):
+    """Whom requests come from.
+
+    Each method reads the context's `authorization`, and raises Refusal TOKEN_MISSING, TOKEN_REFUSED,
+    IDENTITY_PROVIDER_UNAVAILABLE, INVALID_USER_ID or SERVICE_UNAVAILABLE. With no identity provider, everybody is anonymous.
+    """
+
+    async def authenticate(self, context: RequestContext) -> Identified:
+        """Who calls; reads `assumed_role` too, and also raises INVALID_ROLE_ID and ROLE_NOT_ASSUMABLE."""
+        ...
+
+    async def provision_user(self, context: RequestContext) -> UserId | None:
+        """Record the caller as a user where it never was; None for the anonymous caller, who is never recorded."""
+        ...
+
+    async def bootstrap_administrator(self, context: RequestContext, *, is_operator: bool) -> None:
+        """Record the caller as the first administrator; again, if it is.
+
+        Also raises ALREADY_BOOTSTRAPPED where another caller was first.
+        """

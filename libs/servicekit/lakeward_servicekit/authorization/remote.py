@@ -1,0 +1,84 @@
+"""An authorizer over a channel to authz."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import cast
+
+import grpc.aio
+
+from lakeward_protocol.authz.v1 import decisions_pb2 as pb
+from lakeward_protocol.authz.v1 import decisions_pb2_grpc
+from lakeward_servicekit.authorization import wire
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.principals import Principal
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.rpc.client import Channel
+from lakeward_servicekit.rpc.coalesce import Coalescer
+from lakeward_servicekit.rpc.status import refusal_of
+
+# A decision that takes longer helps nobody: whoever waits for it holds a request.
+SECONDS = 10.0
+
+
+class RemoteAuthorizer:
+    """Asks authz.
+
+    Args:
+        channel: to authz.
+        coalesce: send questions that arrive together as one call, which pays over a wire; in one process it only costs.
+    """
+
+    def __init__(self, channel: Channel, *, coalesce: bool) -> None:
+        """Ask over `channel`."""
+        stub = decisions_pb2_grpc.DecisionServiceStub(cast("grpc.aio.Channel", channel))
+        self._visible = stub.Visible
+        self._batch = stub.BatchDecide
+        self._decide: Callable[[pb.DecideRequest], Awaitable[pb.DecideResponse]] = (
+            Coalescer(self._ask_together) if coalesce else stub.Decide
+        )
+
+    async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
+        """See `Authorizer`."""
+        try:
+            response = await self._decide(wire.decide_request(principal, demands))
+        except Refusal as refusal:
+            raise _told(refusal) from refusal
+        try:
+            outcomes = wire.outcomes_of(response)
+        except KeyError as unknown:
+            raise _no_answer(f"an outcome that is not known here: {unknown}") from unknown
+        if len(outcomes) != len(demands):
+            raise _no_answer(f"{len(outcomes)} outcomes for {len(demands)} demands")
+        return outcomes
+
+    async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
+        """See `Authorizer`."""
+        try:
+            response = await self._visible(wire.visible_request(principal, scope, kind), timeout=SECONDS)
+        except Refusal as refusal:
+            raise _told(refusal) from refusal
+        return wire.visible_of(response)
+
+    async def _ask_together(self, questions: Sequence[pb.DecideRequest]) -> Sequence[pb.DecideResponse | Exception]:
+        answers = await self._batch(pb.BatchDecideRequest(items=questions), timeout=SECONDS)
+        return [_answer(item) for item in answers.items]
+
+
+def _answer(item: pb.BatchDecideItem) -> pb.DecideResponse | Refusal:
+    if item.HasField("failure"):
+        return refusal_of(item.failure)
+    return item.response
+
+
+def _told(refusal: Refusal) -> Refusal:
+    if refusal.reason == Reason.REASON_SERVICE_UNAVAILABLE:
+        return _no_answer(refusal.message)
+    return refusal
+
+
+def _no_answer(why: str) -> Refusal:
+    return Refusal(
+        Reason.REASON_AUTHORIZATION_UNAVAILABLE, f"who may do this can't be found out now: {why}; retry later"
+    )

@@ -1,0 +1,139 @@
+"""An Identity over a channel to authz, which remembers whom a token belongs to.
+
+Remembered is what verifying a token found, by the token's hash: for a minute at most, never past the token's end, and only
+while the providers' configuration and keys are those it was found under. Refusals are not remembered, nor is anything of an
+assumed role, which may be taken away. Tokens themselves are kept nowhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final, NamedTuple, cast
+
+import grpc.aio
+
+from lakeward_protocol.authz.v1 import identity_pb2 as pb
+from lakeward_protocol.authz.v1 import identity_pb2_grpc
+from lakeward_protocol.common.v1.context_pb2 import RequestContext
+from lakeward_servicekit.authorization.identity import OPEN_REVISION, Identified
+from lakeward_servicekit.authorization.principals import UserId
+from lakeward_servicekit.authorization.wire import principal_of
+from lakeward_servicekit.rpc.client import Channel
+
+REMEMBERED_SECONDS: Final = 60.0
+_CAPACITY: Final = 10_000
+_SECONDS: Final = 15.0
+
+
+class _Remembered(NamedTuple):
+    identified: Identified
+    until: float
+    revision: str
+
+
+class RemoteIdentity:
+    """Asks authz whom requests come from.
+
+    Args:
+        channel: to authz.
+        capacity: tokens that are remembered at most.
+        clock: seconds on a clock that never goes back.
+        now: the time, in UTC, which tokens' ends are compared with.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        *,
+        capacity: int = _CAPACITY,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Ask over `channel`; remember nothing yet."""
+        self._stub = identity_pb2_grpc.IdentityServiceStub(cast("grpc.aio.Channel", channel))
+        self._capacity = capacity
+        self._clock = clock
+        self._now = now
+        self._remembered: OrderedDict[bytes, _Remembered] = OrderedDict()
+        self._asking: dict[bytes, asyncio.Task[Identified]] = {}
+        self._revision = ""
+        # Set while no provider is configured: then the answer is the same for every token, and none is hashed.
+        self._everybody: Identified | None = None
+        self._everybody_until = -float("inf")
+
+    async def authenticate(self, context: RequestContext) -> Identified:
+        """See `Identity`."""
+        if context.assumed_role:
+            return (await self._ask(context.authorization, context.assumed_role))[0]
+        at = self._clock()
+        if self._everybody is not None and at < self._everybody_until:
+            return self._everybody
+        digest = hashlib.sha256(context.authorization.encode()).digest()
+        remembered = self._remembered.get(digest)
+        if remembered is not None and at < remembered.until and remembered.revision == self._revision:
+            return remembered.identified
+        return await self._ask_once(digest, context.authorization)
+
+    async def provision_user(self, context: RequestContext) -> UserId | None:
+        """See `Identity`."""
+        if self._everybody is not None and self._clock() < self._everybody_until:
+            return None
+        request = pb.ProvisionUserRequest(context=_of(context))
+        return UserId((await self._stub.ProvisionUser(request)).user_id) or None
+
+    async def bootstrap_administrator(self, context: RequestContext, *, is_operator: bool) -> None:
+        """See `Identity`."""
+        request = pb.BootstrapAdministratorRequest(context=_of(context), is_operator=is_operator)
+        await self._stub.BootstrapAdministrator(request)
+
+    async def _ask_once(self, digest: bytes, authorization: str) -> Identified:
+        asking = self._asking.get(digest)
+        if asking is None:
+            asking = asyncio.create_task(self._ask_and_remember(digest, authorization))
+            self._asking[digest] = asking
+            asking.add_done_callback(_seen)
+        # A caller who goes away must not take the answer from the others who wait for it.
+        return await asyncio.shield(asking)
+
+    async def _ask_and_remember(self, digest: bytes, authorization: str) -> Identified:
+        at, now = self._clock(), self._now()
+        try:
+            identified, revision = await self._ask(authorization, "")
+        finally:
+            del self._asking[digest]
+        until = at + REMEMBERED_SECONDS
+        if identified.expires_at is not None:
+            until = min(until, at + (identified.expires_at - now).total_seconds())
+        self._revision = revision
+        if revision == OPEN_REVISION:
+            self._everybody, self._everybody_until = identified, until
+            return identified
+        self._everybody = None
+        self._remembered[digest] = _Remembered(identified, until, revision)
+        self._remembered.move_to_end(digest)
+        if len(self._remembered) > self._capacity:
+            self._remembered.popitem(last=False)
+        return identified
+
+    async def _ask(self, authorization: str, assumed_role: str) -> tuple[Identified, str]:
+        context = RequestContext(authorization=authorization, assumed_role=assumed_role)
+        response = await self._stub.Authenticate(pb.AuthenticateRequest(context=context), timeout=_SECONDS)
+        ends = response.expires_at.ToDatetime(UTC) if response.HasField("expires_at") else None
+        identified = Identified(principal_of(response.principal), response.display_name or None, ends)
+        return identified, response.revision
+
+
+def _of(context: RequestContext) -> RequestContext:
+    return RequestContext(
+        authorization=context.authorization, request_id=context.request_id, traceparent=context.traceparent
+    )
+
+
+def _seen(task: asyncio.Task[Identified]) -> None:
+    if not task.cancelled():
+        task.exception()  # who waited has it; they may all have gone

@@ -1,0 +1,108 @@
+"""Questions and answers as messages, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, cast
+from uuid import UUID
+
+from lakeward_protocol.authz.v1 import decisions_pb2, principals_pb2
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId
+
+_OUTCOMES: Final = {int(outcome): outcome for outcome in Outcome}
+_PRINCIPAL_KINDS: Final = {int(kind): kind for kind in PrincipalKind}
+
+
+def principal_message(principal: Principal) -> principals_pb2.Principal:
+    """A principal as it travels."""
+    message = principals_pb2.Principal()
+    _fill(message, principal)
+    return message
+
+
+def principal_of(message: principals_pb2.Principal) -> Principal:
+    """The principal of a message.
+
+    Raises:
+        ValueError: of no kind that this build knows.
+    """
+    kind = _PRINCIPAL_KINDS.get(message.kind)
+    if kind is None:
+        raise ValueError(f"principal of kind {message.kind}")
+    engines = tuple(message.engines) if message.engines else ()
+    return Principal(kind, UserId(message.user_id), RoleId(message.role_id), engines)
+
+
+def object_message(ref: ObjectRef) -> principals_pb2.ObjectRef:
+    """An object as it travels."""
+    return principals_pb2.ObjectRef(
+        kind=cast("principals_pb2.ObjectKind.ValueType", ref.kind),
+        project_id=ref.project_id,
+        warehouse_id=ref.warehouse_id,
+        id=ref.id,
+        parent_id=ref.parent_id,
+    )
+
+
+def decide_request(principal: Principal, demands: Sequence[Demand]) -> decisions_pb2.DecideRequest:
+    """The question whether a principal may."""
+    # Messages are filled in place: constructors that take messages copy them twice, and this is made for every request.
+    request = decisions_pb2.DecideRequest()
+    _fill(request.principal, principal)
+    add = request.demands.add
+    last: ObjectRef | None = None
+    message = _NO_OBJECT
+    for demand in demands:
+        # What is seen, read and written is mostly one object.
+        if demand.object is not last:
+            last = demand.object
+            message = object_message(last)
+        added = add()
+        added.object.CopyFrom(message)
+        added.action = cast("principals_pb2.Action.ValueType", demand.action)
+    return request
+
+
+def outcomes_of(response: decisions_pb2.DecideResponse) -> tuple[Outcome, ...]:
+    """The answers to a question.
+
+    Raises:
+        KeyError: an outcome that this build does not know, which must count as no answer.
+    """
+    known = _OUTCOMES
+    return tuple([known[value] for value in response.outcomes])
+
+
+def visible_request(principal: Principal, scope: ObjectRef, kind: ObjectKind) -> decisions_pb2.VisibleRequest:
+    """The question what shows in a listing."""
+    return decisions_pb2.VisibleRequest(
+        principal=principal_message(principal),
+        scope=object_message(scope),
+        kind=cast("principals_pb2.ObjectKind.ValueType", kind),
+    )
+
+
+def visible_of(response: decisions_pb2.VisibleResponse) -> VisibleSet:
+    """The answer to it."""
+    if response.everything:
+        return _EVERYTHING
+    return VisibleSet(
+        everything=False,
+        containers=frozenset(UUID(bytes=container) for container in response.containers),
+        objects=frozenset(UUID(bytes=ref) for ref in response.objects),
+    )
+
+
+def _fill(message: principals_pb2.Principal, principal: Principal) -> None:
+    message.kind = cast("principals_pb2.PrincipalKind.ValueType", principal.kind)
+    message.user_id = principal.user_id
+    if principal.role_id:
+        message.role_id = principal.role_id
+    if principal.engines:
+        message.engines.extend(principal.engines)
+
+
+_EVERYTHING: Final = VisibleSet(everything=True)
+_NO_OBJECT: Final = principals_pb2.ObjectRef()

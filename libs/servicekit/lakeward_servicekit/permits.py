@@ -1,0 +1,158 @@
+"""Permits: what the catalog decided, signed, so that vending can act on it without deciding anything.
+
+    PermitSigner    the catalog's side
+    PermitVerifier  vending's side
+
+A permit says where, what, for whom and with which storage; it lives for a minute. The key is the
+catalog's workload key. With it the catalog also signs the signer's scopes that it hands to clients and takes back
+itself, in a domain of their own: the signature of one is never good for the other. Import this where permits are made or
+checked: it loads the cryptography library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from google.protobuf.message import DecodeError
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from lakeward_protocol.vending.v1 import permits_pb2 as pb
+from lakeward_servicekit.errors import Reason, Refusal
+
+LIFETIME_SECONDS: Final = 60.0
+SCOPE_LIFETIME_SECONDS: Final = 3600.0
+
+# Neither is the beginning of the other, so what is signed in one is never what is signed in the other.
+_DOMAIN: Final = b"lakeward.permit.v1\x00"
+_SCOPE_DOMAIN: Final = b"lakeward.signer-scope.v1\x00"
+_LEEWAY: Final = 10.0
+_MAX_CLAIMS_BYTES: Final = 16 * 1024
+_CACHED: Final = 4096
+
+
+def key_id_of(public_key: bytes) -> str:
+    """The name of a key: the first 8 bytes of its SHA-256, in hex."""
+    return hashlib.sha256(public_key).hexdigest()[:16]
+
+
+class PermitSigner:
+    """Signs permits; safe to share.
+
+    Args:
+        private_key: what vending knows the public half of.
+    """
+
+    __slots__ = ("_key_id", "_private_key", "_verifying_key", "public_key")
+
+    def __init__(self, private_key: Ed25519PrivateKey) -> None:
+        """Sign with `private_key`."""
+        self._private_key = private_key
+        self._verifying_key = private_key.public_key()
+        self.public_key: Final = self._verifying_key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+        self._key_id = key_id_of(self.public_key)
+
+    def sign(self, claims: pb.PermitClaims) -> pb.Permit:
+        """A permit with these claims, as they are: the caller has set all that the contract requires."""
+        serialised = claims.SerializeToString()
+        signature = self._private_key.sign(_DOMAIN + serialised)
+        return pb.Permit(claims=serialised, signature=signature, key_id=self._key_id)
+
+    def sign_scope(self, message: bytes) -> bytes:
+        """A signature of a signer's scope, 64 bytes; no permit's, whatever the message."""
+        return self._private_key.sign(_SCOPE_DOMAIN + message)
+
+    def signed_scope(self, message: bytes, signature: bytes) -> bool:
+        """Whether a signature is what `sign_scope` makes of this message with this key."""
+        try:
+            self._verifying_key.verify(signature, _SCOPE_DOMAIN + message)
+        except InvalidSignature:
+            return False
+        return True
+
+
+class PermitVerifier:
+    """Says what a permit claims, if it holds; safe to share.
+
+    A permit that was verified is not verified again, byte for byte, until it expires: a client's loads of one table come
+    with one permit many times.
+
+    Args:
+        public_keys: Ed25519 public keys, 32 bytes each; several while one takes another's place.
+        now: seconds since the epoch.
+    """
+
+    __slots__ = ("_keys", "_now", "_verified")
+
+    def __init__(self, public_keys: Iterable[bytes], *, now: Callable[[], float] = time.time) -> None:
+        """Accept what the owners of `public_keys` signed; see the class."""
+        self._keys = {key_id_of(key): Ed25519PublicKey.from_public_bytes(key) for key in public_keys}
+        self._now = now
+        self._verified: dict[tuple[bytes, bytes, str], pb.PermitClaims] = {}
+
+    def verify(self, permit: pb.Permit) -> pb.PermitClaims:
+        """The claims of a permit that holds now. They are shared: read, never changed.
+
+        Raises:
+            Refusal: PERMIT_REFUSED with a cause: missing, malformed, unknown-key, forged, not-yet-valid, expired, too-long.
+        """
+        identity = (permit.claims, permit.signature, permit.key_id)
+        claims = self._verified.get(identity)
+        now = self._now()
+        if claims is None:
+            claims = self._verified_afresh(permit)
+            if len(self._verified) >= _CACHED:
+                self._forget_expired(now)
+            self._verified[identity] = claims
+        check_times(claims, now=now)
+        return claims
+
+    def _verified_afresh(self, permit: pb.Permit) -> pb.PermitClaims:
+        if not permit.claims or not permit.signature:
+            raise refused("missing", "the request has no permit")
+        if len(permit.claims) > _MAX_CLAIMS_BYTES:
+            raise refused("malformed", f"the permit's claims are over {_MAX_CLAIMS_BYTES} bytes")
+        key = self._keys.get(permit.key_id)
+        if key is None:
+            raise refused("unknown-key", "the permit was signed with a key that is not the catalog's")
+        try:
+            key.verify(permit.signature, _DOMAIN + permit.claims)
+            return pb.PermitClaims.FromString(permit.claims)
+        except InvalidSignature as error:
+            raise refused("forged", "the permit's signature is not of these claims") from error
+        except DecodeError as error:
+            raise refused("malformed", "the permit's claims can't be read") from error
+
+    def _forget_expired(self, now: float) -> None:
+        live = {key: claims for key, claims in self._verified.items() if now < _seconds(claims.expires_at)}
+        # all live: whatever is dropped is verified again, so dropping everything costs time alone
+        self._verified = live if len(live) < _CACHED // 2 else {}
+
+
+def check_times(claims: pb.PermitClaims, *, now: float) -> None:
+    """Refuse claims whose time is not now, or is longer than a permit's may be.
+
+    Raises:
+        Refusal: PERMIT_REFUSED.
+    """
+    issued, expires = _seconds(claims.issued_at), _seconds(claims.expires_at)
+    if expires - issued > LIFETIME_SECONDS:
+        raise refused("too-long", f"the permit is good for longer than {LIFETIME_SECONDS:.0f} s")
+    if issued > now + _LEEWAY:
+        raise refused("not-yet-valid", "the permit is from the future; compare the two clocks")
+    if now >= expires:
+        raise refused("expired", "the permit is expired; load again, or compare the two clocks")
+
+
+def refused(cause: str, message: str) -> Refusal:
+    """The refusal of a permit, or of what lies outside of it."""
+    return Refusal(Reason.REASON_PERMIT_REFUSED, message, cause=cause)
+
+
+def _seconds(moment: Timestamp) -> float:
+    return moment.seconds + moment.nanos / 1e9

@@ -1,0 +1,287 @@
+"""A pool of one role, and what is done with its connections.
+
+Sessions keep no state of their own: settings are `set local`, advisory locks belong to transactions, and LISTEN has a
+connection of its own (`open_connection`). So a connection goes back to its pool without the round trip of a reset.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import asyncpg
+
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.postgres import failures
+from lakeward_servicekit.postgres.addresses import address_of
+from lakeward_servicekit.postgres.statements import log_statement
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+    from types import TracebackType
+
+    from asyncpg.pool import PoolConnectionProxy
+    from pydantic import SecretStr
+
+    _AsyncpgPool: TypeAlias = asyncpg.Pool[asyncpg.Record]
+
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
+"""A connection, pooled or not; in text, since asyncpg's classes take a parameter in their stubs alone."""
+Isolation: TypeAlias = Literal["read_committed", "repeatable_read", "serializable"]
+ACQUIRE_TIMEOUT: Final = timedelta(seconds=5)
+_PING_TIMEOUT: Final = 2.0
+_CLOSE_TIMEOUT: Final = 5.0
+_AWAY: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)  # a TimeoutError is an OSError
+
+
+class Pool:
+    """Connections of one role, as many as `size`, made when they are first needed and again after the server went.
+
+    Refusals of every method: DATABASE_UNAVAILABLE when no connection can be made or one goes while reading, OVERLOADED
+    when all stay busy for the acquire timeout, CONCURRENT_CHANGE for serialization failures and deadlocks,
+    DEADLINE_EXCEEDED for a statement timeout. Errors of constraints pass as asyncpg raises them.
+    """
+
+    def __init__(self, pool: _AsyncpgPool, *, acquire_timeout: timedelta = ACQUIRE_TIMEOUT) -> None:
+        """Wrap an asyncpg pool; `open_pool` makes one."""
+        self.raw: Final = pool
+        self._patience: Final = acquire_timeout.total_seconds()
+
+    def reading(self) -> _Lease:
+        """A connection for reads. One that goes while it is used changed nothing, and the caller is told so."""
+        return _Lease(self.raw, self._patience, changing=False)
+
+    def changing(self) -> _Lease:
+        """A connection for one statement that changes and commits by itself.
+
+        Raises OutcomeUnknown, beside the class's refusals, when the connection goes before the statement's answer.
+        """
+        return _Lease(self.raw, self._patience, changing=True)
+
+    @contextlib.asynccontextmanager
+    async def transaction(
+        self, *, isolation: Isolation = "read_committed", readonly: bool = False
+    ) -> AsyncIterator[Connection]:
+        """A transaction: committed at the end of the block, rolled back by any exception.
+
+        Raises OutcomeUnknown, beside the class's refusals, when the connection goes during the commit.
+        """
+        async with self.reading() as connection:
+            transaction = connection.transaction(isolation=isolation, readonly=readonly)
+            await transaction.start()
+            try:
+                yield connection
+            except BaseException:
+                # The server rolls back by itself what a lost connection can't.
+                with contextlib.suppress(asyncpg.PostgresError, asyncpg.InterfaceError):
+                    await transaction.rollback()
+                raise
+            with _commit():
+                await transaction.commit()
+
+    async def fetch(self, statement: str, *arguments: object) -> list[asyncpg.Record]:
+        """All rows of a reading statement."""
+        async with self.reading() as connection:
+            return await connection.fetch(statement, *arguments)
+
+    async def fetchrow(self, statement: str, *arguments: object) -> asyncpg.Record | None:
+        """The first row of a reading statement."""
+        async with self.reading() as connection:
+            return await connection.fetchrow(statement, *arguments)
+
+    async def fetchval(self, statement: str, *arguments: object) -> Any:  # noqa: ANN401 - the column decides
+        """The first column of the first row of a reading statement."""
+        async with self.reading() as connection:
+            return await connection.fetchval(statement, *arguments)
+
+    async def execute(self, statement: str, *arguments: object) -> str:
+        """Run one statement that changes; its command tag, as in "UPDATE 1"."""
+        async with self.changing() as connection:
+            return await connection.execute(statement, *arguments)
+
+    async def ping(self) -> None:
+        """Ask the server whether it answers; for readiness.
+
+        Raises:
+            Refusal: DATABASE_UNAVAILABLE, within two seconds and the acquire timeout; OVERLOADED while all are busy.
+        """
+        async with self.reading() as connection:
+            try:
+                await connection.execute("select 1", timeout=_PING_TIMEOUT)
+            except TimeoutError as late:
+                raise failures.unreachable(late) from late
+
+
+class _Lease:
+    """One connection for the length of a block. A class, since it is entered for every request."""
+
+    __slots__ = ("_changing", "_connection", "_patience", "_pool")
+
+    def __init__(self, pool: _AsyncpgPool, patience: float, *, changing: bool) -> None:
+        self._pool = pool
+        self._patience = patience
+        self._changing = changing
+        self._connection: PoolConnectionProxy[asyncpg.Record] | None = None
+
+    async def __aenter__(self) -> PoolConnectionProxy[asyncpg.Record]:
+        try:
+            self._connection = await self._pool.acquire(timeout=self._patience)
+        except TimeoutError as late:
+            if self._pool.get_idle_size() == 0 and self._pool.get_size() >= self._pool.get_max_size():
+                raise Refusal(
+                    Reason.REASON_OVERLOADED, "every connection to the database stays busy; try again later"
+                ) from late
+            raise failures.unreachable(late) from late
+        except _AWAY as away:
+            raise failures.unreachable(away) from away
+        return self._connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        connection, self._connection = self._connection, None
+        assert connection is not None
+        closed = _is_closed(connection)
+        # A connection that can't go back is ended by its pool, and that is no concern of work that is done.
+        with contextlib.suppress(*_AWAY):
+            await self._pool.release(connection)
+        if error is None:
+            return
+        if isinstance(error, asyncpg.InterfaceError) and closed:
+            raise failures.unreachable(error) from error  # it was found closed before anything was sent
+        if self._changing and failures.is_lost(error):
+            raise failures.OutcomeUnknown from error
+        told = failures.refusal_of(error)
+        if told is not None:
+            raise told from error
+
+
+def _is_closed(connection: PoolConnectionProxy[asyncpg.Record]) -> bool:
+    try:
+        return connection.is_closed()
+    except asyncpg.InterfaceError:  # the pool took it back when it broke
+        return True
+
+
+@contextlib.contextmanager
+def _commit() -> Iterator[None]:
+    try:
+        yield
+    except asyncpg.PostgresError as error:
+        if failures.is_lost(error):
+            raise failures.OutcomeUnknown from error
+        raise
+    except asyncpg.InterfaceError as error:
+        raise failures.OutcomeUnknown from error
+
+
+@contextlib.asynccontextmanager
+async def open_pool(
+    url: SecretStr,
+    *,
+    size: int,
+    name: str,
+    schema: str | None = None,
+    root_cert: Path | None = None,
+    acquire_timeout: timedelta = ACQUIRE_TIMEOUT,
+    max_lifetime: timedelta | None = None,
+    test_before_acquire: bool = False,
+    log_statements: bool = False,
+    statement_timeout: timedelta | None = None,
+) -> AsyncIterator[Pool]:
+    """Open a pool; nothing is connected before the first use, so a server that is away does not stop a start.
+
+    Args:
+        url: where; see `addresses`.
+        size: most connections, of this process.
+        name: shown by Postgres as application_name: "lakeward catalog write".
+        schema: the service's own schema, where unqualified names are looked up.
+        root_cert: CA bundle that the server is verified with, where the URL asks for that.
+        acquire_timeout: longest wait for a connection, connecting included.
+        max_lifetime: age at which connections are replaced; all at once, one at a time as they are used again.
+        test_before_acquire: whether each connection is tried first, which costs a round trip.
+        log_statements: whether statements are logged, without their parameters.
+        statement_timeout: after which Postgres itself ends a statement.
+    """
+    address = address_of(url.get_secret_value(), name=name, schema=schema, root_cert=root_cert)
+    settings = dict(address.server_settings)
+    if statement_timeout is not None:
+        settings["statement_timeout"] = str(int(statement_timeout.total_seconds() * 1000))
+    raw: _AsyncpgPool = asyncpg.create_pool(
+        address.dsn,
+        min_size=0,
+        max_size=size,
+        init=_log_its_statements if log_statements else None,
+        setup=_try_first if test_before_acquire else None,
+        reset=_nothing_to_reset,
+        server_settings=settings,
+        timeout=acquire_timeout.total_seconds(),
+        ssl=address.ssl,
+    )
+    await raw
+    renewal = None if max_lifetime is None else asyncio.create_task(_renew(raw, max_lifetime))
+    try:
+        yield Pool(raw, acquire_timeout=acquire_timeout)
+    finally:
+        if renewal is not None:
+            renewal.cancel()
+            await asyncio.gather(renewal, return_exceptions=True)
+        await _close(raw)
+
+
+@contextlib.asynccontextmanager
+async def open_connection(
+    url: SecretStr, *, name: str, schema: str | None = None, root_cert: Path | None = None
+) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    """One connection outside of any pool, for LISTEN, leases and migrations; `url` must not lead through a pooler.
+
+    Raises:
+        Refusal: DATABASE_UNAVAILABLE.
+    """
+    address = address_of(url.get_secret_value(), name=name, schema=schema, root_cert=root_cert)
+    try:
+        connection = await asyncpg.connect(
+            address.dsn,
+            server_settings=dict(address.server_settings),
+            timeout=ACQUIRE_TIMEOUT.total_seconds(),
+            ssl=address.ssl,
+        )
+    except _AWAY as away:
+        raise failures.unreachable(away) from away
+    try:
+        yield connection
+    finally:
+        if not connection.is_closed():
+            try:
+                await connection.close(timeout=_CLOSE_TIMEOUT)
+            except _AWAY:
+                connection.terminate()
+
+
+async def _close(raw: _AsyncpgPool) -> None:
+    try:
+        async with asyncio.timeout(_CLOSE_TIMEOUT):
+            await raw.close()
+    except _AWAY:
+        raw.terminate()
+
+
+async def _renew(raw: _AsyncpgPool, every: timedelta) -> None:
+    while True:
+        await asyncio.sleep(every.total_seconds())
+        await raw.expire_connections()
+
+
+async def _log_its_statements(connection: Connection) -> None:
+    connection.add_query_logger(log_statement)
+
+
+async def _try_first(connection: Connection) -> None:
+    await connection.execute("select 1", timeout=_PING_TIMEOUT)
+
+
+async def _nothing_to_reset(_: Connection) -> None:
+    """Stands in for asyncpg's reset; a transaction left open was rolled back before this is called."""

@@ -1,0 +1,35 @@
+"""How services meet: one pipeline around every method, whether a call comes over the wire or from the same process.
+
+    Host      ── hosts a service's methods; `channel()` reaches them in this process, `serve()` over gRPC
+    connect   ── a channel to a service in another process
+    Call      ── what a method knows of its caller
+    Coalescer ── turns calls that arrive together into one batch
+
+Generated stubs work over either channel, and failures arrive as `Refusal` over both.
+"""
+
+from lakeward_servicekit.rpc.call import Call, Caller
+from lakeward_servicekit.rpc.client import Channel, ChannelSecurity, RemoteChannel, connect, is_serving, stub
+from lakeward_servicekit.rpc.coalesce import Coalescer
+from lakeward_servicekit.rpc.host import Host, ServerSecurity, Workloads
+from lakeward_servicekit.rpc.methods import MethodRule, rule_of_method
+from lakeward_servicekit.rpc.status import failure_of, refusal_of
+
+__all__ = [
+    "Call",
+    "Caller",
+    "Channel",
+    "ChannelSecurity",
+    "Coalescer",
+    "Host",
+    "MethodRule",
+    "RemoteChannel",
+    "ServerSecurity",
+    "Workloads",
+    "connect",
+    "failure_of",
+    "is_serving",
+    "refusal_of",
+    "rule_of_method",
+    "stub",
+]

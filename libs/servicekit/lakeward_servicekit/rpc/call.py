@@ -1,0 +1,55 @@
+"""What a method knows of the call that it answers."""
+
+from __future__ import annotations
+
+import contextvars
+import dataclasses
+import time
+from typing import TypeAlias
+
+from lakeward_protocol.common.v1 import options_pb2
+
+Caller = options_pb2.Caller
+CallerValue: TypeAlias = options_pb2.Caller.ValueType
+
+# When the call at hand must be answered, on time.monotonic's clock; None: whenever.
+_deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("lakeward_deadline", default=None)
+
+# What an inner call leaves of an outer deadline, so that the inner timeout is the one that is reported, by name.
+KEPT_BACK = 0.02
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Call:
+    """A call, seen from its method.
+
+    Attributes:
+        caller: a service that proved who it is, or CALLER_USER.
+    """
+
+    caller: CallerValue
+
+    @staticmethod
+    def time_remaining() -> float | None:
+        """Seconds until the answer is due; None where no deadline was set."""
+        return remaining()
+
+
+def remaining() -> float | None:
+    """Seconds until the call at hand must be answered; None where no deadline was set."""
+    deadline = _deadline.get()
+    return None if deadline is None else deadline - time.monotonic()
+
+
+def bind_deadline(seconds: float | None) -> contextvars.Token[float | None]:
+    """Set when the call at hand must be answered, never later than was set outside."""
+    outer = _deadline.get()
+    if seconds is None:
+        return _deadline.set(outer)
+    mine = time.monotonic() + seconds
+    return _deadline.set(mine if outer is None else min(outer, mine))
+
+
+def unbind_deadline(token: contextvars.Token[float | None]) -> None:
+    """Undo `bind_deadline`."""
+    _deadline.reset(token)

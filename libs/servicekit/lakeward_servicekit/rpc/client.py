@@ -1,0 +1,164 @@
+"""A channel to a service in another process, whose calls raise refusals."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final, Protocol
+
+import grpc
+import grpc.aio
+from grpc_health.v1 import health_pb2
+
+from lakeward_servicekit.errors import Refusal
+from lakeward_servicekit.rpc.call import KEPT_BACK, remaining
+from lakeward_servicekit.rpc.methods import DEFAULT_SECONDS, MAX_FRAME_BYTES, SECONDS, is_repeatable
+from lakeward_servicekit.rpc.status import is_unreached, refusal_from
+from lakeward_servicekit.telemetry import outgoing_headers
+
+WORKLOAD_KEY: Final = "x-lakeward-workload"
+
+# How long a call that may be repeated waits for a peer that went away, as it does while it is started again. Longer than the
+# longest pause between two attempts to connect, else a peer that is back would be missed.
+_RECONNECT_SECONDS: Final = 1.5
+
+_OPTIONS: Final = (
+    ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
+    ("grpc.max_send_message_length", MAX_FRAME_BYTES),
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.initial_reconnect_backoff_ms", 200),
+    ("grpc.max_reconnect_backoff_ms", 1_000),
+    ("grpc.lb_policy_name", "round_robin"),
+)
+
+
+class Channel(Protocol):
+    """What generated stubs need: a channel over the wire, or into this process."""
+
+    def unary_unary(self, method: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - grpc's own signature
+        """A callable for one method."""
+        ...
+
+
+def stub(generated: Any, channel: Channel) -> Any:  # noqa: ANN401 - generated stubs are typed by what they are assigned to
+    """Make a generated stub over a channel of either kind, as in `stub(TableServiceStub, channel)`."""
+    return generated(channel)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class ChannelSecurity:
+    """TLS towards a peer.
+
+    Attributes:
+        ca: PEM of the authorities that the peer's certificate may come from; None: the system's.
+        certificate: PEM of our own certificate, where the peer asks for one.
+        key: PEM of its key.
+        name: the name to expect in the peer's certificate where it is not the address's.
+    """
+
+    ca: bytes | None
+    certificate: bytes | None = None
+    key: bytes | None = None
+    name: str | None = None
+
+
+class RemoteChannel:
+    """A channel whose calls raise `Refusal`, carry the request's correlation, and keep within the caller's deadline."""
+
+    def __init__(self, channel: grpc.aio.Channel, *, service: str, token: Callable[[str], str] | None) -> None:
+        """Wrap a channel.
+
+        Args:
+            channel: to the peer.
+            service: its name.
+            token: mints the workload token that proves who we are, for a peer's name; None where mTLS does that.
+        """
+        self._channel = channel
+        self._service = service
+        self._token = token
+
+    def unary_unary(self, method: str, *args: Any, **kwargs: Any) -> _RemoteCall:  # noqa: ANN401 - grpc's own signature
+        """A callable for one method."""
+        return _RemoteCall(self._channel.unary_unary(method, *args, **kwargs), method, self._service, self._token)
+
+
+class _RemoteCall:
+    __slots__ = ("_call", "_repeatable", "_seconds", "_service", "_token")
+
+    def __init__(self, call: Any, method: str, service: str, token: Callable[[str], str] | None) -> None:  # noqa: ANN401
+        self._call = call
+        self._repeatable = is_repeatable(method)
+        self._seconds = SECONDS.get(method, DEFAULT_SECONDS)
+        self._service = service
+        self._token = token
+
+    async def __call__(self, request: Any, timeout: float | None = None) -> Any:  # noqa: ANN401, ASYNC109 - a stub's own signature
+        asked = self._seconds if timeout is None else timeout
+        metadata = outgoing_headers()
+        if self._token is not None:
+            metadata.append((WORKLOAD_KEY, self._token(self._service)))
+        try:
+            return await self._call(request, timeout=_within(asked), metadata=metadata, wait_for_ready=False)
+        except grpc.aio.AioRpcError as error:
+            if not (self._repeatable and is_unreached(error)):
+                raise refusal_from(error, service=self._service) from error
+            lost = error
+        patience = _within(min(asked, _RECONNECT_SECONDS))
+        try:
+            return await self._call(request, timeout=patience, metadata=metadata, wait_for_ready=True)
+        except grpc.aio.AioRpcError as error:
+            # a peer that is still away is told as that, not as one that took too long
+            late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+            raise refusal_from(lost if late else error, service=self._service) from error
+
+
+def _within(seconds: float) -> float:
+    """So many seconds, or what is left of the deadline of the call at hand."""
+    left = remaining()
+    return max(seconds if left is None else min(seconds, left - KEPT_BACK), 0.001)
+
+
+async def is_serving(channel: Channel, *, seconds: float) -> bool:
+    """Whether the service at the other end says that it can serve; False where it gives no answer in time."""
+    check = channel.unary_unary(
+        "/grpc.health.v1.Health/Check",
+        request_serializer=health_pb2.HealthCheckRequest.SerializeToString,
+        response_deserializer=health_pb2.HealthCheckResponse.FromString,
+    )
+    try:
+        reply = await check(health_pb2.HealthCheckRequest(), timeout=seconds)
+    except Refusal:
+        return False
+    return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)
+
+
+@asynccontextmanager
+async def connect(
+    address: str,
+    *,
+    service: str,
+    security: ChannelSecurity | None = None,
+    token: Callable[[str], str] | None = None,
+) -> AsyncIterator[RemoteChannel]:
+    """A channel to a service.
+
+    Args:
+        address: "host:port", or a gRPC name such as "dns:///catalog:50051" for client-side balancing.
+        service: the peer's name, as "catalog".
+        security: TLS; None: cleartext.
+        token: see `RemoteChannel`.
+    """
+    options: list[tuple[str, Any]] = list(_OPTIONS)
+    if security is None:
+        channel = grpc.aio.insecure_channel(address, options=options)
+    else:
+        if security.name is not None:
+            options.append(("grpc.ssl_target_name_override", security.name))
+        credentials = grpc.ssl_channel_credentials(security.ca, security.key, security.certificate)
+        channel = grpc.aio.secure_channel(address, credentials, options=options)
+    try:
+        yield RemoteChannel(channel, service=service, token=token)
+    finally:
+        await channel.close(None)

@@ -1,0 +1,266 @@
+"""A service's methods, hosted: reachable in this process and over gRPC with health, and reflection where strangers may call."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Protocol
+
+import grpc
+import grpc.aio
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.rpc.call import Caller, CallerValue, bind_deadline, unbind_deadline
+from lakeward_servicekit.rpc.client import Channel
+from lakeward_servicekit.rpc.health import Checks
+from lakeward_servicekit.rpc.inprocess import InProcessChannel
+from lakeward_servicekit.rpc.methods import MAX_FRAME_BYTES, rules_of_service
+from lakeward_servicekit.rpc.pipeline import Method, fill_context
+from lakeward_servicekit.rpc.status import DETAILS_KEY, code_of, details_of
+from lakeward_servicekit.telemetry import incoming
+
+DRAIN_SECONDS = 20.0
+_PROBE_SECONDS = 2.0
+
+
+class Workloads(Protocol):
+    """Says which service a call comes from."""
+
+    def caller_of(self, metadata: Mapping[str, str], peer_names: Iterable[str]) -> CallerValue:
+        """The service that proved itself, by a workload token or a certificate's names; CALLER_USER where none tried.
+
+        Raises:
+            Refusal: WORKLOAD_REFUSED, for a proof that does not hold.
+        """
+        ...
+
+
+class NoWorkloads:
+    """Takes every call over the wire for a user's: nothing is configured that could prove otherwise."""
+
+    def caller_of(self, metadata: Mapping[str, str], peer_names: Iterable[str]) -> CallerValue:
+        """CALLER_USER, whatever the call claims."""
+        del metadata, peer_names
+        return Caller.CALLER_USER
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class ServerSecurity:
+    """TLS of a listener.
+
+    Attributes:
+        certificate: PEM of the certificate and its chain.
+        key: PEM of its key.
+        client_ca: PEM of the authorities for clients' certificates; None: clients need none. With it every caller needs one,
+            Envoy too: Python's gRPC can't ask for a certificate without demanding it.
+    """
+
+    certificate: bytes
+    key: bytes
+    client_ca: bytes | None
+
+
+class Host:
+    """The methods of one service.
+
+    Args:
+        name: the service's name, as "catalog".
+        read_only: whether mutations are refused, for maintenance.
+        reflects: whether it tells strangers which methods it has, as a service does that has a route from outside.
+    """
+
+    def __init__(self, name: str, *, read_only: bool = False, reflects: bool = False) -> None:
+        """Start empty; see the class."""
+        self.name = name
+        self._reflects = reflects
+        self._read_only = read_only
+        self._methods: dict[str, Method] = {}
+        self._registrations: list[Callable[[Any], None]] = []
+        self._services: list[str] = []
+        self._probes: dict[str, Callable[[], Awaitable[None]]] = {}
+
+    @property
+    def methods(self) -> Mapping[str, Method]:
+        """The hosted methods by path."""
+        return self._methods
+
+    def add(self, register: Callable[[Any, Any], None], servicer: object) -> None:
+        """Host a servicer.
+
+        Args:
+            register: the generated `add_XServicer_to_server`.
+            servicer: what it takes.
+        """
+        register(servicer, _Collector(self))
+
+    def add_probe(self, name: str, ping: Callable[[], Awaitable[None]]) -> None:
+        """Name something that serving needs; `ping` raises Refusal where it is away."""
+        self._probes[name] = ping
+
+    async def probe(self) -> Mapping[str, bool]:
+        """Whether each thing that serving needs is there, by name."""
+        return dict(zip(self._probes, await asyncio.gather(*map(_answers, self._probes.values())), strict=True))
+
+    def channel(self, *, caller: CallerValue) -> Channel:
+        """A channel into this process, for a caller that the composition vouches for."""
+        return InProcessChannel(self._methods, caller=caller)
+
+    @asynccontextmanager
+    async def serve(
+        self,
+        listen: str,
+        *,
+        security: ServerSecurity | None = None,
+        workloads: Workloads | None = None,
+        max_concurrent: int = 4096,
+    ) -> AsyncIterator[int]:
+        """Serve over gRPC until the block ends; then say not-serving, and drain.
+
+        Args:
+            listen: "host:port"; port 0 takes a free one.
+            security: TLS; None: cleartext.
+            workloads: recognises services; None: every caller counts as a user.
+            max_concurrent: calls under way at once; more are refused before any work.
+
+        Yields:
+            The port.
+        """
+        server = grpc.aio.server(
+            options=[
+                ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
+                ("grpc.max_send_message_length", MAX_FRAME_BYTES),
+                ("grpc.so_reuseport", 0),
+                ("grpc.keepalive_permit_without_calls", 1),
+                ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+            ],
+            maximum_concurrent_rpcs=max_concurrent,
+        )
+        wire = _Wire(self._methods, workloads or NoWorkloads())
+        for registration in self._registrations:
+            registration(wire.registrar(server))
+        checks = Checks(self.probe, self._services)
+        health_pb2_grpc.add_HealthServicer_to_server(checks, server)
+        if self._reflects:
+            health = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+            reflection.enable_server_reflection([*self._services, health, reflection.SERVICE_NAME], server)
+        port = _bind(server, listen, security)
+        await server.start()
+        await checks.look()
+        watching = asyncio.create_task(checks.watch())
+        try:
+            yield port
+        finally:
+            watching.cancel()
+            await checks.enter_graceful_shutdown()
+            await server.stop(DRAIN_SECONDS)
+
+    def collect(self, service: str, handlers: Mapping[str, Any], registration: Callable[[Any], None]) -> None:
+        """Take a generated registration in; called by the collector."""
+        rules = rules_of_service(service)
+        for name, handler in handlers.items():
+            path = f"/{service}/{name}"
+            self._methods[path] = Method(rules[path], handler.unary_unary, read_only=self._read_only)
+        self._services.append(service)
+        self._registrations.append(registration)
+
+
+async def _answers(ping: Callable[[], Awaitable[None]]) -> bool:
+    try:
+        async with asyncio.timeout(_PROBE_SECONDS):
+            await ping()
+    except (Refusal, TimeoutError):
+        return False
+    return True
+
+
+def _bind(server: grpc.aio.Server, listen: str, security: ServerSecurity | None) -> int:
+    if security is None:
+        return server.add_insecure_port(listen)
+    credentials = grpc.ssl_server_credentials(
+        [(security.key, security.certificate)],
+        root_certificates=security.client_ca,
+        require_client_auth=security.client_ca is not None,
+    )
+    return server.add_secure_port(listen, credentials)
+
+
+class _Collector:
+    """Stands in for a server while generated code registers a servicer, and keeps what it registers."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def add_generic_rpc_handlers(self, handlers: Iterable[Any]) -> None:
+        """Generated code calls this first; the second call has all that is needed."""
+
+    def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Any]) -> None:
+        def registration(server: Any) -> None:  # noqa: ANN401 - a grpc server or what stands before it
+            server.register(service, handlers)
+
+        self._host.collect(service, handlers, registration)
+
+
+class _Wire:
+    """The methods as gRPC handlers: proof of the caller, deadline, correlation, and refusals as statuses."""
+
+    def __init__(self, methods: Mapping[str, Method], workloads: Workloads) -> None:
+        self._methods = methods
+        self._workloads = workloads
+
+    def registrar(self, server: grpc.aio.Server) -> _Registrar:
+        return _Registrar(server, self)
+
+    def handler(self, path: str, original: Any) -> grpc.RpcMethodHandler[Any, Any]:  # noqa: ANN401 - generated handler
+        method = self._methods[path]
+
+        async def answer(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:  # noqa: ANN401
+            metadata = dict(_text_metadata(context))
+            left: float | None = context.time_remaining()
+            deadline = bind_deadline(method.rule.seconds if left is None else left)
+            try:
+                if method.rule.has_context:
+                    fill_context(request, metadata)
+                with incoming(metadata.get("x-request-id"), metadata.get("traceparent")):
+                    caller = self._workloads.caller_of(metadata, _peer_names(context))
+                    return await method(request, caller)
+            except Refusal as refusal:
+                await _abort(context, refusal)
+            finally:
+                unbind_deadline(deadline)
+
+        return grpc.unary_unary_rpc_method_handler(
+            answer,
+            request_deserializer=original.request_deserializer,
+            response_serializer=original.response_serializer,
+        )
+
+
+class _Registrar:
+    def __init__(self, server: grpc.aio.Server, wire: _Wire) -> None:
+        self._server = server
+        self._wire = wire
+
+    def register(self, service: str, handlers: Mapping[str, Any]) -> None:
+        wrapped = {name: self._wire.handler(f"/{service}/{name}", handler) for name, handler in handlers.items()}
+        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, wrapped),))
+
+
+async def _abort(context: grpc.aio.ServicerContext[Any, Any], refusal: Refusal) -> None:
+    trailing = [(DETAILS_KEY, details_of(refusal))]
+    if refusal.reason == Reason.REASON_OVERLOADED:
+        trailing.append(("retry-after", b"1"))
+    await context.abort(code_of(refusal), refusal.message, tuple(trailing))
+
+
+def _text_metadata(context: grpc.aio.ServicerContext[Any, Any]) -> Iterable[tuple[str, str]]:
+    received: Iterable[tuple[str, str | bytes]] = context.invocation_metadata() or ()
+    return ((key, value) for key, value in received if isinstance(value, str))
+
+
+def _peer_names(context: grpc.aio.ServicerContext[Any, Any]) -> tuple[str, ...]:
+    authentication = context.auth_context()
+    return tuple(name.decode() for name in authentication.get("x509_subject_alternative_name", ()))

@@ -1,0 +1,44 @@
+"""A channel into this process: messages pass by reference, through the same pipeline as over the wire."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from lakeward_servicekit.rpc.call import CallerValue
+from lakeward_servicekit.rpc.pipeline import Method
+
+
+class InProcessChannel:
+    """What generated stubs need of a channel, over a host's own methods.
+
+    A message belongs to its receiver once it is sent: neither side changes it afterwards.
+    """
+
+    def __init__(self, methods: Mapping[str, Method], *, caller: CallerValue) -> None:
+        """Reach `methods` as `caller`."""
+        self._methods = methods
+        self._caller = caller
+
+    def unary_unary(self, method: str, *_args: object, **_kwargs: object) -> _UnaryCall:
+        """What a stub calls for each of its methods, when it is made.
+
+        Raises:
+            KeyError: the host serves no such method.
+        """
+        return _UnaryCall(self._methods[method], self._caller)
+
+
+class _UnaryCall:
+    __slots__ = ("_caller", "_method")
+
+    def __init__(self, method: Method, caller: CallerValue) -> None:
+        self._method = method
+        self._caller = caller
+
+    async def __call__(self, request: Any, timeout: float | None = None) -> Any:  # noqa: ANN401, ASYNC109 - a stub's own signature
+        if timeout is None:
+            return await self._method(request, self._caller)
+        async with asyncio.timeout(timeout):
+            return await self._method(request, self._caller)

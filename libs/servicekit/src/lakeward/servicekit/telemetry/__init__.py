@@ -1,5 +1,0 @@
-"""Logs and traces: what a service says of what it does, each line with the request that it belongs to."""
-
-from lakeward.servicekit.telemetry.correlation import Correlation, bind, correlate, current, incoming, outgoing_headers
-
-__all__ = ["Correlation", "bind", "correlate", "current", "incoming", "outgoing_headers"]

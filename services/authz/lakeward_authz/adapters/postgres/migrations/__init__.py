@@ -1,0 +1,1 @@
+"""Authz's migrations, in `versions/`; `lakeward_servicekit.postgres.migrating` runs them."""

@@ -1,0 +1,70 @@
+"""Rows of users."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from lakeward_authz.application.users import Administrator, User
+from lakeward_authz.domain.profiles import Profile, UserKind
+from lakeward_servicekit.authorization.principals import UserId
+from lakeward_servicekit.postgres.pools import Pool
+
+_FIND: Final = """
+select name, email, kind, updated_with, deleted_at is not null as deleted from users where user_id = $1
+"""
+_ADD: Final = """
+insert into users (user_id, name, email, kind, updated_with, created_at) values ($1, $2, $3, $4, $5, $6)
+on conflict (user_id) do nothing
+"""
+_COMPLETE: Final = """
+update users set name = $2, email = $3, kind = $4, updated_with = $5, updated_at = $6
+ where user_id = $1 and name is null and deleted_at is null
+"""
+_APPOINT: Final = """
+insert into first_administrator (user_id, is_operator, appointed_at) values ($1, $2, $3) on conflict (only_row) do nothing
+"""
+_FIRST: Final = "select user_id, is_operator from first_administrator"
+_ADDED: Final = "INSERT 0 1"
+_COMPLETED: Final = "UPDATE 1"
+
+
+class PostgresUsers:
+    """The `UserStore` in Postgres.
+
+    Args:
+        pool: of authz's schema, on the primary.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        """Keep rows through `pool`."""
+        self._pool = pool
+
+    async def find(self, user_id: UserId) -> User | None:
+        """See `UserStore`."""
+        row = await self._pool.fetchrow(_FIND, user_id)
+        if row is None:
+            return None
+        profile = Profile(row["name"], row["email"], UserKind(row["kind"]))
+        return User(user_id, profile, row["updated_with"], row["deleted"])
+
+    async def add(self, user: User, *, at: datetime) -> bool:
+        """See `UserStore`."""
+        return await self._write(_ADD, user, at) == _ADDED
+
+    async def complete(self, user: User, *, at: datetime) -> bool:
+        """See `UserStore`."""
+        return await self._write(_COMPLETE, user, at) == _COMPLETED
+
+    async def appoint_first(self, administrator: Administrator, *, at: datetime) -> Administrator:
+        """See `UserStore`."""
+        await self._pool.execute(_APPOINT, administrator.user_id, administrator.is_operator, at)
+        row = await self._pool.fetchrow(_FIRST)
+        assert row is not None
+        return Administrator(row["user_id"], row["is_operator"])
+
+    async def _write(self, statement: str, user: User, at: datetime) -> str:
+        """Postgres' own word on what was done."""
+        profile = user.profile
+        changed = (user.user_id, profile.name, profile.email, profile.kind.value, user.updated_with, at)
+        return await self._pool.execute(statement, *changed)

@@ -1,0 +1,69 @@
+"""DecisionService: what principals may do and see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from lakeward_authz.application.deciding import RevisedAuthorizer
+from lakeward_authz.transport import decode
+from lakeward_protocol.authz.v1 import decisions_pb2 as pb
+from lakeward_protocol.authz.v1 import decisions_pb2_grpc
+from lakeward_servicekit.authorization.authorizer import Outcome
+from lakeward_servicekit.errors import Refusal
+from lakeward_servicekit.rpc.call import Call
+from lakeward_servicekit.rpc.status import failure_of
+
+
+class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
+    """Answers questions from one authorizer.
+
+    Args:
+        authorizer: who decides.
+    """
+
+    def __init__(self, authorizer: RevisedAuthorizer) -> None:
+        """Answer from `authorizer`."""
+        self._authorizer = authorizer
+
+    async def Decide(self, request: pb.DecideRequest, context: Call) -> pb.DecideResponse:  # type: ignore[override]
+        """What one principal may, all under one revision."""
+        del context
+        return await self._decide(request)
+
+    async def BatchDecide(  # type: ignore[override]
+        self, request: pb.BatchDecideRequest, context: Call
+    ) -> pb.BatchDecideResponse:
+        """Questions that arrived together: one that is refused does not touch the others."""
+        del context
+        decode.batch(request.items)
+        return pb.BatchDecideResponse(items=[await self._item(item) for item in request.items])
+
+    async def Visible(self, request: pb.VisibleRequest, context: Call) -> pb.VisibleResponse:  # type: ignore[override]
+        """What shows in a listing."""
+        del context
+        scope, kind = decode.listing(request)
+        revision = self._authorizer.revision
+        shown = await self._authorizer.visible(decode.principal(request.principal), scope, kind)
+        return pb.VisibleResponse(
+            everything=shown.everything,
+            containers=[container.bytes for container in shown.containers],
+            objects=[ref.bytes for ref in shown.objects],
+            revision=revision,
+        )
+
+    async def _decide(self, request: pb.DecideRequest) -> pb.DecideResponse:
+        asked = decode.demands(request.demands)
+        revision = self._authorizer.revision
+        outcomes = await self._authorizer.decide(decode.principal(request.principal), asked)
+        return pb.DecideResponse(outcomes=_values(outcomes), revision=revision)
+
+    async def _item(self, request: pb.DecideRequest) -> pb.BatchDecideItem:
+        try:
+            return pb.BatchDecideItem(response=await self._decide(request))
+        except Refusal as refusal:
+            return pb.BatchDecideItem(failure=failure_of(refusal))
+
+
+def _values(outcomes: Sequence[Outcome]) -> Sequence[pb.Outcome.ValueType]:
+    return cast("Sequence[pb.Outcome.ValueType]", outcomes)

@@ -1,1 +1,0 @@
-"""Authz's migrations, in `versions/`; `lakeward.servicekit.postgres.migrating` runs them."""

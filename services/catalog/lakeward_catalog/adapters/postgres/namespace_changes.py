@@ -1,0 +1,136 @@
+"""Changing namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import asyncpg
+
+from lakeward_catalog.adapters.postgres.rows import (
+    NAMESPACE,
+    TABULAR,
+    encode_mapping,
+    namespace_of,
+    searchable,
+    tabular_with_path,
+)
+from lakeward_catalog.application.ports import Contents
+from lakeward_catalog.domain.model import Namespace, NamespaceId, WarehouseId
+from lakeward_catalog.domain.names import NamespaceIdent
+from lakeward_catalog.domain.wording import namespace_exists, no_such_namespace
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.postgres.pools import Connection
+
+# A key share holds the row against deletion alone, as a foreign key's own check does.
+LOCK_SHARED: Final = f"select {NAMESPACE} from namespace n where n.warehouse_id = $1 and n.path_key = $2 for key share"
+LOCK_EXCLUSIVE: Final = f"select {NAMESPACE} from namespace n where n.warehouse_id = $1 and n.path_key = $2 for update"
+INSERT: Final = """
+insert into namespace (warehouse_id, namespace_id, parent_id, path, path_key, properties, location, protected, row_version,
+       created_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+"""
+SET_PROPERTIES: Final = """
+update namespace set properties = $3, row_version = row_version + 1 where warehouse_id = $1 and namespace_id = $2
+"""
+# 0x20 comes right behind 0x1F, the separator: the range is everything below the path.
+LOCK_SUBTREE: Final = f"""
+select {NAMESPACE} from namespace top join namespace n on n.warehouse_id = top.warehouse_id
+       and n.path_key >= top.path_key || E'\\x1f' and n.path_key < top.path_key || E'\\x20'
+ where top.warehouse_id = $1 and top.namespace_id = $2
+ order by n.path_key for update of n
+"""
+LOCK_TABULARS: Final = f"""
+select {TABULAR}, n.path
+  from unnest($2::uuid[]) as inside(namespace_id)
+  join tabular t on t.warehouse_id = $1 and t.namespace_id = inside.namespace_id
+  join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+ order by t.incarnation for update of t
+"""
+DELETE_TABULARS: Final = """
+delete from tabular t using namespace top, namespace n
+ where top.warehouse_id = $1 and top.namespace_id = $2 and n.warehouse_id = top.warehouse_id
+   and (n.namespace_id = top.namespace_id
+        or (n.path_key >= top.path_key || E'\\x1f' and n.path_key < top.path_key || E'\\x20'))
+   and t.warehouse_id = n.warehouse_id and t.namespace_id = n.namespace_id
+"""
+# Foreign keys are checked at the statement's end, so parents and children may go in any order.
+DELETE: Final = """
+delete from namespace n using namespace top
+ where top.warehouse_id = $1 and top.namespace_id = $2 and n.warehouse_id = top.warehouse_id
+   and (n.namespace_id = top.namespace_id
+        or (n.path_key >= top.path_key || E'\\x1f' and n.path_key < top.path_key || E'\\x20'))
+"""
+
+
+async def lock(
+    connection: Connection, warehouse_id: WarehouseId, ident: NamespaceIdent, *, exclusively: bool
+) -> Namespace:
+    """See `Change.lock_namespace`."""
+    statement = LOCK_EXCLUSIVE if exclusively else LOCK_SHARED
+    row = await connection.fetchrow(statement, warehouse_id, searchable(ident.key))
+    if row is None:
+        raise no_such_namespace(ident)
+    return namespace_of(row)
+
+
+async def insert(connection: Connection, namespace: Namespace) -> None:
+    """See `Change.insert_namespace`."""
+    shown = str(namespace.ident)
+    try:
+        await connection.execute(
+            INSERT,
+            namespace.warehouse_id,
+            namespace.namespace_id,
+            namespace.parent_id,
+            namespace.ident.parts,
+            namespace.ident.key,
+            encode_mapping(namespace.properties),
+            namespace.location,
+            namespace.protected,
+            namespace.row_version,
+            namespace.created_at,
+        )
+    except asyncpg.UniqueViolationError as taken:
+        if taken.constraint_name != "namespace_path":
+            raise
+        raise namespace_exists(shown) from None
+    except asyncpg.ForeignKeyViolationError as gone:
+        if gone.constraint_name == "namespace_namespace_fkey" and namespace.ident.parent is not None:
+            raise no_such_namespace(namespace.ident.parent) from None
+        shown = str(namespace.warehouse_id)
+        raise Refusal(Reason.REASON_NO_SUCH_WAREHOUSE, f"there is no warehouse {shown!r}", warehouse=shown) from None
+    except asyncpg.ProgramLimitExceededError:
+        # folding can make a name three times as long, and an index holds 2704 bytes of the whole path
+        raise Refusal(
+            Reason.REASON_INVALID_NAMESPACE,
+            f"namespace {shown[:300]!r} can't be used: the whole path is too long when its case is folded",
+            part=namespace.ident.name[:300],
+        ) from None
+
+
+async def set_properties(connection: Connection, namespace: Namespace, properties: Mapping[str, str]) -> None:
+    """See `Change.set_namespace_properties`."""
+    await connection.execute(SET_PROPERTIES, namespace.warehouse_id, namespace.namespace_id, encode_mapping(properties))
+
+
+async def contents(connection: Connection, warehouse_id: WarehouseId, namespace_id: NamespaceId) -> Contents:
+    """See `Change.contents`."""
+    found = await connection.fetch(LOCK_SUBTREE, warehouse_id, namespace_id)
+    while True:
+        # One that was made inside before its parent was locked here shows in the next statement's snapshot, and none can
+        # be made after. So two equal reads have locked everything.
+        again = await connection.fetch(LOCK_SUBTREE, warehouse_id, namespace_id) if found else []
+        if len(again) == len(found):
+            break
+        found = again
+    namespaces = tuple(namespace_of(row) for row in again)
+    inside = [namespace_id, *(namespace.namespace_id for namespace in namespaces)]
+    rows = await connection.fetch(LOCK_TABULARS, warehouse_id, inside)
+    return Contents(namespaces, tuple(tabular_with_path(row) for row in rows))
+
+
+async def delete(connection: Connection, namespace: Namespace) -> None:
+    """See `Change.delete_namespace`."""
+    await connection.execute(DELETE_TABULARS, namespace.warehouse_id, namespace.namespace_id)
+    await connection.execute(DELETE, namespace.warehouse_id, namespace.namespace_id)

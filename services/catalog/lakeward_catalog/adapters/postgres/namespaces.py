@@ -1,0 +1,102 @@
+"""Reading namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from lakeward_catalog.adapters.postgres.rows import NAMESPACE, WAREHOUSE, namespace_of, searchable, warehouse_of
+from lakeward_catalog.adapters.postgres.tabulars import place_of
+from lakeward_catalog.application.ports import After, Visibility
+from lakeward_catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
+from lakeward_catalog.domain.names import NamespaceIdent
+from lakeward_servicekit.postgres.pools import Pool
+
+FIND: Final = f"""
+select {WAREHOUSE}, {NAMESPACE}
+  from warehouse w left join namespace n on n.warehouse_id = w.warehouse_id and n.path_key = $2
+ where w.warehouse_id = $1
+"""
+TOP_PAGE: Final = f"""
+select {NAMESPACE} from namespace n
+ where n.warehouse_id = $1 and n.parent_id is null and (n.created_at, n.namespace_id) > ($2, $3)
+ order by n.created_at, n.namespace_id limit $4
+"""
+CHILDREN_PAGE: Final = f"""
+select {NAMESPACE} from namespace n
+ where n.warehouse_id = $1 and n.parent_id = $5 and (n.created_at, n.namespace_id) > ($2, $3)
+ order by n.created_at, n.namespace_id limit $4
+"""
+VISIBLE_TOP_PAGE: Final = f"""
+select {NAMESPACE} from unnest($5::uuid[]) as granted(namespace_id)
+  join namespace n on n.warehouse_id = $1 and n.namespace_id = granted.namespace_id
+ where n.parent_id is null and (n.created_at, n.namespace_id) > ($2, $3)
+ order by n.created_at, n.namespace_id limit $4
+"""
+VISIBLE_CHILDREN_PAGE: Final = f"""
+with shown as materialized (
+    select exists (
+        select from namespace inside
+          join namespace container on container.warehouse_id = inside.warehouse_id
+               and container.namespace_id = any($6::uuid[])
+               and (container.namespace_id = inside.namespace_id
+                    or starts_with(inside.path_key, container.path_key || E'\\x1f'))
+         where inside.warehouse_id = $1 and inside.namespace_id = $5) as whole)
+select {NAMESPACE} from (
+    (select {NAMESPACE} from namespace n
+      where (select whole from shown)
+        and n.warehouse_id = $1 and n.parent_id = $5 and (n.created_at, n.namespace_id) > ($2, $3)
+      order by n.created_at, n.namespace_id limit $4)
+    union all
+    (select {NAMESPACE} from unnest($7::uuid[]) as granted(namespace_id)
+       join namespace n on n.warehouse_id = $1 and n.namespace_id = granted.namespace_id
+      where not (select whole from shown)
+        and n.parent_id = $5 and (n.created_at, n.namespace_id) > ($2, $3)
+      order by n.created_at, n.namespace_id limit $4)
+  ) n
+ order by n.created_at, n.namespace_id
+"""
+
+_WAREHOUSE_COLUMNS: Final = WAREHOUSE.count(",") + 1
+
+
+class PostgresNamespaces:
+    """`NamespaceStore` on Postgres."""
+
+    def __init__(self, pool: Pool, *, listings: Pool | None = None) -> None:
+        """Read through `pool`, which leads to the primary, and pages through `listings`, which may lag behind it."""
+        self._pool: Final = pool
+        self._listings: Final = listings or pool
+
+    async def find(self, warehouse_id: WarehouseId, ident: NamespaceIdent) -> tuple[Warehouse | None, Namespace | None]:
+        """See `NamespaceStore`."""
+        row = await self._pool.fetchrow(FIND, warehouse_id, searchable(ident.key))
+        if row is None:
+            return None, None
+        columns = tuple(row)
+        warehouse, namespace = columns[:_WAREHOUSE_COLUMNS], columns[_WAREHOUSE_COLUMNS:]
+        return warehouse_of(warehouse), None if namespace[0] is None else namespace_of(namespace)
+
+    async def children(
+        self,
+        warehouse_id: WarehouseId,
+        parent: NamespaceId | None,
+        *,
+        visible: Visibility,
+        after: After | None,
+        limit: int,
+    ) -> Sequence[Namespace]:
+        """See `NamespaceStore`."""
+        page = (warehouse_id, *place_of(after), limit)
+        shown = [*(visible.containers | visible.objects)]
+        if parent is None:
+            rows = await (
+                self._listings.fetch(TOP_PAGE, *page)
+                if visible.everything
+                else self._listings.fetch(VISIBLE_TOP_PAGE, *page, shown)
+            )
+        elif visible.everything:
+            rows = await self._listings.fetch(CHILDREN_PAGE, *page, parent)
+        else:
+            rows = await self._listings.fetch(VISIBLE_CHILDREN_PAGE, *page, parent, [*visible.containers], shown)
+        return [namespace_of(row) for row in rows]

@@ -1,0 +1,396 @@
+"""The tables of the catalog, for Alembic to compare with and for people to read.
+
+Every key leads with the warehouse, project or stream that owns the row. Names compare by their `..._key` columns, whose
+collation "C" orders them by code point, so that a range of keys is a subtree. Each index says in `info["serves"]` which
+statements need it; a test explains the hot ones against a filled database.
+
+A tabular is spread over tables by how its parts are used: `tabular` is narrow and read by every request, `tabular_body` and
+`body_chunk` hold the metadata documents, which a cache in front of them mostly answers.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql as pg
+
+from lakeward_servicekit.postgres.lease_table import define_leases
+
+LOCATION_KEY_INDEXED: Final = 600
+"""How many characters of a location key are indexed: a b-tree entry holds 2704 bytes, a location up to 4096."""
+FOLDED: Final = "coalesce(location_folded, lower(location_key))"
+"""A location key without regard to case. Under the collation "C" `lower` knows ASCII alone; where there is more, we fold it and
+store it, since the database knows other rules than we do. A release that stores nothing is right about ASCII."""
+EVENT_SLOTS: Final = 16
+"""Partitions of the event log, one a day in turn, so that forgetting a day is a TRUNCATE and never DDL."""
+
+metadata = sa.MetaData(
+    naming_convention={
+        "pk": "%(table_name)s_pkey",
+        "fk": "%(table_name)s_%(referred_table_name)s_fkey",
+        "ck": "%(table_name)s_%(constraint_name)s_check",
+    }
+)
+
+_KEY = sa.Text(collation="C")
+_TIME = pg.TIMESTAMP(timezone=True)
+_ACTIVE_TASK: Final = "state in ('waiting', 'running')"
+_NAMED: Final = "state in ('live', 'staged')"
+
+
+def _serves(*statements: str) -> dict[str, tuple[str, ...]]:
+    return {"serves": statements}
+
+
+server = sa.Table(
+    "server",
+    metadata,
+    sa.Column("only_row", sa.Boolean, primary_key=True, server_default=sa.true()),
+    sa.Column("server_id", pg.UUID, nullable=False),
+    sa.Column("bootstrapped", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.CheckConstraint("only_row", name="one_row"),
+)
+
+project = sa.Table(
+    "project",
+    metadata,
+    sa.Column("project_id", _KEY, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("created_at", _TIME, nullable=False, server_default=sa.func.now()),
+)
+
+warehouse = sa.Table(
+    "warehouse",
+    metadata,
+    sa.Column("warehouse_id", pg.UUID, primary_key=True),
+    sa.Column("project_id", _KEY, sa.ForeignKey("project.project_id"), nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("name_key", _KEY, nullable=False),
+    sa.Column("active", sa.Boolean, nullable=False),
+    sa.Column("storage_profile", sa.Text, nullable=False),
+    sa.Column("secret_id", pg.UUID),
+    sa.Column("credential_kind", sa.Text),
+    sa.Column("base_location", sa.Text, nullable=False),
+    sa.Column("place", _KEY, nullable=False),
+    sa.Column("layout", sa.Text, nullable=False),
+    sa.Column("schemes", pg.ARRAY(sa.Text), nullable=False),
+    sa.Column("client_defaults", pg.JSON, nullable=False),
+    sa.Column("push_delete_disabled", sa.Boolean, nullable=False),
+    sa.Column("signs_remotely", sa.Boolean, nullable=False),
+    sa.Column(
+        "tells_case", sa.Boolean, doc="its store tells places apart that differ by case alone; null: nobody tried"
+    ),
+    sa.Column("restorable_for", pg.INTERVAL),
+    sa.Column("allowed_format_versions", pg.ARRAY(sa.SmallInteger), nullable=False),
+    sa.Column("default_format_version", sa.SmallInteger, nullable=False),
+    sa.Column("protected", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("row_version", sa.BigInteger, nullable=False, server_default="1"),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("updated_at", _TIME),
+    sa.Index(
+        "warehouse_name",
+        "project_id",
+        "name_key",
+        unique=True,
+        info=_serves("warehouses.FIND_BY_NAME", "warehouses.LIST", "warehouses.INSERT"),
+    ),
+    sa.Index("warehouse_place", "place", info=_serves("warehouses.AT_PLACE")),
+)
+
+namespace = sa.Table(
+    "namespace",
+    metadata,
+    sa.Column("warehouse_id", pg.UUID, primary_key=True),
+    sa.Column("namespace_id", pg.UUID, primary_key=True),
+    sa.Column("parent_id", pg.UUID),
+    sa.Column("path", pg.ARRAY(sa.Text), nullable=False, doc="stored casing, outermost first"),
+    sa.Column("path_key", _KEY, nullable=False, doc="the parts' keys joined by 0x1F"),
+    sa.Column("properties", pg.JSON, nullable=False),
+    sa.Column("location", sa.Text, nullable=False),
+    sa.Column("protected", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("row_version", sa.BigInteger, nullable=False, server_default="1"),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.ForeignKeyConstraint(["warehouse_id"], ["warehouse.warehouse_id"]),
+    sa.ForeignKeyConstraint(["warehouse_id", "parent_id"], ["namespace.warehouse_id", "namespace.namespace_id"]),
+    sa.CheckConstraint("(parent_id is null) = (cardinality(path) = 1)", name="top_has_no_parent"),
+    sa.Index(
+        "namespace_path",
+        "warehouse_id",
+        "path_key",
+        unique=True,
+        info=_serves("tabulars.LOCATE", "namespaces.FIND", "containers.LOCK_SUBTREE", "containers.INSERT"),
+    ),
+    # Two, since Postgres does not take `parent_id is null` for an equality that keeps the order of what follows.
+    sa.Index(
+        "namespace_top_by_age",
+        "warehouse_id",
+        "created_at",
+        "namespace_id",
+        postgresql_where=sa.text("parent_id is null"),
+        info=_serves("namespaces.TOP_PAGE"),
+    ),
+    sa.Index(
+        "namespace_children_by_age",
+        "warehouse_id",
+        "parent_id",
+        "created_at",
+        "namespace_id",
+        postgresql_where=sa.text("parent_id is not null"),
+        info=_serves("namespaces.CHILDREN_PAGE", "the foreign key to parents"),
+    ),
+)
+
+_LOCATION_PREFIX = sa.text(f'("left"({FOLDED}, {LOCATION_KEY_INDEXED}))')
+
+tabular = sa.Table(
+    "tabular",
+    metadata,
+    sa.Column("warehouse_id", pg.UUID, primary_key=True),
+    sa.Column("incarnation", pg.UUID, primary_key=True),
+    sa.Column("tabular_id", pg.UUID, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("namespace_id", pg.UUID, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("name_key", _KEY, nullable=False),
+    sa.Column("location", sa.Text, nullable=False),
+    sa.Column("location_key", _KEY, nullable=False),
+    sa.Column(
+        "location_folded", _KEY, doc="its key without regard to case, where that is not `lower` of it; see FOLDED"
+    ),
+    sa.Column("location_digest", sa.LargeBinary, nullable=False, doc="the first half of its key's SHA-256"),
+    sa.Column("metadata_id", pg.UUID, nullable=False),
+    sa.Column("metadata_location", sa.Text),
+    sa.Column("protected", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("row_version", sa.BigInteger, nullable=False, server_default="1"),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("dropped_at", _TIME),
+    sa.Column("expires_at", _TIME),
+    sa.ForeignKeyConstraint(["warehouse_id", "namespace_id"], ["namespace.warehouse_id", "namespace.namespace_id"]),
+    sa.CheckConstraint("kind in ('table', 'view')", name="kind"),
+    sa.CheckConstraint("state in ('staged', 'live', 'dropped')", name="state"),
+    sa.CheckConstraint("(state = 'live') = (expires_at is null)", name="live_never_expires"),
+    sa.CheckConstraint("state = 'staged' or metadata_location is not null", name="has_metadata"),
+    sa.Index(
+        "tabular_name",
+        "warehouse_id",
+        "namespace_id",
+        "name_key",
+        unique=True,
+        postgresql_where=sa.text(_NAMED),
+        info=_serves("tabulars.LOCATE", "tables.LOCK", "tables.INSERT"),
+    ),
+    sa.Index(
+        "tabular_public_id",
+        "warehouse_id",
+        "tabular_id",
+        unique=True,
+        info=_serves("tabulars.BY_ID", "tables.INSERT"),
+    ),
+    # Unique by the digest, ordered by the folded key's beginning: ranges of keys and two racing creates at one place.
+    sa.Index(
+        "tabular_location",
+        "warehouse_id",
+        _LOCATION_PREFIX,
+        "location_digest",
+        unique=True,
+        info=_serves("tabulars.BY_LOCATION", "tables.OVERLAPPING", "tables.INSERT"),
+    ),
+    sa.Index(
+        "tabular_by_age",
+        "warehouse_id",
+        "namespace_id",
+        "kind",
+        "state",
+        "created_at",
+        "incarnation",
+        info=_serves("tabulars.PAGE", "tabulars.VISIBLE_PAGE", "the foreign key to namespaces"),
+    ),
+    sa.Index(
+        "tabular_expiry",
+        "expires_at",
+        postgresql_where=sa.text("expires_at is not null"),
+        info=_serves("sweeps.EXPIRED_STAGED"),
+    ),
+    # A commit changes no indexed column, so with room on its page its row moves within it.
+    postgresql_with={"fillfactor": 80},
+)
+
+
+def _form(name: str, *, nullable: bool) -> tuple[sa.Column[object], ...]:
+    return (
+        sa.Column(f"{name}_ids", pg.ARRAY(pg.UUID), nullable=nullable, doc="null for a part of this body's own"),
+        sa.Column(f"{name}_crcs", pg.ARRAY(sa.BigInteger), nullable=nullable),
+        sa.Column(f"{name}_sizes", pg.ARRAY(sa.Integer), nullable=nullable, doc="inflated"),
+        sa.Column(f"{name}_lengths", pg.ARRAY(sa.Integer), nullable=nullable, doc="of own parts, deflated; else 0"),
+        sa.Column(f"{name}_own", sa.LargeBinary, nullable=nullable, doc="own parts, one behind another"),
+    )
+
+
+tabular_body = sa.Table(
+    "tabular_body",
+    metadata,
+    sa.Column("warehouse_id", pg.UUID, primary_key=True),
+    sa.Column("metadata_id", pg.UUID, primary_key=True),
+    sa.Column("incarnation", pg.UUID, nullable=False),
+    *_form("everything", nullable=False),
+    *_form("refs", nullable=True),
+    sa.ForeignKeyConstraint(
+        ["warehouse_id", "incarnation"], ["tabular.warehouse_id", "tabular.incarnation"], ondelete="CASCADE"
+    ),
+    sa.Index(
+        "tabular_body_incarnation",
+        "warehouse_id",
+        "incarnation",
+        unique=True,
+        info=_serves("the foreign key to tabulars", "one body for each incarnation"),
+    ),
+)
+
+body_chunk = sa.Table(
+    "body_chunk",
+    metadata,
+    sa.Column("warehouse_id", pg.UUID, primary_key=True),
+    sa.Column("incarnation", pg.UUID, primary_key=True),
+    sa.Column("chunk_id", pg.UUID, primary_key=True),
+    sa.Column("raw", sa.LargeBinary, nullable=False),
+    sa.ForeignKeyConstraint(
+        ["warehouse_id", "incarnation"], ["tabular.warehouse_id", "tabular.incarnation"], ondelete="CASCADE"
+    ),
+)
+
+idempotency = sa.Table(
+    "idempotency",
+    metadata,
+    sa.Column("owner", _KEY, primary_key=True, doc="a warehouse's or project's id"),
+    sa.Column("principal", _KEY, primary_key=True),
+    sa.Column("key", pg.UUID, primary_key=True),
+    sa.Column("fingerprint", sa.LargeBinary, nullable=False),
+    sa.Column("outcome", sa.LargeBinary, nullable=False),
+    sa.Column("expires_at", _TIME, nullable=False),
+    sa.Index("idempotency_expiry", "expires_at", info=_serves("sweeps.FORGOTTEN_KEYS")),
+)
+
+outbox = sa.Table(
+    "outbox",
+    metadata,
+    sa.Column("outbox_id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("event_id", pg.UUID, nullable=False),
+    sa.Column("stream", _KEY, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("verb", sa.Text, nullable=False),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+    sa.Column("written_at", _TIME, nullable=False, server_default=sa.func.clock_timestamp()),
+    # Rows live for milliseconds: it is the dead ones that cost.
+    postgresql_with={"autovacuum_vacuum_scale_factor": 0, "autovacuum_vacuum_threshold": 2000},
+)
+
+event_log = sa.Table(
+    "event_log",
+    metadata,
+    sa.Column("stream", _KEY, primary_key=True),
+    sa.Column("seq", sa.BigInteger, primary_key=True, doc="1 and up within the stream, without gaps"),
+    sa.Column("slot", sa.SmallInteger, primary_key=True, doc="the day, modulo the number of slots"),
+    sa.Column("event_id", pg.UUID, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("verb", sa.Text, nullable=False),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+    sa.Column("at", _TIME, nullable=False, doc="when the change wrote it"),
+    postgresql_partition_by="LIST (slot)",
+)
+
+event_stream = sa.Table(
+    "event_stream",
+    metadata,
+    sa.Column("stream", _KEY, primary_key=True),
+    sa.Column("seq", sa.BigInteger, nullable=False, doc="of the newest event"),
+    postgresql_with={"fillfactor": 50},
+)
+
+sink_cursor = sa.Table(
+    "sink_cursor",
+    metadata,
+    sa.Column("sink", _KEY, primary_key=True),
+    sa.Column("stream", _KEY, primary_key=True),
+    sa.Column("seq", sa.BigInteger, nullable=False, doc="of the newest event that the sink took"),
+    postgresql_with={"fillfactor": 50},
+)
+
+task = sa.Table(
+    "task",
+    metadata,
+    sa.Column("warehouse_id", pg.UUID, sa.ForeignKey("warehouse.warehouse_id"), primary_key=True),
+    sa.Column("task_id", pg.UUID, primary_key=True),
+    sa.Column("queue", sa.Text, nullable=False),
+    sa.Column("incarnation", pg.UUID, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("location", sa.Text, nullable=False),
+    sa.Column("location_key", _KEY, nullable=False),
+    sa.Column(
+        "location_folded", _KEY, doc="its key without regard to case, where that is not `lower` of it; see FOLDED"
+    ),
+    sa.Column("purge", sa.Boolean, nullable=False),
+    sa.Column("state", sa.Text, nullable=False, server_default="waiting"),
+    sa.Column("due_at", _TIME, nullable=False, doc="waiting: when it may start; running: when its holder is given up"),
+    sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("fence", sa.BigInteger, nullable=False, server_default="0", doc="grows with every claim"),
+    sa.Column("progress", sa.BigInteger, nullable=False, server_default="0", doc="files deleted, over all attempts"),
+    sa.Column("message", sa.Text),
+    sa.Column("created_at", _TIME, nullable=False, server_default=sa.func.now()),
+    sa.Column("started_at", _TIME),
+    sa.CheckConstraint("state in ('waiting', 'running', 'failed')", name="state"),
+    sa.Index(
+        "task_one_active",
+        "warehouse_id",
+        "queue",
+        "incarnation",
+        unique=True,
+        postgresql_where=sa.text(_ACTIVE_TASK),
+        info=_serves("queue.ENQUEUE"),
+    ),
+    sa.Index(
+        "task_due",
+        "queue",
+        "due_at",
+        "task_id",
+        postgresql_where=sa.text(_ACTIVE_TASK),
+        info=_serves("tasks.CLAIM"),
+    ),
+    sa.Index(
+        "task_purged_location",
+        "warehouse_id",
+        _LOCATION_PREFIX,
+        postgresql_where=sa.text(f"queue = 'tabular_purge' and {_ACTIVE_TASK}"),
+        info=_serves("tables.PURGE_PENDING"),
+    ),
+)
+
+task_log = sa.Table(
+    "task_log",
+    metadata,
+    # No foreign keys: it is read after what it tells of is gone.
+    sa.Column("warehouse_id", pg.UUID, primary_key=True),
+    sa.Column("task_id", pg.UUID, primary_key=True),
+    sa.Column("attempt", sa.Integer, primary_key=True),
+    sa.Column("queue", sa.Text, nullable=False),
+    sa.Column("incarnation", pg.UUID, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("location", sa.Text, nullable=False),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("message", sa.Text),
+    sa.Column("progress", sa.BigInteger, nullable=False),
+    sa.Column("started_at", _TIME),
+    sa.Column("ended_at", _TIME, nullable=False),
+    sa.CheckConstraint("outcome in ('success', 'failed', 'cancelled')", name="outcome"),
+    sa.Index("task_log_age", "ended_at", info=_serves("sweeps.OLD_TASK_LOG")),
+)
+
+lease = define_leases(metadata)
+
+EXTERNAL: Final = (
+    ("tabular_body", "everything_own"),
+    ("tabular_body", "refs_own"),
+    ("body_chunk", "raw"),
+)
+"""Columns that Postgres stores as they are: they are compressed already."""

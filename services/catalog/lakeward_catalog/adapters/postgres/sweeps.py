@@ -1,0 +1,68 @@
+"""Deleting what nobody needs any more, some rows at a time, around rows that someone holds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from lakeward_catalog.adapters.postgres.event_log import PostgresEventLog
+from lakeward_servicekit.postgres.pools import Pool
+
+EXPIRED_STAGED: Final = """
+with gone as (
+    delete from tabular t using (
+        select warehouse_id, incarnation from tabular
+         where expires_at is not null and expires_at <= $1 and state = 'staged'
+         order by expires_at limit $2 for update skip locked) old
+     where t.warehouse_id = old.warehouse_id and t.incarnation = old.incarnation
+    returning t.incarnation)
+select count(*) from gone
+"""
+FORGOTTEN_KEYS: Final = """
+with gone as (
+    delete from idempotency k using (
+        select owner, principal, key from idempotency
+         where expires_at <= $1 order by expires_at limit $2 for update skip locked) old
+     where k.owner = old.owner and k.principal = old.principal and k.key = old.key
+    returning k.key)
+select count(*) from gone
+"""
+OLD_TASK_LOG: Final = """
+with gone as (
+    delete from task_log l using (
+        select warehouse_id, task_id, attempt from task_log
+         where ended_at < $1 order by ended_at limit $2 for update skip locked) old
+     where l.warehouse_id = old.warehouse_id and l.task_id = old.task_id and l.attempt = old.attempt
+    returning l.task_id)
+select count(*) from gone
+"""
+
+
+class PostgresLeftovers:
+    """`Leftovers` on Postgres."""
+
+    def __init__(self, pool: Pool) -> None:
+        """Delete through `pool`."""
+        self._pool = pool
+        self._events = PostgresEventLog(pool)
+
+    async def expired_staged(self, *, now: datetime, limit: int) -> int:
+        """See `Leftovers`."""
+        return await self._delete(EXPIRED_STAGED, now, limit)
+
+    async def forgotten_keys(self, *, now: datetime, limit: int) -> int:
+        """See `Leftovers`."""
+        return await self._delete(FORGOTTEN_KEYS, now, limit)
+
+    async def old_attempts(self, *, before: datetime, limit: int) -> int:
+        """See `Leftovers`."""
+        return await self._delete(OLD_TASK_LOG, before, limit)
+
+    async def old_events(self, *, days: int) -> int:
+        """See `Leftovers`."""
+        return await self._events.forget(days=days)
+
+    async def _delete(self, statement: str, until: datetime, limit: int) -> int:
+        async with self._pool.changing() as connection:
+            count: int = await connection.fetchval(statement, until, limit)
+        return count

@@ -1,0 +1,356 @@
+"""Changing tabulars and their bodies.
+
+Rows are locked in the order of incarnations, so that no two transactions wait for each other in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final
+
+import asyncpg
+
+from lakeward_catalog.adapters.postgres.bodies import BodyRow
+from lakeward_catalog.adapters.postgres.places import (
+    FOLDS,
+    at_or_above,
+    at_or_inside,
+    digest_of,
+    folded_of,
+    making_lock,
+)
+from lakeward_catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
+from lakeward_catalog.adapters.postgres.schema import FOLDED, LOCATION_KEY_INDEXED
+from lakeward_catalog.application.ports import TabularCommit
+from lakeward_catalog.domain.bodies import Body
+from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, Namespace, State, Tabular, WarehouseId
+from lakeward_catalog.domain.names import TabularIdent, name_key
+from lakeward_catalog.domain.wording import name_taken_meanwhile, no_such_namespace, no_such_tabular, uuid_taken
+from lakeward_locations import Location
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.postgres.pools import Connection
+
+OVERLAPPING: Final = f"""
+select {TABULAR}, n.path
+  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+ where t.warehouse_id = $1 and left({FOLDED}, {LOCATION_KEY_INDEXED}) = any($2::text[])
+   and {FOLDED} = any($3::text[]) and ({FOLDS} or t.location_key = any($4::text[]))
+   and t.incarnation is distinct from $5
+ limit 1
+"""
+ENCLOSED: Final = f"""
+select {TABULAR}, n.path
+  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+ where t.warehouse_id = $1
+   and left({FOLDED}, {LOCATION_KEY_INDEXED}) >= $2 and left({FOLDED}, {LOCATION_KEY_INDEXED}) <= $3
+   and {FOLDED} >= $4 and {FOLDED} < $5
+   and ({FOLDS} or (t.location_key >= $6 and t.location_key < $7))
+   and t.incarnation is distinct from $8
+ limit 1
+"""
+PURGE_PENDING: Final = f"""
+select exists (
+    select from task
+     where warehouse_id = $1 and queue = 'tabular_purge' and state in ('waiting', 'running')
+       and left({FOLDED}, {LOCATION_KEY_INDEXED}) = any($2::text[]) and {FOLDED} = any($3::text[])
+       and ({FOLDS} or location_key = any($4::text[]))
+    union all
+    select from task
+     where warehouse_id = $1 and queue = 'tabular_purge' and state in ('waiting', 'running')
+       and left({FOLDED}, {LOCATION_KEY_INDEXED}) >= $5 and left({FOLDED}, {LOCATION_KEY_INDEXED}) <= $6
+       and {FOLDED} >= $7 and {FOLDED} < $8
+       and ({FOLDS} or (location_key >= $9 and location_key < $10)))
+"""
+# A staged row makes way in the statement that takes its name; had it become live meanwhile it stays, and the name is taken.
+INSERT: Final = """
+with held as materialized (
+    select pg_advisory_xact_lock($30)),
+gone as (
+    delete from tabular
+     where warehouse_id = $1 and namespace_id = $6 and name_key = $8 and state = 'staged' returning incarnation),
+made as (
+    insert into tabular (warehouse_id, incarnation, tabular_id, kind, state, namespace_id, name, name_key, location,
+           location_key, location_digest, metadata_id, metadata_location, protected, row_version, created_at, expires_at,
+           location_folded)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $31
+      from (select count(*) from gone) g cross join (select count(*) from held) h
+    returning warehouse_id, incarnation, metadata_id),
+body as (
+    insert into tabular_body (warehouse_id, metadata_id, incarnation,
+           everything_ids, everything_crcs, everything_sizes, everything_lengths, everything_own,
+           refs_ids, refs_crcs, refs_sizes, refs_lengths, refs_own)
+    select warehouse_id, metadata_id, incarnation, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27 from made)
+insert into body_chunk (warehouse_id, incarnation, chunk_id, raw)
+select made.warehouse_id, made.incarnation, part.chunk_id, part.raw
+  from made cross join unnest($28::uuid[], $29::bytea[]) as part(chunk_id, raw)
+"""
+LOCK: Final = f"""
+select {TABULAR}, n.path
+  from namespace n join tabular t on t.warehouse_id = n.warehouse_id and t.namespace_id = n.namespace_id
+ where n.warehouse_id = $1 and n.path_key = $2 and t.name_key = $3 and t.state in ('live', 'staged')
+   and t.kind = any($4::text[]) and t.state = any($5::text[])
+   for update of t
+"""
+LOCK_DROPPED: Final = f"""
+select {TABULAR}, n.path
+  from namespace n join tabular t on t.warehouse_id = n.warehouse_id and t.namespace_id = n.namespace_id
+ where n.warehouse_id = $1 and n.path_key = $2 and t.name_key = $3
+   and t.kind = any($4::text[]) and t.state = any($5::text[])
+ order by t.dropped_at desc nulls first limit 1
+   for update of t
+"""
+LOCK_INCARNATION: Final = f"""
+select {TABULAR}, n.path
+  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+ where t.warehouse_id = $1 and t.incarnation = $2
+   for update of t
+"""
+# The body moves with the row, and so do the shared parts: afterwards there are those of the new body and no others.
+COMMIT: Final = """
+with moved as (
+    update tabular
+       set metadata_id = $4, metadata_location = $5, state = 'live', expires_at = null,
+           location = coalesce($6, location), location_key = coalesce($7, location_key),
+           location_digest = coalesce($8, location_digest),
+           location_folded = case when $7::text is null then location_folded else $22 end
+     where warehouse_id = $1 and incarnation = $2 and metadata_id = $3 and state in ('live', 'staged')
+    returning warehouse_id, incarnation),
+body as (
+    update tabular_body b
+       set metadata_id = $4,
+           everything_ids = $9, everything_crcs = $10, everything_sizes = $11, everything_lengths = $12,
+           everything_own = $13,
+           refs_ids = $14, refs_crcs = $15, refs_sizes = $16, refs_lengths = $17, refs_own = $18
+      from moved
+     where b.warehouse_id = moved.warehouse_id and b.metadata_id = $3),
+gone as (
+    delete from body_chunk c using moved
+     where c.warehouse_id = moved.warehouse_id and c.incarnation = moved.incarnation and c.chunk_id <> all($19::uuid[])),
+added as (
+    insert into body_chunk (warehouse_id, incarnation, chunk_id, raw)
+    select moved.warehouse_id, moved.incarnation, part.chunk_id, part.raw
+      from moved cross join unnest($20::uuid[], $21::bytea[]) as part(chunk_id, raw)
+        on conflict (warehouse_id, incarnation, chunk_id) do nothing)
+select incarnation from moved
+"""
+LOCK_FOR_COMMIT: Final = """
+select t.incarnation, t.metadata_id, t.state
+  from unnest($1::uuid[], $2::uuid[]) as k(warehouse_id, incarnation)
+  join tabular t on t.warehouse_id = k.warehouse_id and t.incarnation = k.incarnation
+ order by t.incarnation for no key update of t
+"""
+RENAME: Final = """
+with gone as (
+    delete from tabular
+     where warehouse_id = $1 and namespace_id = $4 and name_key = $6 and state = 'staged' and incarnation <> $2
+    returning incarnation)
+update tabular set namespace_id = $4, name = $5, name_key = $6, row_version = row_version + 1
+  from (select count(*) from gone) g
+ where warehouse_id = $1 and incarnation = $2 and row_version = $3
+returning incarnation
+"""
+DROP: Final = """
+update tabular set state = 'dropped', dropped_at = $4, expires_at = $5, row_version = row_version + 1
+ where warehouse_id = $1 and incarnation = $2 and row_version = $3
+returning incarnation
+"""
+DELETE: Final = "delete from tabular where warehouse_id = $1 and incarnation = $2"
+# Both wait for a transaction that is ending on another connection, whose answer may be the one that was lost: that of a commit
+# holds the row, that of a create the lock of what it makes, since nobody else can see its row.
+MADE: Final = "select pg_advisory_xact_lock_shared($1)"
+CURRENT: Final = "select metadata_id from tabular where warehouse_id = $1 and incarnation = $2 for share"
+
+
+async def overlapping(
+    connection: Connection,
+    warehouse_id: WarehouseId,
+    location: Location,
+    *,
+    enclosed_too: bool,
+    but_not: Incarnation | None,
+) -> Tabular | None:
+    """See `Change.overlapping`."""
+    row = await connection.fetchrow(OVERLAPPING, warehouse_id, *at_or_above(location), but_not)
+    if row is None and enclosed_too:
+        row = await connection.fetchrow(ENCLOSED, warehouse_id, *at_or_inside(location), but_not)
+    return None if row is None else tabular_with_path(row)
+
+
+async def purge_pending(connection: Connection, warehouse_id: WarehouseId, location: Location) -> bool:
+    """See `Change.purge_pending`."""
+    pending: bool = await connection.fetchval(
+        PURGE_PENDING, warehouse_id, *at_or_above(location), *at_or_inside(location)
+    )
+    return pending
+
+
+async def insert(connection: Connection, tabular: Tabular, body: Body) -> None:
+    """See `Change.insert_tabular`."""
+    row = BodyRow.of(body)
+    try:
+        await connection.execute(
+            INSERT,
+            tabular.warehouse_id,
+            tabular.incarnation,
+            tabular.tabular_id,
+            tabular.kind.value,
+            tabular.state.value,
+            tabular.namespace_id,
+            tabular.ident.name,
+            tabular.ident.name_key,
+            *_place(tabular.location),
+            tabular.metadata_id,
+            tabular.metadata_location,
+            tabular.protected,
+            tabular.row_version,
+            tabular.created_at,
+            tabular.expires_at,
+            *row.forms,
+            list(row.chunks),
+            list(row.chunks.values()),
+            making_lock(tabular.incarnation),
+            folded_of(Location.parse(tabular.location)),
+        )
+    except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError) as violation:
+        raise _told(violation, tabular.ident, tabular.location) from None
+
+
+async def lock(
+    connection: Connection,
+    warehouse_id: WarehouseId,
+    ident: TabularIdent,
+    kinds: Collection[Kind],
+    *,
+    states: Collection[State],
+) -> Tabular:
+    """See `Change.lock_tabular`."""
+    path_key, key = ident.key
+    row = await connection.fetchrow(
+        LOCK_DROPPED if State.DROPPED in states else LOCK,
+        warehouse_id,
+        searchable(path_key),
+        searchable(key),
+        [kind.value for kind in kinds],
+        [state.value for state in states],
+    )
+    if row is None:
+        raise no_such_tabular(next(iter(kinds)), ident)
+    return tabular_with_path(row)
+
+
+async def lock_incarnation(
+    connection: Connection, warehouse_id: WarehouseId, incarnation: Incarnation
+) -> Tabular | None:
+    """See `Change.lock_incarnation`."""
+    row = await connection.fetchrow(LOCK_INCARNATION, warehouse_id, incarnation)
+    return None if row is None else tabular_with_path(row)
+
+
+async def commit(connection: Connection, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
+    """See `Change.commit_tabulars`."""
+    if len(commits) == 1:
+        moved = await _commit_one(connection, commits[0])
+        return () if moved else (commits[0].incarnation,)
+    rows = await connection.fetch(
+        LOCK_FOR_COMMIT, [each.warehouse_id for each in commits], [each.incarnation for each in commits]
+    )
+    current = {row[0]: row[1] for row in rows if row[2] != State.DROPPED.value}
+    lost = [each.incarnation for each in commits if current.get(each.incarnation) != each.expected]
+    if not lost:
+        ordered = sorted(commits, key=lambda each: each.incarnation)
+        try:
+            await connection.executemany(COMMIT, [_commit_columns(each) for each in ordered])
+        except asyncpg.UniqueViolationError as violation:
+            raise _taken(violation, [str(each.location) for each in ordered if each.location is not None]) from None
+    return lost
+
+
+async def rename(connection: Connection, tabular: Tabular, *, namespace: Namespace, name: str) -> None:
+    """See `Change.rename_tabular`."""
+    ident = TabularIdent(namespace.ident, name)
+    key = (tabular.warehouse_id, tabular.incarnation, tabular.row_version)
+    try:
+        moved = await connection.fetchval(RENAME, *key, namespace.namespace_id, name, name_key(name))
+    except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError) as violation:
+        raise _told(violation, ident, tabular.location) from None
+    if moved is None:
+        raise _changed(tabular)
+
+
+async def drop(connection: Connection, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
+    """See `Change.drop_tabular`."""
+    key = (tabular.warehouse_id, tabular.incarnation, tabular.row_version)
+    if await connection.fetchval(DROP, *key, at, expires_at) is None:
+        raise _changed(tabular)
+
+
+async def delete(connection: Connection, tabular: Tabular) -> None:
+    """See `Change.delete_tabular`."""
+    await connection.execute(DELETE, tabular.warehouse_id, tabular.incarnation)
+
+
+async def current_metadata(
+    connection: Connection, warehouse_id: WarehouseId, incarnation: Incarnation
+) -> MetadataId | None:
+    """See `Changes.current_metadata`."""
+    await connection.fetchval(MADE, making_lock(incarnation))
+    found = await connection.fetchval(CURRENT, warehouse_id, incarnation)
+    return None if found is None else MetadataId(found)
+
+
+async def _commit_one(connection: Connection, commit: TabularCommit) -> bool:
+    try:
+        return await connection.fetchval(COMMIT, *_commit_columns(commit)) is not None
+    except asyncpg.UniqueViolationError as violation:
+        raise _taken(violation, [str(commit.location)]) from None
+
+
+def _commit_columns(commit: TabularCommit) -> tuple[object, ...]:
+    row = BodyRow.of(commit.body)
+    place = (None, None, None) if commit.location is None else _place(str(commit.location))
+    new = [chunk_id for chunk_id in row.chunks if chunk_id not in commit.kept_chunks]
+    return (
+        commit.warehouse_id,
+        commit.incarnation,
+        commit.expected,
+        commit.metadata_id,
+        commit.metadata_location,
+        *place,
+        *row.forms,
+        list(row.chunks),
+        new,
+        [row.chunks[chunk_id] for chunk_id in new],
+        None if commit.location is None else folded_of(commit.location),
+    )
+
+
+def _place(location: str) -> tuple[str, str, bytes]:
+    key = Location.parse(location).key
+    return location, key, digest_of(key)
+
+
+def _told(violation: asyncpg.IntegrityConstraintViolationError, ident: TabularIdent, location: str) -> Exception:
+    if violation.constraint_name == "tabular_name":
+        return name_taken_meanwhile(ident)
+    if violation.constraint_name == "tabular_public_id":
+        return uuid_taken(ident)
+    if violation.constraint_name == "tabular_namespace_fkey":
+        return no_such_namespace(ident.namespace)
+    return _taken(violation, [location])
+
+
+def _taken(violation: asyncpg.IntegrityConstraintViolationError, locations: Sequence[str]) -> Exception:
+    if violation.constraint_name != "tabular_location":
+        return violation
+    shown = ", ".join(locations)[:1000]
+    return Refusal(
+        Reason.REASON_LOCATION_TAKEN, f"another table or view lies at {shown}; choose another location", location=shown
+    )
+
+
+def _changed(tabular: Tabular) -> Refusal:
+    shown = str(tabular.ident)
+    return Refusal(
+        Reason.REASON_CONCURRENT_CHANGE, f"{shown!r} was changed meanwhile; read it again and retry", object=shown
+    )

@@ -1,0 +1,223 @@
+"""Reading tabulars: the point read of every load, by id, by location, and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import asyncpg
+
+from lakeward_catalog.adapters.postgres.containers import Containers
+from lakeward_catalog.adapters.postgres.places import at_or_above
+from lakeward_catalog.adapters.postgres.rows import TABULAR, located_tabular, searchable, tabular_with_path
+from lakeward_catalog.adapters.postgres.schema import FOLDED, LOCATION_KEY_INDEXED
+from lakeward_catalog.application.ports import After, Located, Visibility
+from lakeward_catalog.domain.model import Kind, Namespace, NamespaceId, Tabular, TabularId, WarehouseId
+from lakeward_catalog.domain.names import TabularIdent
+from lakeward_locations import Location
+from lakeward_servicekit.postgres.pools import Pool
+
+LOCATE: Final = """
+select k.n, w.row_version, n.row_version, n.namespace_id,
+       t.incarnation, t.tabular_id, t.kind, t.state, t.name, t.location, t.metadata_id, t.metadata_location, t.protected,
+       t.row_version, t.created_at, t.expires_at
+  from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as k(warehouse_id, path_key, name_key, n)
+  left join warehouse w on w.warehouse_id = k.warehouse_id
+  left join namespace n on n.warehouse_id = w.warehouse_id and n.path_key = k.path_key
+  left join tabular t on t.warehouse_id = n.warehouse_id and t.namespace_id = n.namespace_id
+        and t.name_key = k.name_key and t.state in ('live', 'staged')
+"""
+BY_ID: Final = f"""
+select {TABULAR}, n.path
+  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+ where t.warehouse_id = $1 and t.tabular_id = $2
+"""
+BY_LOCATION: Final = f"""
+select {TABULAR}, n.path
+  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+ where t.warehouse_id = $1 and left({FOLDED}, {LOCATION_KEY_INDEXED}) = any($2::text[])
+   and {FOLDED} = any($3::text[]) and t.location_key = any($4::text[])
+ order by length(t.location_key) desc limit 1
+"""
+PAGE: Final = f"""
+select {TABULAR}, n.path
+  from tabular t join namespace n on n.warehouse_id = $1 and n.namespace_id = $2
+ where t.warehouse_id = $1 and t.namespace_id = $2 and t.kind = $3 and t.state = 'live'
+   and (t.created_at, t.incarnation) > ($4, $5)
+ order by t.created_at, t.incarnation limit $6
+"""
+# Costs what the caller's grants cost where no container shows all: each is looked up, none is searched for. Of the two
+# halves only one is run, since its condition is known before.
+VISIBLE_PAGE: Final = f"""
+with shown as materialized (
+    select exists (
+        select from namespace inside
+          join namespace container on container.warehouse_id = inside.warehouse_id
+               and container.namespace_id = any($7::uuid[])
+               and (container.namespace_id = inside.namespace_id
+                    or starts_with(inside.path_key, container.path_key || E'\\x1f'))
+         where inside.warehouse_id = $1 and inside.namespace_id = $2) as whole)
+select {TABULAR}, n.path from (
+    (select {TABULAR} from tabular t
+      where (select whole from shown)
+        and t.warehouse_id = $1 and t.namespace_id = $2 and t.kind = $3 and t.state = 'live'
+        and (t.created_at, t.incarnation) > ($4, $5)
+      order by t.created_at, t.incarnation limit $6)
+    union all
+    (select {TABULAR} from unnest($8::uuid[]) as granted(incarnation)
+       join tabular t on t.warehouse_id = $1 and t.incarnation = granted.incarnation
+      where not (select whole from shown)
+        and t.namespace_id = $2 and t.kind = $3 and t.state = 'live'
+        and (t.created_at, t.incarnation) > ($4, $5)
+      order by t.created_at, t.incarnation limit $6)
+  ) t join namespace n on n.warehouse_id = $1 and n.namespace_id = $2
+ order by t.created_at, t.incarnation limit $6
+"""
+
+_FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC), UUID(int=0))
+_NOTHING: Final = Located(None, None, None)
+
+
+class Key(NamedTuple):
+    """What a point read looks for: a warehouse and the comparison keys of a path."""
+
+    warehouse_id: UUID
+    path_key: str
+    name_key: str
+
+
+class PostgresTabulars:
+    """`TabularStore` on Postgres.
+
+    `locate` is one statement for as many keys as are asked for together; `CoalescingTabulars` brings concurrent callers
+    together in front of it.
+    """
+
+    def __init__(
+        self, pool: Pool, containers: Containers, *, listings: Pool | None = None, most_kept: int = 50_000
+    ) -> None:
+        """Read through `pool`, which leads to the primary, and pages through `listings`.
+
+        Args:
+            pool: best one whose sessions plan once; see `with_generic_plans`.
+            listings: may lag behind; None: `pool`.
+            containers: what is on the way to a tabular; read through the same pool.
+            most_kept: values kept in memory, about 1 KB each, so that rows that are read again need not be made into values
+                again; what they are is read each time.
+        """
+        self._pool: Final = pool
+        self._listings: Final = listings or pool
+        self._containers: Final = containers
+        self._most_kept: Final = most_kept
+        self._kept: Final[dict[UUID, Tabular]] = {}
+
+    async def locate(self, warehouse_id: WarehouseId, ident: TabularIdent) -> Located:
+        """See `TabularStore`."""
+        [found] = await self.locate_many([Key(warehouse_id, *ident.key)])
+        return found
+
+    async def locate_many(self, keys: Sequence[Key]) -> Sequence[Located]:
+        """What each key leads to, in the order of `keys`; one statement where the containers are known already."""
+        above, paths, names = zip(*keys, strict=True)
+        rows = await self._pool.fetch(LOCATE, above, [*map(searchable, paths)], [*map(searchable, names)])
+        located = [_NOTHING] * len(keys)
+        unread: list[asyncpg.Record] = []
+        containers = self._containers
+        for row in rows:
+            index, warehouse_version, namespace_version = row[0] - 1, row[1], row[2]
+            if warehouse_version is None:
+                continue
+            warehouse_id, namespace = above[index], None
+            warehouse = containers.warehouse(warehouse_id, warehouse_version)
+            if namespace_version is not None:
+                namespace = containers.namespace(warehouse_id, row[3], namespace_version)
+            if warehouse is None or (namespace is None and namespace_version is not None):
+                unread.append(row)
+            else:
+                located[index] = Located(warehouse, namespace, self._tabular(row, warehouse_id, namespace))
+        if unread:
+            await self._finish(unread, above, located)
+        return located
+
+    async def _finish(self, rows: Sequence[asyncpg.Record], above: Sequence[UUID], located: list[Located]) -> None:
+        """Fill in what rows lead to whose containers are new here."""
+        warehouses, namespaces = await self._containers.read(
+            {above[row[0] - 1] for row in rows},
+            {(above[row[0] - 1], row[3]) for row in rows if row[3] is not None},
+        )
+        for row in rows:
+            index = row[0] - 1
+            warehouse_id = above[index]
+            warehouse = warehouses.get(warehouse_id)
+            namespace = namespaces.get((warehouse_id, row[3])) if warehouse is not None else None
+            located[index] = Located(warehouse, namespace, self._tabular(row, warehouse_id, namespace))
+
+    def _tabular(self, row: asyncpg.Record, warehouse_id: UUID, namespace: Namespace | None) -> Tabular | None:
+        """From the columns of `LOCATE`."""
+        incarnation = row[4]
+        if namespace is None or incarnation is None:
+            return None
+        kept = self._kept.get(incarnation)
+        if (
+            kept is not None
+            and kept.metadata_id == row[10]
+            and kept.row_version == row[13]
+            and kept.ident.namespace is namespace.ident
+        ):
+            return kept
+        made = located_tabular(
+            namespace.ident,
+            warehouse_id,
+            incarnation,
+            row[5],
+            row[6],
+            row[7],
+            namespace.namespace_id,
+            row[8],
+            row[9],
+            row[10],
+            row[11],
+            row[12],
+            row[13],
+            row[14],
+            row[15],
+        )
+        if kept is None and len(self._kept) >= self._most_kept:
+            del self._kept[next(iter(self._kept))]
+        self._kept[incarnation] = made
+        return made
+
+    async def by_id(self, warehouse_id: WarehouseId, tabular_id: TabularId) -> Tabular | None:
+        """See `TabularStore`."""
+        row = await self._pool.fetchrow(BY_ID, warehouse_id, tabular_id)
+        return None if row is None else tabular_with_path(row)
+
+    async def by_location(self, warehouse_id: WarehouseId, location: Location) -> Tabular | None:
+        """See `TabularStore`."""
+        row = await self._pool.fetchrow(BY_LOCATION, warehouse_id, *at_or_above(location))
+        return None if row is None else tabular_with_path(row)
+
+    async def list(
+        self,
+        warehouse_id: WarehouseId,
+        namespace_id: NamespaceId,
+        kind: Kind,
+        *,
+        visible: Visibility,
+        after: After | None,
+        limit: int,
+    ) -> Sequence[Tabular]:
+        """See `TabularStore`."""
+        page = (warehouse_id, namespace_id, kind.value, *place_of(after), limit)
+        if visible.everything:
+            rows = await self._listings.fetch(PAGE, *page)
+        else:
+            rows = await self._listings.fetch(VISIBLE_PAGE, *page, [*visible.containers], [*visible.objects])
+        return [tabular_with_path(row) for row in rows]
+
+
+def place_of(after: After | None) -> tuple[datetime, UUID]:
+    """Where a page starts, behind this place in the order of a listing; before everything for its first page."""
+    return _FIRST if after is None else (after.created_at, after.id)

@@ -1,0 +1,140 @@
+"""Queued tasks and their attempts.
+
+`due_at` is when a waiting task may begin, and when the worker of a running one is given up: one index finds both.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+import asyncpg
+
+from lakeward_catalog.adapters.postgres import tabular_changes
+from lakeward_catalog.adapters.postgres.places import LOCK_EXCLUSIVE, locations_lock
+from lakeward_catalog.domain.model import Incarnation, WarehouseId
+from lakeward_catalog.domain.tasks import Queue, Task
+from lakeward_locations import Location
+from lakeward_servicekit.postgres.pools import Connection, Pool
+
+CLAIM: Final = """
+select warehouse_id, task_id, incarnation, name, location, purge, attempt, fence, state
+  from task
+ where queue = $1 and state in ('waiting', 'running') and due_at <= $2
+ order by due_at, task_id limit 1
+   for update skip locked
+"""
+BEGIN: Final = """
+update task
+   set state = 'running', attempt = attempt + 1, fence = fence + 1, progress = 0, message = null, due_at = $3, started_at = $4
+ where warehouse_id = $1 and task_id = $2
+"""
+GIVE_UP: Final = "update task set state = 'failed', message = $3, due_at = $4 where warehouse_id = $1 and task_id = $2"
+KEEP: Final = """
+update task set due_at = $4, progress = $5
+ where warehouse_id = $1 and task_id = $2 and fence = $3 and state = 'running'
+returning task_id
+"""
+RECORD: Final = """
+insert into task_log (warehouse_id, task_id, attempt, queue, incarnation, name, location, outcome, message, progress,
+       started_at, ended_at)
+select warehouse_id, task_id, attempt, queue, incarnation, name, location, $3, $4, coalesce($5, progress), started_at, $6
+  from task where warehouse_id = $1 and task_id = $2
+on conflict (warehouse_id, task_id, attempt) do nothing
+"""
+FINISH: Final = """
+with done as (
+    delete from task where warehouse_id = $1 and task_id = $2 and fence = $3 and state = 'running'
+    returning warehouse_id, task_id, attempt, queue, incarnation, name, location, started_at)
+insert into task_log (warehouse_id, task_id, attempt, queue, incarnation, name, location, outcome, message, progress,
+       started_at, ended_at)
+select warehouse_id, task_id, attempt, queue, incarnation, name, location, 'success', $4, $5, started_at, $6 from done
+returning task_id
+"""
+FAIL: Final = """
+with failed as (
+    update task
+       set state = case when $7::timestamptz is null then 'failed' else 'waiting' end, due_at = coalesce($7, $6),
+           message = $4, progress = $5
+     where warehouse_id = $1 and task_id = $2 and fence = $3 and state = 'running'
+    returning warehouse_id, task_id, attempt, queue, incarnation, name, location, started_at)
+insert into task_log (warehouse_id, task_id, attempt, queue, incarnation, name, location, outcome, message, progress,
+       started_at, ended_at)
+select warehouse_id, task_id, attempt, queue, incarnation, name, location, 'failed', $4, $5, started_at, $6 from failed
+returning task_id
+"""
+_SILENT: Final = "Attempt timed out: its worker was not heard of"
+_MOVED_IN: Final = "Not purged: a table or view lies at, above or below these files now"
+
+
+class PostgresTasks:
+    """`TaskStore` on Postgres."""
+
+    def __init__(self, pool: Pool) -> None:
+        """Claim through `pool`."""
+        self._pool = pool
+
+    async def claim(self, queue: Queue, *, now: datetime, silence: timedelta, attempts: int) -> Task | None:
+        """See `TaskStore`."""
+        while True:
+            async with self._pool.transaction() as connection:
+                row = await connection.fetchrow(CLAIM, queue.value, now)
+                if row is None:
+                    return None
+                task = _task(row, queue)
+                gone_wrong = await _why_not(connection, task, row["state"], now=now, attempts=attempts)
+                if gone_wrong is None:
+                    await connection.execute(BEGIN, task.warehouse_id, task.task_id, now + silence, now)
+                    return task
+                await connection.execute(GIVE_UP, task.warehouse_id, task.task_id, gone_wrong, now)
+
+    async def keep(self, task: Task, *, now: datetime, silence: timedelta, progress: int) -> bool:
+        """See `TaskStore`."""
+        async with self._pool.changing() as connection:
+            key = (task.warehouse_id, task.task_id, task.fence)
+            return await connection.fetchval(KEEP, *key, now + silence, progress) is not None
+
+    async def finish(self, task: Task, *, now: datetime, message: str, progress: int) -> bool:
+        """See `TaskStore`."""
+        async with self._pool.changing() as connection:
+            key = (task.warehouse_id, task.task_id, task.fence)
+            return await connection.fetchval(FINISH, *key, message, progress, now) is not None
+
+    async def fail(self, task: Task, *, now: datetime, message: str, progress: int, retry_at: datetime | None) -> bool:
+        """See `TaskStore`."""
+        async with self._pool.changing() as connection:
+            key = (task.warehouse_id, task.task_id, task.fence)
+            return await connection.fetchval(FAIL, *key, message, progress, now, retry_at) is not None
+
+
+async def _why_not(connection: Connection, task: Task, state: str, *, now: datetime, attempts: int) -> str | None:
+    """Why a task that is due must not be begun; None where it may."""
+    if state == "running":
+        key = (task.warehouse_id, task.task_id)
+        await connection.execute(RECORD, *key, "failed", _SILENT, None, now)
+    if task.attempt > attempts:
+        return _SILENT if state == "running" else f"All {attempts} attempts failed"
+    if task.queue is not Queue.TABULAR_PURGE:
+        return None
+    # Whoever takes a place holds this lock, looks for purges, and then takes it. So either we see that it did, or it sees us.
+    await connection.execute(LOCK_EXCLUSIVE, locations_lock(task.warehouse_id))
+    location = Location.parse(task.location)
+    moved_in = await tabular_changes.overlapping(
+        connection, task.warehouse_id, location, enclosed_too=True, but_not=None
+    )
+    return None if moved_in is None else _MOVED_IN
+
+
+def _task(row: asyncpg.Record, queue: Queue) -> Task:
+    """The task as it is once it has begun."""
+    return Task(
+        task_id=row["task_id"],
+        queue=queue,
+        warehouse_id=WarehouseId(row["warehouse_id"]),
+        incarnation=Incarnation(row["incarnation"]),
+        name=row["name"],
+        location=row["location"],
+        purge=row["purge"],
+        attempt=row["attempt"] + 1,
+        fence=row["fence"] + 1,
+    )

@@ -1,0 +1,107 @@
+"""Reading the installation, projects and warehouses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from lakeward_catalog.adapters.postgres.containers import Containers
+from lakeward_catalog.adapters.postgres.rows import WAREHOUSE, searchable, warehouse_of
+from lakeward_catalog.application.ports import Visibility
+from lakeward_catalog.domain.model import Project, ProjectId, Server, Warehouse, WarehouseId
+from lakeward_catalog.domain.names import name_key
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.postgres.pools import Pool
+
+SERVER: Final = "select server_id, bootstrapped from server"
+PROJECT: Final = "select project_id, name from project where project_id = $1"
+FIND: Final = f"select {WAREHOUSE} from warehouse w where w.warehouse_id = $1"
+FIND_BY_NAME: Final = f"select {WAREHOUSE} from warehouse w where w.project_id = $1 and w.name_key = $2"
+LIST: Final = f"""
+select {WAREHOUSE} from warehouse w
+ where w.project_id = $1 and ($2::boolean is null or w.active = $2) and ($3 or w.warehouse_id = any($4::uuid[]))
+ order by w.name_key
+"""
+
+
+class PostgresServer:
+    """`ServerStore` on Postgres."""
+
+    def __init__(self, pool: Pool) -> None:
+        """Read through `pool`."""
+        self._pool = pool
+
+    async def server(self) -> Server:
+        """See `ServerStore`."""
+        row = await self._pool.fetchrow(SERVER)
+        if row is None:
+            raise Refusal(
+                Reason.REASON_INTERNAL,
+                "the catalog's schema has no server row; run `lakeward migrate`",
+                error_id="no-server",
+            )
+        return Server(server_id=row[0], bootstrapped=row[1])
+
+    async def project(self, project_id: ProjectId) -> Project:
+        """See `ServerStore`."""
+        row = await self._pool.fetchrow(PROJECT, searchable(project_id))
+        if row is None:
+            raise no_such_project(project_id)
+        return Project(project_id=ProjectId(row[0]), name=row[1])
+
+
+class PostgresWarehouses:
+    """`WarehouseStore` on Postgres."""
+
+    def __init__(self, pool: Pool, containers: Containers, *, listings: Pool | None = None) -> None:
+        """Read through `pool`, which leads to the primary, and keep single ones that were read in `containers`.
+
+        Lists are read through `listings`, which may lag behind; None: `pool`.
+        """
+        self._pool: Final = pool
+        self._listings: Final = listings or pool
+        self._containers: Final = containers
+
+    async def find(self, warehouse_id: WarehouseId) -> Warehouse:
+        """See `WarehouseStore`."""
+        row = await self._pool.fetchrow(FIND, warehouse_id)
+        if row is None:
+            raise no_such_warehouse(str(warehouse_id))
+        warehouse = warehouse_of(row)
+        self._containers.keep(warehouse)
+        return warehouse
+
+    def remembered(self, warehouse_id: WarehouseId, row_version: int) -> Warehouse | None:
+        """See `WarehouseStore`."""
+        return self._containers.remembered(warehouse_id, row_version)
+
+    async def find_by_name(self, project_id: ProjectId, name: str) -> Warehouse:
+        """See `WarehouseStore`."""
+        row = await self._pool.fetchrow(FIND_BY_NAME, searchable(project_id), searchable(name_key(name)))
+        if row is None:
+            raise no_such_warehouse(name)
+        return warehouse_of(row)
+
+    async def list(self, project_id: ProjectId, *, active: bool | None, visible: Visibility) -> Sequence[Warehouse]:
+        """See `WarehouseStore`."""
+        shown = list(visible.containers | visible.objects)
+        rows = await self._listings.fetch(LIST, searchable(project_id), active, visible.everything, shown)
+        return [warehouse_of(row) for row in rows]
+
+
+def no_such_project(project_id: str) -> Refusal:
+    """A project that is not there."""
+    return Refusal(
+        Reason.REASON_NO_SUCH_PROJECT,
+        f"there is no project {project_id[:200]!r}",
+        project=project_id[:200],
+    )
+
+
+def no_such_warehouse(name: str) -> Refusal:
+    """A warehouse that is not there, by what the caller called it."""
+    return Refusal(
+        Reason.REASON_NO_SUCH_WAREHOUSE,
+        f"there is no warehouse {name[:200]!r}",
+        warehouse=name[:200],
+    )

@@ -1,0 +1,78 @@
+"""Access that vending gave a moment ago, given again without asking.
+
+A client's loads of one table come many a second, and what vending answers to them is the same: properties of the warehouse,
+and a credential that it keeps for half of its life. The caller's rights are decided before each load, so nothing here is a
+decision. What is remembered is keyed by all that a permit names, and for no longer than a permit is handed out again: a
+warehouse whose storage or secret changes has another key at once.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from datetime import datetime, timedelta
+from typing import Final
+
+from lakeward_catalog.application.caller import Delegation
+from lakeward_catalog.application.ports import Clock
+from lakeward_catalog.application.ports_access import (
+    ClientAccess,
+    Folder,
+    Level,
+    SignedRequest,
+    StorageRequest,
+    Vended,
+)
+from lakeward_catalog.domain.model import Tabular, Warehouse
+
+_LONGEST: Final = timedelta(seconds=30)
+_CAPACITY: Final = 8192
+
+
+class RememberedAccess:
+    """`ClientAccess` that remembers what was vended for half a minute, never past half of what is left of a credential's life.
+
+    Args:
+        access: asked for what is not remembered.
+        clock: the time.
+        capacity: answers that are remembered at most.
+    """
+
+    def __init__(self, access: ClientAccess, clock: Clock, *, capacity: int = _CAPACITY) -> None:
+        """Stand before `access`; see the class."""
+        self._access: Final = access
+        self._clock: Final = clock
+        self._capacity: Final = capacity
+        self._remembered: Final[OrderedDict[object, tuple[Vended, datetime]]] = OrderedDict()
+
+    async def vend(
+        self, warehouse: Warehouse, tabular: Tabular, level: Level, *, delegation: frozenset[Delegation], principal: str
+    ) -> Vended:
+        """See `ClientAccess`."""
+        storage = warehouse.storage
+        key = (
+            warehouse.warehouse_id,
+            storage.secret_id,
+            storage.profile,
+            tabular.incarnation,
+            tabular.location,
+            level,
+            delegation,
+            principal,
+        )
+        now = self._clock.now()
+        kept = self._remembered.get(key)
+        if kept is not None and now < kept[1]:
+            return kept[0]
+        vended = await self._access.vend(warehouse, tabular, level, delegation=delegation, principal=principal)
+        lasts = _LONGEST if vended.expires_at is None else min(_LONGEST, (vended.expires_at - now) / 2)
+        self._remembered.pop(key, None)
+        self._remembered[key] = (vended, now + lasts)
+        if len(self._remembered) > self._capacity:
+            self._remembered.popitem(last=False)
+        return vended
+
+    async def sign(
+        self, warehouse: Warehouse, folder: Folder | None, level: Level, request: StorageRequest, *, principal: str
+    ) -> SignedRequest:
+        """See `ClientAccess`; never remembered."""
+        return await self._access.sign(warehouse, folder, level, request, principal=principal)

@@ -1,0 +1,115 @@
+"""What an Iceberg client is told first: its prefix, defaults and overrides."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+from lakeward_catalog.application.access import (
+    chosen_project,
+    decide,
+    no_such_warehouse,
+    warehouse_needs,
+)
+from lakeward_catalog.application.caller import Caller, is_project_id
+from lakeward_catalog.application.ports import Rules, WarehouseStore
+from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
+from lakeward_protocol.common.v1.context_pb2 import RequestContext
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.authorizer import Authorizer
+from lakeward_servicekit.authorization.identity import Identity
+from lakeward_servicekit.errors import Reason, Refusal
+
+PREFIX: Final = "prefix"
+PAGE_SIZE: Final = "rest-page-size"
+DELETE_ENABLED: Final = "s3.delete-enabled"
+URI: Final = "uri"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ClientConfig:
+    """An Iceberg client's configuration.
+
+    Attributes:
+        defaults: properties that the client may override.
+        overrides: properties that it may not.
+        idempotency_key_lifetime: how long a key is remembered; None: keys are ignored.
+    """
+
+    warehouse_id: WarehouseId
+    defaults: Mapping[str, str]
+    overrides: Mapping[str, str]
+    idempotency_key_lifetime: timedelta | None
+
+
+async def get_config(
+    named: str,
+    *,
+    caller: Caller,
+    context: RequestContext,
+    identity: Identity,
+    authorizer: Authorizer,
+    warehouses: WarehouseStore,
+    rules: Rules,
+) -> ClientConfig:
+    """The configuration for one warehouse. Records the caller as a user first, whatever the answer is.
+
+    Args:
+        named: "name" or "project/name".
+        caller: who asks.
+        context: the request's, for the claims of its token.
+        identity: records users.
+        authorizer: who decides.
+        warehouses: where it is.
+        rules: page sizes and the default project.
+
+    Raises:
+        Refusal: WAREHOUSE_MISSING, PROJECT_MISSING, NO_SUCH_WAREHOUSE, FORBIDDEN; what `Identity.provision_user` raises.
+    """
+    if not named:
+        raise Refusal(
+            Reason.REASON_WAREHOUSE_MISSING, "no warehouse was named; send warehouse=<name> or <project>/<name>"
+        )
+    await _provision(context, identity)
+    project_id, name = _split(named, caller, rules)
+    try:
+        warehouse = await warehouses.find_by_name(project_id, name)
+    except Refusal as refusal:
+        if refusal.reason == Reason.REASON_NO_SUCH_WAREHOUSE:
+            raise no_such_warehouse(named) from None
+        raise
+    if not warehouse.active:
+        raise no_such_warehouse(named)
+    needs = warehouse_needs(warehouse, Action.WAREHOUSE_GET_CONFIG, absent=lambda: no_such_warehouse(named))
+    await decide(caller, authorizer, needs)
+    return _config_of(warehouse, caller=caller, rules=rules)
+
+
+async def _provision(context: RequestContext, identity: Identity) -> None:
+    try:
+        await identity.provision_user(context)
+    except Refusal as refusal:
+        if refusal.reason != Reason.REASON_MAINTENANCE:  # reads go on, and the user is recorded another time
+            raise
+
+
+def _split(named: str, caller: Caller, rules: Rules) -> tuple[ProjectId, str]:
+    project, slash, name = named.partition("/")
+    if slash and is_project_id(project):
+        return ProjectId(project), name
+    return chosen_project(caller, rules), named
+
+
+def _config_of(warehouse: Warehouse, *, caller: Caller, rules: Rules) -> ClientConfig:
+    storage, prefix = warehouse.storage, str(warehouse.warehouse_id)
+    # The prefix is an override, because a stale one in a client's settings would reach another warehouse; it is a default as
+    # well for clients that look for it there.
+    defaults = {PREFIX: prefix, PAGE_SIZE: str(rules.page_size_default), **storage.client_defaults}
+    if storage.push_delete_disabled and warehouse.restorable_for is not None:
+        defaults[DELETE_ENABLED] = "false"
+    overrides = {PREFIX: prefix}
+    if caller.base_uri:
+        overrides[URI] = f"{caller.base_uri}/catalog"
+    return ClientConfig(warehouse.warehouse_id, defaults, overrides, rules.idempotency_lifetime)

@@ -1,0 +1,134 @@
+"""Metadata documents by the commit that made them: stored parts, compressed text, plain text and parsed form.
+
+What a metadata id names never changes, so every form is cached by it alone, and nothing here is ever invalidated. The caches are
+bounded by bytes; what is pushed out is read again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Final, Generic, TypeVar
+
+from lakeward_catalog.application.payloads import beside
+from lakeward_catalog.application.ports import BodyStore
+from lakeward_catalog.domain.bodies import Body, Deflated, inflate, join
+from lakeward_catalog.domain.iceberg.reading import parse_table
+from lakeward_catalog.domain.iceberg.table import TableMetadata
+from lakeward_catalog.domain.model import MetadataId, WarehouseId
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+# Parsed metadata weighs about this many times its JSON.
+_PARSED_FACTOR: Final = 3
+
+
+class SizedCache(Generic[Key, Value]):
+    """Least recently used values go first, so that the rest stays within a budget of bytes."""
+
+    __slots__ = ("_budget", "_entries", "_used")
+
+    def __init__(self, budget: int) -> None:
+        """Hold up to `budget` bytes."""
+        self._budget = budget
+        self._used = 0
+        self._entries: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+
+    def get(self, key: Key) -> Value | None:
+        """The value, which becomes the most recently used."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        self._entries.move_to_end(key)
+        return entry[0]
+
+    def put(self, key: Key, value: Value, size: int) -> None:
+        """Keep a value of `size` bytes, unless it alone is over a half of the budget."""
+        if size > self._budget // 2 or key in self._entries:
+            return
+        self._entries[key] = (value, size)
+        self._used += size
+        while self._used > self._budget:
+            _, (_, gone) = self._entries.popitem(last=False)
+            self._used -= gone
+
+
+class Documents:
+    """Reads metadata documents through caches.
+
+    Args:
+        bodies: where they are kept.
+        text_bytes: budget for plain and compressed text, each.
+        parsed_bytes: budget for parsed metadata. A commit that has to parse what it builds on costs as much as the whole table,
+            so one of tens of thousands of snapshots must fit.
+    """
+
+    def __init__(self, bodies: BodyStore, *, text_bytes: int = 32 << 20, parsed_bytes: int = 128 << 20) -> None:
+        """Start empty; see the class."""
+        self._bodies = bodies
+        self._plain: SizedCache[tuple[MetadataId, bool], bytes] = SizedCache(text_bytes)
+        self._deflated: SizedCache[tuple[MetadataId, bool], Deflated] = SizedCache(text_bytes)
+        self._parsed: SizedCache[MetadataId, TableMetadata] = SizedCache(parsed_bytes)
+        self._reading: dict[Hashable, asyncio.Future[Deflated]] = {}
+
+    async def deflated(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Deflated:
+        """The compressed text.
+
+        Raises:
+            LookupError: a later commit has replaced it; read the row again.
+        """
+        key = (metadata_id, references)
+        cached = self._deflated.get(key)
+        if cached is not None:
+            return cached
+        return await self._once(key, lambda: self._read(warehouse_id, metadata_id, references=references))
+
+    async def plain(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> bytes:
+        """The text.
+
+        Raises:
+            LookupError: as `deflated`.
+        """
+        key = (metadata_id, references)
+        text = self._plain.get(key)
+        if text is None:
+            deflated = await self.deflated(warehouse_id, metadata_id, references=references)
+            text = await beside(deflated.size, lambda: inflate(deflated))
+            self._plain.put(key, text, len(text))
+        return text
+
+    async def table(self, warehouse_id: WarehouseId, metadata_id: MetadataId) -> TableMetadata:
+        """The parsed metadata.
+
+        Raises:
+            LookupError: as `deflated`.
+        """
+        metadata = self._parsed.get(metadata_id)
+        if metadata is None:
+            text = await self.plain(warehouse_id, metadata_id, references=False)
+            metadata = await beside(len(text), lambda: parse_table(text))
+            self._parsed.put(metadata_id, metadata, len(text) * _PARSED_FACTOR)
+        return metadata
+
+    def keep(self, metadata_id: MetadataId, metadata: TableMetadata, body: Body) -> None:
+        """Remember what a commit just wrote: its reply shows it, and the next commit builds on it."""
+        text = join([part.part for part in body.everything])
+        self._deflated.put((metadata_id, False), text, len(text.raw))
+        self._parsed.put(metadata_id, metadata, text.size * _PARSED_FACTOR)
+
+    async def _read(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Deflated:
+        parts = await self._bodies.body(warehouse_id, metadata_id, references=references)
+        text = join([part.part for part in parts])
+        self._deflated.put((metadata_id, references), text, len(text.raw))
+        return text
+
+    async def _once(self, key: Hashable, read: Callable[[], Awaitable[Deflated]]) -> Deflated:
+        """Let concurrent readers of one document share one read."""
+        reading = self._reading.get(key)
+        if reading is None:
+            reading = asyncio.ensure_future(read())
+            self._reading[key] = reading
+            reading.add_done_callback(lambda _: self._reading.pop(key, None))
+        return await asyncio.shield(reading)

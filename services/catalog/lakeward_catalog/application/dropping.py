@@ -1,0 +1,137 @@
+"""Taking a table or view out of its namespace."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Final
+
+from lakeward_catalog.application.access import OpenedTabular, open_tabular
+from lakeward_catalog.application.announcements import Announcer, TabularChange, occasion
+from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.garbage import Garbage
+from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
+from lakeward_catalog.application.ports import Changes, Clock, Rules, TabularStore, WarehouseStore
+from lakeward_catalog.application.replaying import may_still_use
+from lakeward_catalog.domain.model import Kind, State, WarehouseId
+from lakeward_catalog.domain.names import TabularIdent
+from lakeward_catalog.domain.tasks import NewTask, Queue
+from lakeward_catalog.domain.wording import no_such_tabular
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.authorizer import Authorizer
+from lakeward_servicekit.errors import Reason, Refusal
+
+_DROP: Final = {Kind.TABLE: Action.TABLE_DROP, Kind.VIEW: Action.VIEW_DROP}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DropTabular:
+    """Drop a table or view.
+
+    Attributes:
+        purge: its files are removed too, now or when it can't be restored any more; None, where nothing was said: unless it is a
+            table that keeps them.
+        force: overrides protection and soft deletion.
+    """
+
+    warehouse_id: WarehouseId
+    ident: TabularIdent
+    kind: Kind
+    purge: bool | None = None
+    force: bool = False
+
+
+async def drop_tabular(
+    command: DropTabular,
+    *,
+    caller: Caller,
+    authorizer: Authorizer,
+    warehouses: WarehouseStore,
+    tabulars: TabularStore,
+    documents: Documents,
+    changes: Changes,
+    once: Once,
+    announcer: Announcer,
+    clock: Clock,
+    rules: Rules,
+) -> None:
+    """Drop it: restorable for a while where the warehouse soft-deletes, else at once. No file is touched here.
+
+    Raises:
+        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN, TABULAR_PROTECTED; GC_DISABLED where a purge
+            was asked for; CONCURRENT_CHANGE.
+    """
+    garbage = Garbage(documents)
+
+    async def drop(keeper: Keeper) -> None:
+        opened = await open_tabular(
+            command.warehouse_id,
+            command.ident,
+            command.kind,
+            _DROP[command.kind],
+            caller=caller,
+            authorizer=authorizer,
+            tabulars=tabulars,
+        )
+        if command.purge is not False and command.kind is Kind.TABLE:
+            await garbage.read([opened.tabular])
+        await garbage.settled(lambda: take_out(opened, keeper))
+
+    async def take_out(opened: OpenedTabular, keeper: Keeper) -> None:
+        restorable_for = None if command.force else opened.warehouse.restorable_for
+        async with changes.change() as change:
+            tabular = await change.lock_tabular(
+                command.warehouse_id, command.ident, (command.kind,), states=(State.LIVE,)
+            )
+            if tabular.incarnation != opened.tabular.incarnation:  # what was decided on is gone
+                raise no_such_tabular(command.kind, command.ident)
+            if tabular.protected and not command.force:
+                raise protected(tabular.kind, command.ident)
+            if command.purge:
+                garbage.check([tabular])
+            purge = command.purge if command.purge is not None else not garbage.keeps(tabular)
+            now = clock.now()
+            task = NewTask(
+                queue=Queue.TABULAR_PURGE if restorable_for is None else Queue.SOFT_DELETION,
+                warehouse_id=tabular.warehouse_id,
+                incarnation=tabular.incarnation,
+                name=str(tabular.ident),
+                location=tabular.location,
+                scheduled_for=now + (rules.purge_after if restorable_for is None else restorable_for),
+                purge=purge,
+            )
+            if restorable_for is None:
+                await change.delete_tabular(tabular)
+            else:
+                await change.drop_tabular(tabular, at=now, expires_at=task.scheduled_for)
+            if purge or restorable_for is not None:
+                await change.enqueue(task)
+            told = {"purge": purge, "force": command.force, "soft": restorable_for is not None}
+            await change.emit(announcer.tabular(TabularChange.DROPPED, tabular, occasion(caller, now), data=told))
+            await keeper.keep(change, incarnation=tabular.incarnation)
+
+    async def again(_: Mapping[str, str]) -> None:
+        await may_still_use(command.warehouse_id, caller=caller, authorizer=authorizer, warehouses=warehouses)
+
+    keyed = Keyed(
+        of_warehouse(command.warehouse_id),
+        f"drop-{command.kind}",
+        {
+            "namespace": command.ident.namespace.parts,
+            "name": command.ident.name,
+            "purge": command.purge,
+            "force": command.force,
+        },
+    )
+    await once(keyed, caller=caller, do=drop, again=again)
+
+
+def protected(kind: Kind, ident: TabularIdent) -> Refusal:
+    """The refusal to take a protected table or view out of its namespace."""
+    shown = str(ident)
+    return Refusal(
+        Reason.REASON_TABULAR_PROTECTED,
+        f"{kind} {shown!r} is protected; take its protection away first, or use force",
+        tabular=shown,
+    )

@@ -1,0 +1,195 @@
+"""Dropping a namespace, alone or with everything inside."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from datetime import datetime
+
+from lakeward_catalog.application.access import OpenedNamespace, open_namespace
+from lakeward_catalog.application.announcements import Announcer, NamespaceChange, Occasion, TabularChange, occasion
+from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.garbage import Garbage
+from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
+from lakeward_catalog.application.ports import (
+    Change,
+    Changes,
+    Clock,
+    Contents,
+    NamespaceStore,
+    Rules,
+    WarehouseStore,
+)
+from lakeward_catalog.application.replaying import may_still_use
+from lakeward_catalog.domain.events import Event
+from lakeward_catalog.domain.model import Namespace, State, Warehouse, WarehouseId
+from lakeward_catalog.domain.names import NamespaceIdent, check_not_reserved
+from lakeward_catalog.domain.tasks import NewTask, Queue
+from lakeward_catalog.domain.wording import no_such_namespace
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.authorizer import Authorizer
+from lakeward_servicekit.errors import Reason, Refusal
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DropNamespace:
+    """Drop a namespace.
+
+    Attributes:
+        recursive: with everything inside.
+        force: overrides protection; with `recursive` soft deletion too.
+        purge: with `recursive`, files of what was inside are removed later.
+    """
+
+    warehouse_id: WarehouseId
+    ident: NamespaceIdent
+    recursive: bool = False
+    force: bool = False
+    purge: bool = False
+
+
+async def drop_namespace(
+    command: DropNamespace,
+    *,
+    caller: Caller,
+    authorizer: Authorizer,
+    warehouses: WarehouseStore,
+    namespaces: NamespaceStore,
+    documents: Documents,
+    changes: Changes,
+    once: Once,
+    announcer: Announcer,
+    clock: Clock,
+    rules: Rules,
+) -> None:
+    """Drop it. Its row is locked first, so nothing can be made inside meanwhile.
+
+    Raises:
+        Refusal: RESERVED_NAMESPACE; NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; NAMESPACE_PROTECTED,
+            NAMESPACE_DROP_NOT_ALLOWED, NAMESPACE_NOT_EMPTY, CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED;
+            GC_DISABLED where a purge was asked for; CONCURRENT_CHANGE.
+    """
+    check_not_reserved(command.ident, rules.reserved_namespaces)
+    garbage = Garbage(documents)
+
+    async def drop(keeper: Keeper) -> None:
+        opened = await open_namespace(
+            command.warehouse_id,
+            command.ident,
+            Action.NAMESPACE_DELETE,
+            caller=caller,
+            authorizer=authorizer,
+            namespaces=namespaces,
+        )
+        await garbage.settled(lambda: take_out(opened, keeper))
+
+    async def take_out(opened: OpenedNamespace, keeper: Keeper) -> None:
+        async with changes.change() as change:
+            namespace = await change.lock_namespace(command.warehouse_id, command.ident, exclusively=True)
+            if namespace.namespace_id != opened.namespace.namespace_id:  # what was decided on is gone
+                raise no_such_namespace(command.ident)
+            contents = await change.contents(command.warehouse_id, namespace.namespace_id)
+            check_droppable(command, opened.warehouse, namespace, contents)
+            if command.recursive and command.purge:
+                garbage.check(contents.tabulars)
+            now = clock.now()
+            await _enqueue_purges(command, change, contents, at=now + rules.purge_after)
+            await change.delete_namespace(namespace)
+            await change.emit(*_events(command, namespace, contents, announcer, occasion(caller, now)))
+            await keeper.keep(change, namespace_id=namespace.namespace_id)
+
+    async def again(_: Mapping[str, str]) -> None:
+        await may_still_use(command.warehouse_id, caller=caller, authorizer=authorizer, warehouses=warehouses)
+
+    keyed = Keyed(
+        of_warehouse(command.warehouse_id),
+        "drop-namespace",
+        {
+            "namespace": command.ident.parts,
+            "recursive": command.recursive,
+            "force": command.force,
+            "purge": command.purge,
+        },
+    )
+    await once(keyed, caller=caller, do=drop, again=again)
+
+
+def check_droppable(command: DropNamespace, warehouse: Warehouse, namespace: Namespace, contents: Contents) -> None:
+    """Whether a namespace with these contents may be dropped so.
+
+    Staged tables don't count as contents: nobody can see them, and their rows vanish with the namespace.
+
+    Raises:
+        Refusal: see `drop_namespace`.
+    """
+    shown = str(namespace.ident)
+    if namespace.protected and not command.force:
+        raise Refusal(
+            Reason.REASON_NAMESPACE_PROTECTED,
+            f"namespace {shown!r} is protected; take its protection away first, or use force",
+            namespace=shown,
+        )
+    if not command.recursive:
+        if contents.namespaces or any(tabular.state is not State.STAGED for tabular in contents.tabulars):
+            raise Refusal(
+                Reason.REASON_NAMESPACE_NOT_EMPTY,
+                f"namespace {shown!r} is not empty (dropped tables that can be restored count); empty it, or use recursive",
+                namespace=shown,
+            )
+        return
+    if command.force:
+        return
+    if warehouse.restorable_for is not None:
+        raise Refusal(
+            Reason.REASON_NAMESPACE_DROP_NOT_ALLOWED,
+            f"namespace {shown!r} can't be dropped with its contents: what is dropped from this warehouse can be restored; "
+            "drop its contents first, or use force",
+            namespace=shown,
+        )
+    for child in contents.namespaces:
+        if child.protected:
+            raise Refusal(
+                Reason.REASON_CHILD_NAMESPACE_PROTECTED,
+                f"namespace {child.ident} inside {shown!r} is protected; take its protection away first, or use force",
+                namespace=str(child.ident),
+            )
+    for tabular in contents.tabulars:
+        if tabular.protected:
+            raise Refusal(
+                Reason.REASON_CHILD_TABULAR_PROTECTED,
+                f"{tabular.kind} {tabular.ident} is protected; take its protection away first, or use force",
+                tabular=str(tabular.ident),
+            )
+
+
+async def _enqueue_purges(command: DropNamespace, change: Change, contents: Contents, *, at: datetime) -> None:
+    """Files of everything inside go, those of staged and of dropped tabulars too: nothing else knows of them any more."""
+    if not (command.recursive and command.purge):
+        return
+    for tabular in contents.tabulars:
+        await change.enqueue(
+            NewTask(
+                queue=Queue.TABULAR_PURGE,
+                warehouse_id=tabular.warehouse_id,
+                incarnation=tabular.incarnation,
+                name=str(tabular.ident),
+                location=tabular.location,
+                scheduled_for=at,
+                purge=True,
+            )
+        )
+
+
+def _events(
+    command: DropNamespace, namespace: Namespace, contents: Contents, announcer: Announcer, when: Occasion
+) -> list[Event]:
+    """One for each table and view that could be seen, then one for each namespace, the dropped one last."""
+    seen = [tabular for tabular in contents.tabulars if tabular.state is State.LIVE]
+    told = {"purge": command.recursive and command.purge, "force": command.force, "soft": False}
+    tabulars = [
+        announcer.tabular(TabularChange.DROPPED, tabular, when, data=told, index=index, count=len(seen))
+        for index, tabular in enumerate(seen)
+    ]
+    dropped = (*sorted(contents.namespaces, key=lambda child: -len(child.ident.parts)), namespace)
+    return [*tabulars, *(announcer.namespace(NamespaceChange.DROPPED, child, when, data=told) for child in dropped)]

@@ -1,0 +1,94 @@
+"""The installation: what it is, and opening it for use."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final
+
+from lakeward_catalog.application.announcements import Announcer, occasion
+from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.ports import Changes, Clock, Rules, ServerStore
+from lakeward_catalog.domain.model import Project, Server
+from lakeward_protocol.common.v1.context_pb2 import RequestContext
+from lakeward_servicekit.authorization.identity import Identity
+from lakeward_servicekit.errors import Reason, Refusal
+
+DEFAULT_PROJECT_NAME: Final = "Default Project"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Facts:
+    """What a server says of itself and knows from its settings.
+
+    Attributes:
+        version: ours, as in "0.1.0".
+        authz_backend: "allow-all", "openfga" or "table".
+        aws_system_identities: whether warehouses may use the process's own AWS identity; azure and gcp alike.
+        queues: names of the task queues.
+    """
+
+    version: str
+    authz_backend: str
+    aws_system_identities: bool
+    azure_system_identities: bool
+    gcp_system_identities: bool
+    queues: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """Open the server for use.
+
+    Attributes:
+        accept_terms_of_use: must be true.
+        is_operator: the caller becomes an operator instead of an administrator.
+    """
+
+    accept_terms_of_use: bool
+    is_operator: bool = False
+
+
+async def get_server(*, servers: ServerStore) -> Server:
+    """The installation's row. No permission: any authenticated caller may know what it talks to."""
+    return await servers.server()
+
+
+async def bootstrap(
+    command: Bootstrap,
+    *,
+    caller: Caller,
+    context: RequestContext,
+    identity: Identity,
+    servers: ServerStore,
+    changes: Changes,
+    announcer: Announcer,
+    clock: Clock,
+    rules: Rules,
+) -> None:
+    """Make the caller the first administrator, then close bootstrap and make the default project. No permission: it works once.
+
+    A saga of two steps. The first may be repeated by its caller, and by nobody else, so a crash between them is mended by the
+    same caller's next attempt; the second is one transaction.
+
+    Raises:
+        Refusal: TERMS_NOT_ACCEPTED, ALREADY_BOOTSTRAPPED; what `Identity.bootstrap_administrator` raises.
+    """
+    if not command.accept_terms_of_use:
+        raise Refusal(
+            Reason.REASON_TERMS_NOT_ACCEPTED, "the terms of use were not accepted; send accept-terms-of-use as true"
+        )
+    if (await servers.server()).bootstrapped:
+        raise _done_already()
+    await identity.bootstrap_administrator(context, is_operator=command.is_operator)
+    project = None if rules.default_project is None else Project(rules.default_project, DEFAULT_PROJECT_NAME)
+    when = occasion(caller, clock.now())
+    async with changes.change() as change:
+        if not await change.bootstrap(default_project=project):
+            raise _done_already()
+        await change.emit(announcer.server_bootstrapped(when, is_operator=command.is_operator))
+        if project is not None:
+            await change.emit(announcer.project_created(project, when))
+
+
+def _done_already() -> Refusal:
+    return Refusal(Reason.REASON_ALREADY_BOOTSTRAPPED, "the server has been bootstrapped already; it happens once")

@@ -1,0 +1,178 @@
+"""Making a warehouse: a saga over vending and the catalog's database, each step of which may be repeated.
+
+    decide -> normalise -> look for overlaps -> prove the storage -> claim its place -> keep the secret
+        -> row and event, overlaps looked for again
+
+The secret is kept before the row: vending then refuses a secret that is another warehouse's, and a row never points to a secret
+that will be swept. The place is claimed before the row, since the store alone knows that two endpoints are one. A step that is
+refused forgets the secret and releases the place again. A crash in between leaves one encrypted secret without a warehouse and a
+mark that is taken over later, and nothing else (docs/adr/0004-sagas.md).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from datetime import timedelta
+from uuid import UUID
+
+from lakeward_catalog.application.access import chosen_project, open_project, open_warehouse
+from lakeward_catalog.application.announcements import Announcer, WarehouseChange, occasion
+from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_project
+from lakeward_catalog.application.payloads import Payload
+from lakeward_catalog.application.ports import Changes, Clock, Ids, Rules, ServerStore, WarehouseStore
+from lakeward_catalog.application.ports_storage import StorageJudge
+from lakeward_catalog.application.warehouses.overlapping import overlap, overlapped
+from lakeward_catalog.application.warehouses.places import Places
+from lakeward_catalog.application.warehouses.secrets import kept_for
+from lakeward_catalog.domain.model import Project, Storage, Warehouse, WarehouseId
+from lakeward_catalog.domain.names import name_key
+from lakeward_catalog.domain.warehouse_rules import check_restorable_for, check_warehouse_name, format_version_policy
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.authorizer import Authorizer
+from lakeward_servicekit.errors import Reason, Refusal
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CreateWarehouse:
+    """Make a warehouse in the project that the call names.
+
+    Attributes:
+        profile: JSON of the public API's storage profile.
+        secret_id: the secret that was staged with vending; None: none.
+        restorable_for: how long what is dropped can be restored; None: drops are final.
+        allowed_format_versions: empty: all.
+        default_format_version: None: 2 where it is allowed, else the highest.
+    """
+
+    name: str
+    profile: bytes
+    secret_id: UUID | None = None
+    restorable_for: timedelta | None = None
+    allowed_format_versions: tuple[int, ...] = ()
+    default_format_version: int | None = None
+
+
+async def create_warehouse(
+    command: CreateWarehouse,
+    *,
+    caller: Caller,
+    authorizer: Authorizer,
+    servers: ServerStore,
+    warehouses: WarehouseStore,
+    changes: Changes,
+    judge: StorageJudge,
+    places: Places,
+    once: Once,
+    announcer: Announcer,
+    clock: Clock,
+    ids: Ids,
+    rules: Rules,
+) -> Warehouse:
+    """Make it, once what would be vended was proved by real use.
+
+    Raises:
+        Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN; INVALID_WAREHOUSE_NAME, INVALID_FORMAT_VERSION_POLICY,
+            INVALID_FIELD, WAREHOUSE_EXISTS, STORAGE_OVERLAP; what `StorageJudge` raises.
+    """
+
+    async def create(keeper: Keeper) -> Warehouse:
+        project = await open_project(
+            Action.PROJECT_CREATE_WAREHOUSE, caller=caller, rules=rules, authorizer=authorizer, servers=servers
+        )
+        await _check(command, project, warehouses=warehouses)
+        storage = await judge.normalise(command.profile, secret_id=command.secret_id, replaces=None)
+        async with changes.change() as change:
+            other = await overlapped(change, storage, folded=False)
+        if other is not None:
+            raise await overlap(other, project_id=project.project_id, caller=caller, authorizer=authorizer)
+        warehouse_id = WarehouseId(ids.uuid7())
+        storage = await judge.validate(warehouse_id, storage, principal=caller.principal.key)
+        warehouse = _made(command, project, storage, warehouse_id, clock=clock)
+        async with (
+            places.claimed_for(warehouse_id, storage, project_id=project.project_id, caller=caller) as claim,
+            kept_for(judge, command.secret_id, warehouse_id, warehouses=warehouses),
+        ):
+            async with changes.change() as change:
+                claim.check()
+                other = await overlapped(change, storage, folded=storage.folds)
+                if other is None:
+                    await change.insert_warehouse(warehouse)
+                    event = announcer.warehouse(
+                        WarehouseChange.CREATED, warehouse, occasion(caller, warehouse.created_at)
+                    )
+                    await change.emit(event)
+                    await keeper.keep(change, warehouse_id=warehouse.warehouse_id)
+            if other is not None:
+                raise await overlap(other, project_id=project.project_id, caller=caller, authorizer=authorizer)
+        return warehouse
+
+    async def again(kept: Mapping[str, str]) -> Warehouse:
+        return await open_warehouse(
+            WarehouseId(UUID(kept["warehouse_id"])),
+            Action.WAREHOUSE_GET_METADATA,
+            caller=caller,
+            authorizer=authorizer,
+            warehouses=warehouses,
+            inactive_too=True,
+        )
+
+    keyed = Keyed(
+        of_project(chosen_project(caller, rules)), "create-warehouse", _asked(command), Payload(command.profile)
+    )
+    return await once(keyed, caller=caller, do=create, again=again)
+
+
+async def _check(command: CreateWarehouse, project: Project, *, warehouses: WarehouseStore) -> None:
+    """What can be refused before anything is asked of vending."""
+    check_warehouse_name(command.name)
+    format_version_policy(command.allowed_format_versions, command.default_format_version)
+    check_restorable_for(command.restorable_for)
+    try:
+        await warehouses.find_by_name(project.project_id, command.name)
+    except Refusal as refusal:
+        if refusal.reason == Reason.REASON_NO_SUCH_WAREHOUSE:
+            return
+        raise
+    raise name_taken(command.name)
+
+
+def name_taken(name: str) -> Refusal:
+    """The refusal of a name that another warehouse of the project has, inactive ones included."""
+    return Refusal(
+        Reason.REASON_WAREHOUSE_EXISTS,
+        f"the project has a warehouse {name!r} already, without regard to case; choose another name",
+        warehouse=name,
+    )
+
+
+def _made(
+    command: CreateWarehouse, project: Project, storage: Storage, warehouse_id: WarehouseId, *, clock: Clock
+) -> Warehouse:
+    allowed, default = format_version_policy(command.allowed_format_versions, command.default_format_version)
+    return Warehouse(
+        warehouse_id=warehouse_id,
+        project_id=project.project_id,
+        name=command.name,
+        active=True,
+        storage=storage,
+        restorable_for=command.restorable_for,
+        allowed_format_versions=allowed,
+        default_format_version=default,
+        protected=False,
+        row_version=1,
+        created_at=clock.now(),
+        updated_at=None,
+    )
+
+
+def _asked(command: CreateWarehouse) -> dict[str, object]:
+    # A repetition stages its credential again, so a secret's id says nothing of what is asked for.
+    return {
+        "name": name_key(command.name),
+        "with_secret": command.secret_id is not None,
+        "restorable_for": None if command.restorable_for is None else command.restorable_for.total_seconds(),
+        "allowed_format_versions": command.allowed_format_versions,
+        "default_format_version": command.default_format_version,
+    }

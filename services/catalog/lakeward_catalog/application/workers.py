@@ -1,0 +1,218 @@
+"""Queued work: claimed under a fence, kept alive from outside, tried again with pauses, and never silently given up.
+
+A task is claimed by one worker, which says from a timer of its own that it still works on it. A worker that stops saying so is
+given up and the task is claimed again; that attempt counts. After the last attempt the task stays where people see it, as
+failed, until someone has it run again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+from lakeward_catalog.application.ports import Changes, Clock, Files, WarehouseStore
+from lakeward_catalog.application.relay import Bell, retry_pause
+from lakeward_catalog.domain.events import Event
+from lakeward_catalog.domain.model import State, Tabular
+from lakeward_catalog.domain.tasks import NewTask, Queue, Task
+from lakeward_locations import Location
+from lakeward_servicekit.errors import Refusal
+
+_LOG: Final = logging.getLogger("lakeward_catalog.workers")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Terms:
+    """How a queue's tasks are worked on.
+
+    Attributes:
+        silence: after which a worker that says nothing is given up.
+        attempts: how often a task is begun at most, given-up ones too.
+        first_retry: pause after a failed attempt; doubled with each.
+        last_retry: the longest pause.
+        poll: how often an idle worker looks.
+    """
+
+    silence: timedelta
+    attempts: int = 5
+    first_retry: timedelta = timedelta(seconds=10)
+    last_retry: timedelta = timedelta(hours=1)
+    poll: timedelta = timedelta(seconds=10)
+
+
+TERMS: Final[Mapping[Queue, Terms]] = {
+    Queue.TABULAR_PURGE: Terms(silence=timedelta(minutes=5)),
+    Queue.SOFT_DELETION: Terms(silence=timedelta(minutes=2)),
+}
+
+
+class TaskStore(Protocol):
+    """Queued tasks, and the record of their attempts. All methods raise Refusal DATABASE_UNAVAILABLE."""
+
+    async def claim(self, queue: Queue, *, now: datetime, silence: timedelta, attempts: int) -> Task | None:
+        """Begin an attempt at the task that is due longest; None where none is due. No two claims get one task.
+
+        A task whose worker has been silent for too long is due again; its attempt is recorded as failed. One that has
+        had all its attempts is left as failed. A purge is left as failed too where a tabular, of any state, overlaps what it
+        would delete; from the claim on, and until the task ends, `Change.purge_pending` keeps others from moving in there.
+        """
+        ...
+
+    async def keep(self, task: Task, *, now: datetime, silence: timedelta, progress: int) -> bool:
+        """Say that it is being worked on; False where it is another's by now, or was cancelled.
+
+        Args:
+            task: as claimed.
+            now: the time.
+            silence: how long nothing more need be said.
+            progress: units of work done in this attempt, from its beginning.
+        """
+        ...
+
+    async def finish(self, task: Task, *, now: datetime, message: str, progress: int) -> bool:
+        """Record success and take it from the queue; False, and nothing recorded, where it is another's by now."""
+        ...
+
+    async def fail(self, task: Task, *, now: datetime, message: str, progress: int, retry_at: datetime | None) -> bool:
+        """Record a failed attempt; due again at `retry_at`, or, without one, failed for good and visible. False as above."""
+        ...
+
+
+@dataclasses.dataclass(slots=True)
+class Progress:
+    """What an attempt has done so far; its handler counts, its heartbeat tells."""
+
+    done: int = 0
+
+
+Handler = Callable[[Task, Progress], Awaitable[str]]
+"""Does a task's work and answers what it did, for people. It may be cancelled anywhere and begun again by another."""
+
+
+async def work(
+    queue: Queue,
+    *,
+    tasks: TaskStore,
+    handle: Handler,
+    clock: Clock,
+    bell: Bell,
+    jitter: Callable[[], float],
+    terms: Terms | None = None,
+) -> None:
+    """Work on a queue until cancelled; run as many of these side by side as there shall be workers.
+
+    Args:
+        queue: which.
+        tasks: where they are.
+        handle: does the work of one.
+        clock: the time.
+        bell: rings when a task may have become due.
+        jitter: 0 to 1; spreads polls and retries.
+        terms: the queue's own where None.
+    """
+    agreed = terms or TERMS[queue]
+    while True:
+        try:
+            task = await tasks.claim(queue, now=clock.now(), silence=agreed.silence, attempts=agreed.attempts)
+            if task is not None:
+                await attempt(task, tasks=tasks, handle=handle, clock=clock, jitter=jitter, terms=agreed)
+                continue
+        except Refusal as refused:
+            _LOG.warning("a queue can't be worked on", extra={"queue": queue.value, "refusal": str(refused)})
+        await bell.wait(agreed.poll * (1 + jitter() / 20))
+
+
+async def attempt(
+    task: Task,
+    *,
+    tasks: TaskStore,
+    handle: Handler,
+    clock: Clock,
+    jitter: Callable[[], float],
+    terms: Terms,
+) -> None:
+    """One attempt at a claimed task, kept alive while it runs; its outcome is recorded."""
+    progress = Progress()
+    extra = {"queue": task.queue.value, "task": str(task.task_id), "attempt": task.attempt}
+    working = asyncio.ensure_future(handle(task, progress))
+    keeping = asyncio.create_task(_keep_alive(task, progress, tasks=tasks, clock=clock, silence=terms.silence))
+    try:
+        await asyncio.wait({working, keeping}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            _LOG.warning("a task is not this worker's any more; it stops", extra=extra)
+            return
+        message = await working
+    except Exception as failed:  # noqa: BLE001 - a background loop: whatever an attempt raises is its outcome
+        told = str(failed) if isinstance(failed, Refusal) else f"{type(failed).__name__}: see the log"
+        _LOG.warning("an attempt at a task failed", extra=extra, exc_info=not isinstance(failed, Refusal))
+        pause = retry_pause(task.attempt, first=terms.first_retry, last=terms.last_retry, jitter=jitter())
+        retry_at = clock.now() + timedelta(seconds=pause) if task.attempt < terms.attempts else None
+        await tasks.fail(task, now=clock.now(), message=told, progress=progress.done, retry_at=retry_at)
+    else:
+        await tasks.finish(task, now=clock.now(), message=message, progress=progress.done)
+        _LOG.info("a task is done", extra={**extra, "done": progress.done})
+    finally:
+        working.cancel()
+        keeping.cancel()
+        await asyncio.gather(working, keeping, return_exceptions=True)
+
+
+async def purge(task: Task, progress: Progress, *, warehouses: WarehouseStore, files: Files) -> str:
+    """Delete every file of a tabular that is gone, a page at a time. What an earlier attempt deleted is simply not there.
+
+    Raises:
+        Refusal: NO_SUCH_WAREHOUSE, STORE_UNAVAILABLE, STORE_DENIED.
+    """
+    warehouse = await warehouses.find(task.warehouse_id)
+    location = Location.parse(task.location)
+    nothing_left = False
+    while not nothing_left:
+        deleted, nothing_left = await files.purge_page(warehouse, task.incarnation, location)
+        progress.done += deleted
+    return "Purged tabular data"
+
+
+async def expire(
+    task: Task,
+    progress: Progress,
+    *,
+    changes: Changes,
+    clock: Clock,
+    announce: Callable[[Tabular, datetime], Event],
+) -> str:
+    """Delete a soft-deleted tabular for good, and queue the purge of its files where the drop asked for it."""
+    async with changes.change() as change:
+        tabular = await change.lock_incarnation(task.warehouse_id, task.incarnation)
+        if tabular is None or tabular.state is not State.DROPPED:
+            return "The tabular was restored, or is gone already"
+        now = clock.now()
+        await change.delete_tabular(tabular)
+        if task.purge:
+            await change.enqueue(
+                NewTask(
+                    queue=Queue.TABULAR_PURGE,
+                    warehouse_id=task.warehouse_id,
+                    incarnation=task.incarnation,
+                    name=task.name,
+                    location=tabular.location,
+                    scheduled_for=now,
+                )
+            )
+        await change.emit(announce(tabular, now))
+    progress.done += 1
+    return "Deleted tabular"
+
+
+async def _keep_alive(task: Task, progress: Progress, *, tasks: TaskStore, clock: Clock, silence: timedelta) -> None:
+    """Say that the task is being worked on; return when it is not ours any more."""
+    while True:
+        await asyncio.sleep(silence.total_seconds() / 4)
+        try:
+            if not await tasks.keep(task, now=clock.now(), silence=silence, progress=progress.done):
+                return
+        except Refusal as refused:  # there is time for some more tries before the silence is over
+            _LOG.info("a task's heartbeat was not heard", extra={"task": str(task.task_id), "refusal": str(refused)})

@@ -1,0 +1,235 @@
+"""The catalog, built from its parts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from importlib.metadata import version
+from typing import Final
+
+from pydantic import SecretStr
+
+from lakeward_catalog.adapters.gates import OpenGate
+from lakeward_catalog.adapters.postgres.bell import PostgresBell
+from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
+from lakeward_catalog.adapters.postgres.changes import PostgresChanges
+from lakeward_catalog.adapters.postgres.coalescing import CoalescingTabulars
+from lakeward_catalog.adapters.postgres.containers import Containers
+from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
+from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
+from lakeward_catalog.adapters.postgres.plans import with_generic_plans
+from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
+from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
+from lakeward_catalog.adapters.signer_scopes import SignedScopes
+from lakeward_catalog.adapters.system import SystemClock, SystemIds
+from lakeward_catalog.adapters.vending.client_access import VendingAccess
+from lakeward_catalog.adapters.vending.files import VendingFiles
+from lakeward_catalog.adapters.vending.permits import Permits
+from lakeward_catalog.adapters.vending.remembered import RememberedAccess
+from lakeward_catalog.adapters.vending.storage import VendingStorage
+from lakeward_catalog.application.announcements import Announcer
+from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.idempotency import Once
+from lakeward_catalog.application.ports import ChangeGate, Clock, Ids, Rules
+from lakeward_catalog.application.server import Facts
+from lakeward_catalog.background import CONNECTIONS, background
+from lakeward_catalog.domain.model import ProjectId
+from lakeward_catalog.domain.names import name_key
+from lakeward_catalog.domain.tasks import Queue
+from lakeward_catalog.roles import Roles
+from lakeward_catalog.settings import CatalogSettings
+from lakeward_catalog.wiring import add_servicers
+from lakeward_servicekit.authorization.remote import RemoteAuthorizer
+from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
+from lakeward_servicekit.permits import PermitSigner
+from lakeward_servicekit.postgres.pools import Pool, open_pool
+from lakeward_servicekit.postgres.schemas import Needs, check_schema
+from lakeward_servicekit.rpc import Channel, Host
+from lakeward_servicekit.settings.authorization import AuthzBackend
+from lakeward_servicekit.settings.postgres import PostgresSettings
+
+MIGRATIONS: Final = "lakeward_catalog.adapters.postgres.migrations"
+SCHEMA_NUMBER: Final = 2
+SERVICE: Final = "catalog"
+# The public API's words for deciders.
+_BACKENDS: Final = {
+    AuthzBackend.ALLOW_ALL: "allow-all",
+    AuthzBackend.OPENFGA: "openfga",
+    AuthzBackend.CEDAR: "cedar",
+}
+STAGED_FOR: Final = timedelta(hours=24)
+
+
+# Point reads that arrive together are one statement, so few connections do, however many requests are served.
+_LOOKUP_CONNECTIONS: Final = 4
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Pools:
+    """Ways to the database, by what goes there.
+
+    Attributes:
+        changes: to the primary; what has no pool of its own goes there too.
+        lookups: to the primary, in sessions that plan once; point reads of tabulars.
+        listings: to where reads may lag behind.
+    """
+
+    changes: Pool
+    lookups: Pool
+    listings: Pool
+
+
+@asynccontextmanager
+async def catalog(
+    settings: CatalogSettings,
+    *,
+    authz: Channel,
+    vending: Channel,
+    signer: PermitSigner,
+    remote: bool,
+    gate: ChangeGate | None = None,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+) -> AsyncIterator[Host]:
+    """The catalog, ready to be called until the block ends; then what it started has ended too, last part first.
+
+    Args:
+        settings: what it is told.
+        authz: a channel to authz, to a pod or into this process.
+        vending: a channel to vending.
+        signer: signs permits with a key whose public half vending knows, and signer scopes; processes with one key read each
+            other's scopes.
+        remote: whether the channels leave this process; then questions to authz that arrive together are sent as one.
+        gate: asked before each change; None: nobody is.
+        clock: the time; None: the machine's.
+        ids: fresh ids; None: the machine's.
+
+    Raises:
+        SchemaMismatch: `lakeward migrate` did not run, or another release's did.
+        Refusal: DATABASE_UNAVAILABLE.
+    """
+    clock, ids = clock or SystemClock(), ids or SystemIds()
+    async with AsyncExitStack() as stack:
+        pools = await open_pools(settings.postgres, stack)
+        await check_schema(
+            pools.changes,
+            Needs(SERVICE, settings.postgres.schema_of(SERVICE), SCHEMA_NUMBER, version("lakeward-catalog")),
+        )
+        bell = PostgresBell(pools.changes, channel=f"{settings.postgres.schema_of(SERVICE)}_events")
+        roles = await _roles(
+            settings,
+            pools,
+            bell,
+            authz=authz,
+            vending=vending,
+            signer=signer,
+            remote=remote,
+            gate=gate or OpenGate(),
+            clock=clock,
+            ids=ids,
+        )
+        host = Host(SERVICE, read_only=settings.server.maintenance_mode == "read-only", reflects=True)
+        host.add_probe("database", pools.changes.ping)
+        add_servicers(host, roles, _facts(settings))
+        own = await stack.enter_async_context(
+            _pool(settings.postgres, settings.postgres.write_url, CONNECTIONS, "background")
+        )
+        await stack.enter_async_context(background(settings, roles, own, bell, holder=ids.uuid4()))
+        yield host
+
+
+async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools:
+    """The pools that serve requests, until the stack is closed."""
+    planned = with_generic_plans(settings.write_url)
+    return Pools(
+        changes=await stack.enter_async_context(
+            _pool(settings, settings.write_url, settings.write_pool_connections, "serve")
+        ),
+        lookups=await stack.enter_async_context(_pool(settings, planned, _LOOKUP_CONNECTIONS, "lookups")),
+        listings=await stack.enter_async_context(
+            _pool(settings, settings.read_url, settings.read_pool_connections, "listings")
+        ),
+    )
+
+
+def _pool(settings: PostgresSettings, url: SecretStr, size: int, use: str) -> AbstractAsyncContextManager[Pool]:
+    return open_pool(
+        url,
+        size=size,
+        name=f"lakeward catalog {use}",
+        schema=settings.schema_of(SERVICE),
+        root_cert=settings.ssl_root_cert,
+        acquire_timeout=settings.acquire_timeout,
+        max_lifetime=settings.connection_max_lifetime,
+        test_before_acquire=settings.test_before_acquire,
+        log_statements=settings.statement_logging,
+    )
+
+
+async def _roles(
+    settings: CatalogSettings,
+    pools: Pools,
+    bell: PostgresBell,
+    *,
+    authz: Channel,
+    vending: Channel,
+    signer: PermitSigner,
+    remote: bool,
+    gate: ChangeGate,
+    clock: Clock,
+    ids: Ids,
+) -> Roles:
+    rules, pool, listings = _rules(settings), pools.changes, pools.listings
+    servers, bodies = PostgresServer(pool), PostgresBodies(pool)
+    server = await servers.server()
+    permits, containers = Permits(signer, clock), Containers(pools.lookups)
+    return Roles(
+        identity=RemoteIdentity(authz),
+        authorizer=RemoteAuthorizer(authz, coalesce=remote),
+        servers=servers,
+        warehouses=PostgresWarehouses(pool, containers, listings=listings),
+        namespaces=PostgresNamespaces(pool, listings=listings),
+        tabulars=CoalescingTabulars(PostgresTabulars(pools.lookups, containers, listings=listings)),
+        bodies=bodies,
+        changes=PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep),
+        documents=Documents(bodies),
+        files=VendingFiles(vending, permits),
+        access=RememberedAccess(VendingAccess(vending, permits, ids), clock),
+        scopes=SignedScopes(signer, clock),
+        storage=VendingStorage(vending, permits),
+        gate=gate,
+        once=Once(store=PostgresIdempotency(pool), clock=clock, rules=rules),
+        announcer=Announcer(source=f"lakeward://{server.server_id}", ids=ids),
+        clock=clock,
+        ids=ids,
+        rules=rules,
+    )
+
+
+def _rules(settings: CatalogSettings) -> Rules:
+    server, idempotency = settings.server, settings.idempotency
+    return Rules(
+        reserved_namespaces=frozenset(name_key(name) for name in server.reserved_namespaces),
+        staged_for=STAGED_FOR,
+        purge_after=settings.tasks.purge_delay,
+        idempotency_lifetime=idempotency.lifetime if idempotency.enabled else None,
+        idempotency_grace=idempotency.grace_period,
+        page_size_default=server.pagination_size_default,
+        page_size_max=server.pagination_size_max,
+        referenced_by_max=server.referenced_by_max_nesting_depth,
+        default_project=ProjectId(server.default_project_id) if server.enable_default_project else None,
+    )
+
+
+def _facts(settings: CatalogSettings) -> Facts:
+    storage = settings.storage
+    return Facts(
+        version=version("lakeward-catalog"),
+        authz_backend=_BACKENDS[settings.authorization.backend],
+        aws_system_identities=storage.aws_system_credentials,
+        azure_system_identities=storage.azure_system_credentials,
+        gcp_system_identities=storage.gcp_system_credentials,
+        queues=tuple(sorted(queue.value for queue in Queue)),
+    )

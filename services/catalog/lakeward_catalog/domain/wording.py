@@ -1,0 +1,103 @@
+"""Refusals in Iceberg's own words.
+
+Spark and Flink show their users nothing of a refusal but its text, and clients match on how it begins. So each begins as
+Iceberg's library says it, to the letter, and goes on in ours. What is hidden is refused by the same functions as what is absent,
+with what the caller wrote alone.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lakeward_catalog.domain.model import Kind
+from lakeward_servicekit.errors import Reason, Refusal
+
+_SHOWN_MAX: Final = 2000  # characters of a path that a caller made up; one that can exist is shorter
+
+
+def no_such_namespace(ident: object) -> Refusal:
+    """The refusal of a namespace that is absent or hidden; the whole text is Iceberg's, since clients compare all of it."""
+    shown = _shown(ident)
+    return Refusal(Reason.REASON_NO_SUCH_NAMESPACE, f"Namespace does not exist: {shown}", namespace=shown)
+
+
+def no_such_tabular(kind: Kind, ident: object) -> Refusal:
+    """The refusal of a table or view that is absent or hidden, or is of the other kind."""
+    shown = _shown(ident)
+    if kind is Kind.TABLE:
+        return Refusal(
+            Reason.REASON_NO_SUCH_TABLE, f"Table does not exist: {shown}, or you may not see it", table=shown
+        )
+    return Refusal(Reason.REASON_NO_SUCH_VIEW, f"View does not exist: {shown}, or you may not see it", view=shown)
+
+
+def namespace_exists(ident: object) -> Refusal:
+    """The refusal of a namespace's name that is taken."""
+    shown = _shown(ident)
+    return Refusal(
+        Reason.REASON_NAMESPACE_EXISTS,
+        f"Namespace already exists: {shown}; names compare without case, choose another",
+        namespace=shown,
+    )
+
+
+def name_taken(wanted: Kind, ident: object, *, by: Kind) -> Refusal:
+    """The refusal of a name for a new table or view, which another one has."""
+    what = f"{by.capitalize()} already exists" if by is wanted else f"{by.capitalize()} with same name already exists"
+    return _taken(ident, f"{what}: {_shown(ident)}; choose another name, or drop it first")
+
+
+def new_name_taken(old: object, new: object, *, by: Kind) -> Refusal:
+    """The refusal to rename to a name that another table or view has."""
+    return _taken(
+        new,
+        f"Cannot rename {_shown(old)} to {_shown(new)}. {by.capitalize()} already exists; choose another name, or drop it first",
+    )
+
+
+def name_taken_meanwhile(ident: object) -> Refusal:
+    """The refusal of a name that something took while it was being given; of which kind that is, nobody looked."""
+    return _taken(
+        ident, f"Table or view already exists: {_shown(ident)}; it was made meanwhile, load it or choose another name"
+    )
+
+
+def uuid_taken(ident: object) -> Refusal:
+    """The refusal to register metadata whose UUID another table of the warehouse has."""
+    return _taken(
+        ident, f"Table already exists: {_shown(ident)} has the UUID of another one in this warehouse; drop that first"
+    )
+
+
+def purge_refused(ident: object) -> Refusal:
+    """The refusal to purge a table that keeps its files, in the words of Iceberg's Spark."""
+    return Refusal(
+        Reason.REASON_GC_DISABLED,
+        f"Cannot purge table: GC is disabled (deleting files may corrupt other tables): {_shown(ident)} has gc.enabled=false; "
+        "drop it with purgeRequested=false, which keeps its files, or set gc.enabled to true first",
+        tabular=_shown(ident),
+    )
+
+
+def requirement_failed(object_name: str, requirement: str, found: str) -> Refusal:
+    """The refusal of a commit whose requirement does not hold; a fresh read and a retry can win.
+
+    Args:
+        object_name: what the commit is to.
+        requirement: its type, as "assert-create".
+        found: what is so instead, beginning with Iceberg's words for it.
+    """
+    return Refusal(
+        Reason.REASON_COMMIT_CONFLICT,
+        f"Requirement failed: {found} ({requirement} of {object_name}); load it and commit again",
+        object=object_name,
+        requirement=requirement,
+    )
+
+
+def _taken(ident: object, message: str) -> Refusal:
+    return Refusal(Reason.REASON_TABULAR_EXISTS, message, tabular=_shown(ident))
+
+
+def _shown(ident: object) -> str:
+    return str(ident)[:_SHOWN_MAX]

@@ -1,0 +1,60 @@
+"""Values as messages."""
+
+from __future__ import annotations
+
+from lakeward_catalog.application.tables.loaded import Credential, Loaded
+from lakeward_catalog.domain.bodies import Deflated
+from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward_protocol.catalog.v1 import types_pb2
+
+
+def namespace_ident(ident: NamespaceIdent) -> types_pb2.NamespaceIdent:
+    """A namespace's path."""
+    return types_pb2.NamespaceIdent(parts=ident.parts)
+
+
+def tabular_ident(ident: TabularIdent) -> types_pb2.TabularIdent:
+    """A tabular's path."""
+    return types_pb2.TabularIdent(namespace=namespace_ident(ident.namespace), name=ident.name)
+
+
+def json_body(document: Deflated | bytes) -> types_pb2.JsonBody:
+    """A document, as it is."""
+    message = types_pb2.JsonBody()
+    _fill_body(message, document)
+    return message
+
+
+def loaded(table: Loaded) -> types_pb2.LoadedTabular:
+    """A loaded tabular."""
+    message = types_pb2.LoadedTabular()
+    fill_loaded(message, table)
+    return message
+
+
+def fill_loaded(message: types_pb2.LoadedTabular, table: Loaded) -> None:
+    """Write a loaded tabular into a message: a constructor that takes messages copies them, a large document with them."""
+    message.etag = table.etag
+    if table.metadata_location is not None:
+        message.metadata_location = table.metadata_location
+    _fill_body(message.metadata, table.metadata)
+    if table.config is not None:
+        message.has_config = True
+        message.config.update(table.config)
+        if table.credentials:
+            message.storage_credentials.extend([credential(entry) for entry in table.credentials])
+
+
+def _fill_body(message: types_pb2.JsonBody, document: Deflated | bytes) -> None:
+    if isinstance(document, bytes):
+        message.plain = document
+        return
+    deflated = message.deflated
+    deflated.raw = document.raw
+    deflated.crc32 = document.crc32
+    deflated.size = document.size
+
+
+def credential(entry: Credential) -> types_pb2.StorageCredential:
+    """A credential for one location."""
+    return types_pb2.StorageCredential(prefix=entry.prefix, config=entry.config)

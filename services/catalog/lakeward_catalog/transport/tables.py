@@ -1,0 +1,181 @@
+"""TableService over gRPC: decode, call one use case, encode."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
+
+from lakeward_catalog.application.caller import authenticate
+from lakeward_catalog.application.payloads import Payload
+from lakeward_catalog.application.tables.creating import CreateTable
+from lakeward_catalog.application.tables.loaded import Credential, Loaded, NotModified
+from lakeward_catalog.application.tables.loading import LoadTable
+from lakeward_catalog.application.tables.registering import RegisterTable
+from lakeward_catalog.transport import decode, encode
+from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
+from lakeward_servicekit.authorization.identity import Identity
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.rpc import failure_of
+
+MAX_BATCH: Final = 256
+# A full batch of replies stays well within a frame only if none of them is large.
+MAX_BATCHED_BYTES: Final = 128 * 1024
+# A load that waits for a fresh credential, say, is not waited for by its neighbours; alone, it goes on where it was.
+BATCH_SECONDS: Final = 0.05
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TableUseCases:
+    """What TableService does, each with its roles filled; every one takes `caller`."""
+
+    load: Callable[..., Awaitable[Loaded | NotModified]]
+    load_credentials: Callable[..., Awaitable[Sequence[Credential]]]
+    create: Callable[..., Awaitable[Loaded]]
+    register: Callable[..., Awaitable[Loaded]]
+    commit: Callable[..., Awaitable[Loaded]]
+    commit_transaction: Callable[..., Awaitable[None]]
+
+
+class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
+    """The methods of TableService that read or write metadata."""
+
+    def __init__(self, identity: Identity, use_cases: TableUseCases) -> None:
+        """Serve the use cases to whom `identity` knows."""
+        self._identity = identity
+        self._do = use_cases
+
+    async def LoadTable(self, request: tables_pb2.LoadTableRequest, context: Any) -> tables_pb2.LoadTableResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        loaded = await self._do.load(
+            LoadTable(
+                decode.warehouse_id(request.warehouse_id),
+                decode.tabular_ident(request.table),
+                references=request.snapshots == tables_pb2.SNAPSHOTS_REFS,
+                if_none_match=request.if_none_match,
+                deflated=request.accept_deflate,
+            ),
+            caller=caller,
+        )
+        if isinstance(loaded, NotModified):
+            return tables_pb2.LoadTableResponse(not_modified=loaded.etag)
+        response = tables_pb2.LoadTableResponse()
+        encode.fill_loaded(response.table, loaded)
+        return response
+
+    async def BatchLoadTables(
+        self, request: tables_pb2.BatchLoadTablesRequest, context: Any
+    ) -> tables_pb2.BatchLoadTablesResponse:
+        """See the contract."""
+        if len(request.items) > MAX_BATCH:
+            raise Refusal(
+                Reason.REASON_TOO_LARGE,
+                f"the batch has {len(request.items)} items; at most {MAX_BATCH} are taken",
+                what="batch",
+                limit=str(MAX_BATCH),
+            )
+        if not request.items:
+            return tables_pb2.BatchLoadTablesResponse()
+        loads = [asyncio.create_task(self._item(item, context)) for item in request.items]
+        try:
+            _, late = await asyncio.wait(loads, timeout=BATCH_SECONDS)
+        finally:
+            for load in loads:
+                load.cancel()  # does nothing to what has ended
+        items = [_LATE if load in late else load.result() for load in loads]
+        return tables_pb2.BatchLoadTablesResponse(items=items)
+
+    async def _item(self, item: tables_pb2.LoadTableRequest, context: Any) -> tables_pb2.BatchLoadTablesItem:
+        try:
+            response = await self.LoadTable(item, context)
+            _check_size(response)
+            return tables_pb2.BatchLoadTablesItem(response=response)
+        except Refusal as refusal:
+            return tables_pb2.BatchLoadTablesItem(failure=failure_of(refusal))
+
+    async def LoadCredentials(
+        self, request: tables_pb2.LoadCredentialsRequest, context: Any
+    ) -> tables_pb2.LoadCredentialsResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        credentials = await self._do.load_credentials(
+            decode.warehouse_id(request.warehouse_id), decode.tabular_ident(request.table), caller=caller
+        )
+        return tables_pb2.LoadCredentialsResponse(
+            storage_credentials=[encode.credential(credential) for credential in credentials]
+        )
+
+    async def CreateTable(self, request: tables_pb2.CreateTableRequest, context: Any) -> tables_pb2.CreateTableResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        command = CreateTable(
+            decode.warehouse_id(request.warehouse_id),
+            decode.namespace_ident(request.namespace),
+            Payload(request.body),
+            deflated=request.accept_deflate,
+        )
+        return tables_pb2.CreateTableResponse(table=encode.loaded(await self._do.create(command, caller=caller)))
+
+    async def RegisterTable(
+        self, request: tables_pb2.RegisterTableRequest, context: Any
+    ) -> tables_pb2.RegisterTableResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        command = RegisterTable(
+            decode.warehouse_id(request.warehouse_id),
+            decode.namespace_ident(request.namespace),
+            request.name,
+            request.metadata_location,
+            overwrite=request.overwrite,
+            deflated=request.accept_deflate,
+        )
+        return tables_pb2.RegisterTableResponse(table=encode.loaded(await self._do.register(command, caller=caller)))
+
+    async def CommitTable(self, request: tables_pb2.CommitTableRequest, context: Any) -> tables_pb2.CommitTableResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        warehouse_id, path = decode.warehouse_id(request.warehouse_id), decode.tabular_ident(request.table)
+        loaded = await self._do.commit(
+            warehouse_id, path, Payload(request.body), deflated=request.accept_deflate, caller=caller
+        )
+        response = tables_pb2.CommitTableResponse()
+        encode.fill_loaded(response.table, loaded)
+        return response
+
+    async def CommitTransaction(
+        self, request: tables_pb2.CommitTransactionRequest, context: Any
+    ) -> tables_pb2.CommitTransactionResponse:
+        """See the contract."""
+        caller = await authenticate(request.context, self._identity)
+        warehouse_id = decode.warehouse_id(request.warehouse_id)
+        await self._do.commit_transaction(warehouse_id, Payload(request.body), caller=caller)
+        return tables_pb2.CommitTransactionResponse()
+
+
+_LATE: Final = tables_pb2.BatchLoadTablesItem(
+    failure=failure_of(
+        Refusal(
+            Reason.REASON_TOO_LARGE,
+            f"the load takes longer than the {BATCH_SECONDS} s that a batch waits; ask for it alone",
+            what="time of a batch item",
+            limit=str(BATCH_SECONDS),
+        )
+    )
+)
+
+
+def _check_size(response: tables_pb2.LoadTableResponse) -> None:
+    """Whether a reply may travel in a batch.
+
+    Raises:
+        Refusal: TOO_LARGE; asked for alone, it comes.
+    """
+    if response.ByteSize() > MAX_BATCHED_BYTES:
+        raise Refusal(
+            Reason.REASON_TOO_LARGE,
+            f"the table's metadata is over {MAX_BATCHED_BYTES} bytes; ask for it alone",
+            what="batch item",
+            limit=str(MAX_BATCHED_BYTES),
+        )

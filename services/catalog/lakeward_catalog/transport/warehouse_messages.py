@@ -1,0 +1,106 @@
+"""Warehouses as messages, and what requests say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from google.protobuf.duration_pb2 import Duration
+
+from lakeward_catalog.application.warehouses.storage import Credential
+from lakeward_catalog.domain.model import Warehouse
+from lakeward_protocol.catalog.v1 import warehouses_pb2
+from lakeward_servicekit.errors import invalid_field
+
+_STATUS: Final = {
+    True: warehouses_pb2.WAREHOUSE_STATUS_ACTIVE,
+    False: warehouses_pb2.WAREHOUSE_STATUS_INACTIVE,
+}
+_ACTIVE: Final = {status: active for active, status in _STATUS.items()}
+
+
+def warehouse_message(warehouse: Warehouse) -> warehouses_pb2.Warehouse:
+    """A warehouse as it is stored."""
+    message = warehouses_pb2.Warehouse(
+        warehouse_id=str(warehouse.warehouse_id),
+        project_id=warehouse.project_id,
+        name=warehouse.name,
+        status=_STATUS[warehouse.active],
+        storage_profile=warehouse.storage.profile,
+        credential_kind=warehouse.storage.credential_kind or "",
+        delete_profile=warehouses_pb2.DeleteProfile(),
+        allowed_format_versions=warehouse.allowed_format_versions,
+        default_format_version=warehouse.default_format_version,
+        protected=warehouse.protected,
+    )
+    if warehouse.restorable_for is not None:
+        message.delete_profile.restorable_for.FromTimedelta(warehouse.restorable_for)
+    message.created_at.FromDatetime(warehouse.created_at)
+    if warehouse.updated_at is not None:
+        message.updated_at.FromDatetime(warehouse.updated_at)
+    return message
+
+
+def restorable_for(request: warehouses_pb2.CreateWarehouseRequest) -> timedelta | None:
+    """How long what is dropped can be restored; None: not at all.
+
+    Raises:
+        Refusal: INVALID_FIELD.
+    """
+    profile = request.delete_profile
+    return _timedelta(profile.restorable_for) if profile.HasField("restorable_for") else None
+
+
+def secret_id(text: str) -> UUID | None:
+    """The id of a staged secret; None: none was named.
+
+    Raises:
+        Refusal: INVALID_FIELD.
+    """
+    if text == "":
+        return None
+    try:
+        return UUID(text)
+    except ValueError:
+        raise invalid_field("secret_id", text, "the id of a staged credential, which is a UUID") from None
+
+
+def credential(request: warehouses_pb2.UpdateStorageRequest) -> UUID | Credential:
+    """What happens to a warehouse's credential.
+
+    Raises:
+        Refusal: INVALID_FIELD, also where the request does not say.
+    """
+    match request.WhichOneof("credential"):
+        case "secret_id":
+            named = secret_id(request.secret_id)
+            return Credential.NONE if named is None else named
+        case "without_credential" if request.without_credential:
+            return Credential.NONE
+        case "keep_credential" if request.keep_credential:
+            return Credential.KEEP
+        case _:
+            raise invalid_field(
+                "credential", "unset", "a staged credential's id, or true for keeping or dropping the old one"
+            )
+
+
+def statuses(values: Iterable[warehouses_pb2.WarehouseStatus.ValueType]) -> frozenset[bool]:
+    """Which warehouses are listed, by whether they serve.
+
+    Raises:
+        Refusal: INVALID_FIELD.
+    """
+    try:
+        return frozenset(_ACTIVE[value] for value in values)
+    except KeyError as error:
+        raise invalid_field("statuses", error.args[0], "active or inactive") from None
+
+
+def _timedelta(duration: Duration) -> timedelta:
+    try:
+        return duration.ToTimedelta()
+    except (ValueError, OverflowError):
+        raise invalid_field("delete_profile.restorable_for", f"{duration.seconds} s", "0 to 3650 days") from None

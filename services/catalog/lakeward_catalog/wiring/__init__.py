@@ -1,0 +1,81 @@
+"""Use cases with their roles filled, one module a servicer: which use case needs whom is said here and nowhere else."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from lakeward_catalog.application.server import Facts
+from lakeward_catalog.application.tables.signing import sign_storage_request
+from lakeward_catalog.roles import Roles
+from lakeward_catalog.transport.namespaces import NamespaceServicer
+from lakeward_catalog.transport.server import ServerServicer
+from lakeward_catalog.transport.signing import SigningServicer
+from lakeward_catalog.transport.table_lifecycle import TableLifecycleMethods, TableLifecycleUseCases
+from lakeward_catalog.transport.tables import TableMetadataMethods, TableUseCases
+from lakeward_catalog.transport.views import ViewServicer
+from lakeward_catalog.transport.warehouses import WarehouseServicer
+from lakeward_catalog.wiring.namespaces import namespace_use_cases
+from lakeward_catalog.wiring.server import server_use_cases
+from lakeward_catalog.wiring.table_lifecycle import table_lifecycle_use_cases
+from lakeward_catalog.wiring.tables import table_use_cases
+from lakeward_catalog.wiring.views import view_use_cases
+from lakeward_catalog.wiring.warehouses import warehouse_use_cases
+from lakeward_protocol.catalog.v1 import (
+    namespaces_pb2_grpc,
+    server_pb2_grpc,
+    signing_pb2_grpc,
+    tables_pb2_grpc,
+    views_pb2_grpc,
+    warehouses_pb2_grpc,
+)
+from lakeward_servicekit.authorization.identity import Identity
+from lakeward_servicekit.rpc import Host
+
+
+class TableServicer(TableMetadataMethods, TableLifecycleMethods):
+    """TableService whole."""
+
+    def __init__(self, identity: Identity, metadata: TableUseCases, lifecycle: TableLifecycleUseCases) -> None:
+        """Serve the use cases to whom `identity` knows."""
+        TableMetadataMethods.__init__(self, identity, metadata)
+        TableLifecycleMethods.__init__(self, identity, lifecycle)
+
+
+def add_servicers(host: Host, roles: Roles, facts: Facts) -> None:
+    """Host every service of the catalog."""
+    identity = roles.identity
+    host.add(
+        server_pb2_grpc.add_ServerServiceServicer_to_server,
+        ServerServicer(identity, server_use_cases(roles), facts=facts, default_project=roles.rules.default_project),
+    )
+    host.add(
+        warehouses_pb2_grpc.add_WarehouseServiceServicer_to_server,
+        WarehouseServicer(identity, warehouse_use_cases(roles)),
+    )
+    host.add(
+        namespaces_pb2_grpc.add_NamespaceServiceServicer_to_server,
+        NamespaceServicer(identity, namespace_use_cases(roles)),
+    )
+    host.add(
+        tables_pb2_grpc.add_TableServiceServicer_to_server,
+        TableServicer(identity, table_use_cases(roles), table_lifecycle_use_cases(roles)),
+    )
+    host.add(
+        views_pb2_grpc.add_ViewServiceServicer_to_server,
+        ViewServicer(identity, view_use_cases(roles), referenced_by_max=roles.rules.referenced_by_max),
+    )
+    host.add(signing_pb2_grpc.add_SigningServiceServicer_to_server, _signing(roles))
+
+
+def _signing(roles: Roles) -> SigningServicer:
+    return SigningServicer(
+        roles.identity,
+        partial(
+            sign_storage_request,
+            authorizer=roles.authorizer,
+            warehouses=roles.warehouses,
+            tabulars=roles.tabulars,
+            access=roles.access,
+            scopes=roles.scopes,
+        ),
+    )

@@ -1,0 +1,136 @@
+"""Headers to RequestContext, once a request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from lakeward_gateway.forwarded import Links
+from lakeward_gateway.http import Header, Scope
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.remembering import remembered
+from lakeward_servicekit.rpc.pipeline import idempotency_key
+
+_SINGLE: Final = frozenset(
+    {
+        b"authorization",
+        b"content-encoding",
+        b"content-length",
+        b"content-type",
+        b"host",
+        b"idempotency-key",
+        b"x-assume-role",
+        b"x-lakeward-signer-scope",
+        b"x-project-id",
+        b"x-project-ident",
+    }
+)
+_MAX_REQUEST_ID: Final = 128
+_MAX_USER_AGENT: Final = 256
+_DELEGATIONS: Final = {
+    b"vended-credentials": context_pb2.DELEGATION_VENDED_CREDENTIALS,
+    b"remote-signing": context_pb2.DELEGATION_REMOTE_SIGNING,
+    b"client-managed": context_pb2.DELEGATION_CLIENT_MANAGED,
+}
+
+
+def headers_by_name(lines: Sequence[Header]) -> Mapping[bytes, bytes]:
+    """Headers by name; the lines of one name are joined by commas.
+
+    Args:
+        lines: names in lower case.
+
+    Raises:
+        Refusal: DUPLICATE_HEADER, for one that may stand once.
+    """
+    headers = dict(lines)
+    if len(headers) == len(lines):
+        return headers
+    joined: dict[bytes, bytes] = {}
+    for name, value in lines:
+        if name not in joined:
+            joined[name] = value
+        elif name in _SINGLE:
+            header = name.decode("latin-1")
+            raise Refusal(Reason.REASON_DUPLICATE_HEADER, f"{header} stands more than once; send one", header=header)
+        else:
+            joined[name] += b"," + value
+    return joined
+
+
+class Contexts:
+    """Makes the context of each request.
+
+    Args:
+        links: finds the base of links.
+        new_id: makes a request id, where none that can be used came along.
+    """
+
+    def __init__(self, *, links: Links, new_id: Callable[[], str]) -> None:
+        """See the class."""
+        self._links: Final = links
+        self._new_id: Final = new_id
+
+    def request_id(self, headers: Mapping[bytes, bytes]) -> str:
+        """The client's own id where it can be a line in a log, else a new one."""
+        given = headers.get(b"x-request-id")
+        if given and len(given) <= _MAX_REQUEST_ID and given.isascii():
+            text = given.decode("ascii")
+            if text.isprintable():
+                return text
+        return self._new_id()
+
+    def of(self, scope: Scope, headers: Mapping[bytes, bytes], *, request_id: str) -> context_pb2.RequestContext:
+        """The context of a request.
+
+        Args:
+            scope: of ASGI.
+            headers: by name.
+            request_id: see `request_id`.
+        """
+        get = headers.get
+        # fields one by one: naming all of them in the constructor costs five times as much, and most are not given
+        context = context_pb2.RequestContext()
+        context.request_id = request_id
+        context.base_uri = self._links.base(scope["scheme"], peer_of(scope), headers)
+        if value := get(b"authorization"):
+            context.authorization = _text(value)
+        if value := get(b"user-agent"):
+            context.user_agent = _user_agent(value)
+        if value := get(b"x-iceberg-access-delegation"):
+            context.delegation.extend(_delegation(value))
+        if value := (get(b"x-project-id") or get(b"x-project-ident")):
+            context.project_id = _text(value)
+        if (value := get(b"idempotency-key")) is not None:
+            context.idempotency_key = idempotency_key(_text(value))
+        if value := get(b"traceparent"):
+            context.traceparent = _text(value)
+        if value := get(b"x-assume-role"):
+            context.assumed_role = _text(value)
+        return context
+
+
+def peer_of(scope: Scope) -> str | None:
+    """Address of the connection's other end; None where it has none."""
+    client = scope.get("client")
+    return client[0] if client else None
+
+
+def _text(value: bytes) -> str:
+    return value.decode("latin-1").strip()
+
+
+@remembered(entries=1024, longest=_MAX_USER_AGENT)
+def _user_agent(value: bytes) -> str:
+    cut = value[:_MAX_USER_AGENT].decode("utf-8", "replace")
+    while len(cut.encode()) > _MAX_USER_AGENT:
+        cut = cut[:-1]
+    return cut
+
+
+@remembered(entries=256, longest=128)
+def _delegation(value: bytes) -> tuple[context_pb2.Delegation.ValueType, ...]:
+    """The words that are known; case counts, and what is unknown says nothing."""
+    words = (word.strip() for word in value.split(b","))
+    return tuple(dict.fromkeys(_DELEGATIONS[word] for word in words if word in _DELEGATIONS))

@@ -1,0 +1,175 @@
+"""Bodies of the management API, in its spelling."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Final, Literal
+
+import msgspec
+from google.protobuf import timestamp_pb2
+
+from lakeward_protocol.catalog.v1 import warehouses_pb2
+
+# Ten years: longer than anybody waits, and far from where date arithmetic ends.
+LONGEST_RETENTION_SECONDS: Final = 315_360_000
+
+# Documents that pass through to vending and catalog as they came.
+Profile = Annotated[
+    msgspec.Raw,
+    msgspec.Meta(description="A storage profile; `type` says of which kind.", extra_json_schema={"type": "object"}),
+]
+Credential = Annotated[
+    msgspec.Raw,
+    msgspec.Meta(
+        description="A storage credential; `type` and `credential-type` say of which kind. Never answered.",
+        extra_json_schema={"type": ["object", "null"], "writeOnly": True},
+    ),
+]
+
+
+class HardDelete(msgspec.Struct, frozen=True, tag_field="type", tag="hard"):
+    """Drops are final."""
+
+
+class SoftDelete(msgspec.Struct, frozen=True, tag_field="type", tag="soft", rename="kebab"):
+    """What is dropped can be restored for a while."""
+
+    expiration_seconds: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_RETENTION_SECONDS)]
+
+
+class ServerInfo(msgspec.Struct, frozen=True, rename="kebab"):
+    """What this server is."""
+
+    version: str
+    lakekeeper_version: str
+    bootstrapped: bool
+    server_id: str
+    default_project_id: str | None
+    authz_backend: str
+    aws_system_identities_enabled: bool
+    azure_system_identities_enabled: bool
+    gcp_system_identities_enabled: bool
+    queues: list[str]
+    license_status: LicenseStatus
+
+
+class LicenseStatus(msgspec.Struct, frozen=True, rename="kebab"):
+    """Under which licence this server runs."""
+
+    license_type: str = "Apache-2.0"
+    valid: bool = True
+    audience: str | None = "lakeward"
+    customer: str | None = None
+    error: str | None = None
+    expiration: str | None = None
+    issuer: str | None = None
+    license_id: str | None = None
+
+
+class BootstrapRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """Opens the server for use. The caller's name, e-mail and type are its token's; what is said of them here is not heeded."""
+
+    accept_terms_of_use: bool
+    is_operator: bool = False
+    user_name: str | None = None
+    user_email: str | None = None
+    user_type: Literal["human", "application"] | None = None
+
+
+class GetProjectResponse(msgspec.Struct, frozen=True, rename="kebab"):
+    """A project."""
+
+    project_id: str
+    project_name: str
+
+
+class CreateWarehouseRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """A new warehouse."""
+
+    warehouse_name: str
+    storage_profile: Profile
+    storage_credential: Credential = msgspec.field(default_factory=msgspec.Raw)
+    project_id: str | None = None
+    delete_profile: HardDelete | SoftDelete | None = None
+    allowed_format_versions: list[Annotated[int, msgspec.Meta(ge=0, le=255)]] | None = None
+    default_format_version: Annotated[int, msgspec.Meta(ge=1, le=255)] | None = None
+    managed_by: Literal["self-managed"] | None = None
+
+
+class RenameWarehouseRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """Another name."""
+
+    new_name: str
+
+
+class UpdateWarehouseStorageRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """Another storage profile. To go on without a credential, say `null`: one that is left out is not read as that."""
+
+    storage_profile: Profile
+    storage_credential: Credential = msgspec.field(default_factory=msgspec.Raw)
+
+
+class UpdateWarehouseCredentialRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """Another credential; none removes it."""
+
+    new_storage_credential: Credential = msgspec.field(default_factory=msgspec.Raw)
+
+
+class CredentialKind(msgspec.Struct, frozen=True, rename="kebab"):
+    """Of which kind a warehouse's credential is."""
+
+    type: str
+    credential_type: str
+
+
+class GetWarehouseResponse(msgspec.Struct, frozen=True, rename="kebab"):
+    """A warehouse."""
+
+    id: str
+    warehouse_id: str
+    name: str
+    project_id: str
+    storage_profile: Profile
+    storage_credential_type: CredentialKind | None
+    delete_profile: HardDelete | SoftDelete
+    status: Literal["active", "inactive"]
+    protected: bool
+    allowed_format_versions: list[int]
+    default_format_version: int | None
+    managed_by: Literal["self-managed"]
+    updated_at: str | None
+
+
+class ListWarehousesResponse(msgspec.Struct, frozen=True):
+    """A project's warehouses."""
+
+    warehouses: list[GetWarehouseResponse]
+
+
+def warehouse_document(warehouse: warehouses_pb2.Warehouse) -> GetWarehouseResponse:
+    """A warehouse as the public API shows it."""
+    kind, _, credential_type = warehouse.credential_kind.partition(":")
+    profile = warehouse.delete_profile
+    active = warehouse.status == warehouses_pb2.WAREHOUSE_STATUS_ACTIVE
+    return GetWarehouseResponse(
+        id=warehouse.warehouse_id,
+        warehouse_id=warehouse.warehouse_id,
+        name=warehouse.name,
+        project_id=warehouse.project_id,
+        storage_profile=msgspec.Raw(warehouse.storage_profile or b"{}"),
+        storage_credential_type=CredentialKind(kind, credential_type) if kind else None,
+        delete_profile=SoftDelete(profile.restorable_for.seconds)
+        if profile.HasField("restorable_for")
+        else HardDelete(),
+        status="active" if active else "inactive",
+        protected=warehouse.protected,
+        allowed_format_versions=list(warehouse.allowed_format_versions),
+        default_format_version=warehouse.default_format_version or None,
+        managed_by="self-managed",
+        updated_at=_time(warehouse.updated_at) if warehouse.HasField("updated_at") else None,
+    )
+
+
+def _time(timestamp: timestamp_pb2.Timestamp) -> str:
+    moment = datetime.fromtimestamp(timestamp.seconds, UTC).replace(microsecond=timestamp.nanos // 1000)
+    return moment.isoformat().replace("+00:00", "Z")

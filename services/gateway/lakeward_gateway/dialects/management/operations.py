@@ -1,0 +1,18 @@
+"""Everything that the management API serves, and what it refuses by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lakeward_gateway.dialects.management import server, unsupported, warehouse_operations
+from lakeward_gateway.operation import Operation
+from lakeward_gateway.peers import Stubs
+
+
+def management_operations(stubs: Stubs) -> Sequence[Operation]:
+    """The operations."""
+    return (
+        *server.operations(stubs.server),
+        *warehouse_operations.operations(stubs.warehouses, stubs.storage),
+        *unsupported.operations(),
+    )

@@ -1,0 +1,149 @@
+"""Operations of the management API that this build knows and does not serve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final, cast
+
+from lakeward_gateway.dialects.management.errors import RENDERED
+from lakeward_gateway.http import Request, Response
+from lakeward_gateway.operation import Method, Operation
+from lakeward_servicekit.errors import Reason, Refusal
+
+# Methods, then the path below /management/v1. Where several kinds have the same operations, they stand as a choice: "(a|b)".
+_UNSUPPORTED: Final[Sequence[str]] = (
+    "POST /action/batch-check",
+    "POST /endpoint-statistics",
+    "GET /whoami",
+    "GET /server/actions",
+    # projects
+    "POST DELETE /project",
+    "GET /project-list",
+    "GET /project/actions",
+    "POST /project/rename",
+    "DELETE /project/{project_id}",
+    "POST /project/{project_id}/rename",
+    # tasks
+    "GET POST /project/task-queue/task_log_cleanup/config",
+    "GET /project/task/by-id/{task_id}",
+    "POST /project/task/control",
+    "POST /project/task/list",
+    "GET POST /warehouse/{warehouse_id}/task-queue/(soft_deletion|tabular_purge)/config",
+    "GET /warehouse/{warehouse_id}/task/by-id/{task_id}",
+    "POST /warehouse/{warehouse_id}/task/control",
+    "POST /warehouse/{warehouse_id}/task/list",
+    # users and roles
+    "GET POST /user",
+    "GET PUT DELETE /user/{user_id}",
+    "GET /user/{user_id}/actions",
+    "GET /user/{user_id}/roles",
+    "GET /user/{user_id}/roles/transitive",
+    "GET POST /role",
+    "GET POST DELETE /role/{role_id}",
+    "GET /role/{role_id}/actions",
+    "GET /role/{role_id}/member-of",
+    "GET /role/{role_id}/member-of/transitive",
+    "GET POST /role/{role_id}/members",
+    "GET /role/{role_id}/members/transitive",
+    "DELETE /role/{role_id}/members/{member_type}/{member_id}",
+    "GET /role/{role_id}/metadata",
+    "PUT /role/{role_id}/source-system",
+    "POST /search/role",
+    "POST /search/user",
+    # tags
+    "GET POST /tag-definition",
+    "GET POST DELETE /tag-definition/{tag_definition_id}",
+    "GET /tag-definition/{tag_definition_id}/actions",
+    "GET /tag-definition/{tag_definition_id}/attachments",
+    "GET /warehouse/{warehouse_id}/tags",
+    "PUT DELETE /warehouse/{warehouse_id}/tags/{tag_name}",
+    "GET /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/tags",
+    "PUT DELETE /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/tags/{tag_name}",
+    "GET /warehouse/{warehouse_id}/table/{table_id}/column-tags",
+    "GET /warehouse/{warehouse_id}/table/{table_id}/column/{column_name}/tags",
+    "PUT DELETE /warehouse/{warehouse_id}/table/{table_id}/column/{column_name}/tags/{tag_name}",
+    # grants
+    "GET /grants",
+    "GET /grants/grantable-privileges",
+    "GET POST /(server|project)/grants",
+    "GET /(server|project)/grants/grantable-privileges",
+    "GET POST /tag-definition/{tag_definition_id}/grants",
+    "GET /tag-definition/{tag_definition_id}/grants/grantable-privileges",
+    "GET POST /warehouse/{warehouse_id}/grants",
+    "GET /warehouse/{warehouse_id}/grants/grantable-privileges",
+    "GET POST /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/grants",
+    "GET /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/grants/grantable-privileges",
+    # permissions
+    "POST /permissions/check",
+    "GET POST /permissions/(server|project)/assignments",
+    "GET /permissions/(server|project)/(access|authorizer-actions)",
+    "GET POST /permissions/project/{project_id}/assignments",
+    "GET /permissions/project/{project_id}/access",
+    "GET POST /permissions/role/{role_id}/assignments",
+    "GET /permissions/role/{role_id}/(access|authorizer-actions)",
+    "GET POST /permissions/tag/{tag_definition_id}/assignments",
+    "GET /permissions/(warehouse|namespace)/{object_id}",
+    "GET /permissions/(warehouse|namespace)/{object_id}/(access|authorizer-actions)",
+    "GET POST /permissions/(warehouse|namespace)/{object_id}/assignments",
+    "POST /permissions/(warehouse|namespace)/{object_id}/managed-access",
+    "GET POST /permissions/warehouse/{warehouse_id}/(table|view|generic-table)/{object_id}/assignments",
+    "GET /permissions/warehouse/{warehouse_id}/(table|view)/{object_id}/access",
+    "GET /permissions/warehouse/{warehouse_id}/(table|view|generic-table)/{object_id}/authorizer-actions",
+    # warehouses and what is in them
+    "POST /warehouse-creation-validation",
+    "GET /warehouse/{warehouse_id}/actions",
+    "POST /warehouse/{warehouse_id}/(delete-profile|format-version-policy|managed-by|protection|search-tabular)",
+    "GET /warehouse/{warehouse_id}/deleted-tabulars",
+    "POST /warehouse/{warehouse_id}/deleted-tabulars/undrop",
+    "GET /warehouse/{warehouse_id}/statistics",
+    "POST /warehouse/{warehouse_id}/storage/(validate-access|validate-credential|validate-profile)",
+    "POST /warehouse/{warehouse_id}/namespace/{namespace_id}/move",
+    "GET /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/actions",
+    "GET POST /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/protection",
+)
+
+
+async def refuse(_request: Request, *, operation: str) -> Response:
+    """Say that it is not served."""
+    raise Refusal(
+        Reason.REASON_UNSUPPORTED,
+        f"{operation} is part of the management API and is not served by this version",
+        operation=operation,
+    )
+
+
+def routes() -> Sequence[tuple[Method, str]]:
+    """Method and path of each of them, choices written out."""
+    found: list[tuple[Method, str]] = []
+    for line in _UNSUPPORTED:
+        *methods, path = line.split(" ")
+        for method in cast("list[Method]", methods):
+            found.extend((method, f"/management/v1{written}") for written in _written_out(path))
+    return found
+
+
+def _written_out(path: str) -> Sequence[str]:
+    before, opening, rest = path.partition("(")
+    if not opening:
+        return (path,)
+    choices, _, after = rest.partition(")")
+    return [before + choice + tail for choice in choices.split("|") for tail in _written_out(after)]
+
+
+def operations() -> Sequence[Operation]:
+    """A refusal for each."""
+    return tuple(
+        Operation(
+            id=f"unsupported {method} {path}",
+            method=method,
+            path=path,
+            summary="Not served.",
+            handler=partial(refuse, operation=f"{method} {path}"),
+            answers={},
+            renderings=RENDERED,
+            tag="unsupported",
+            documented=False,
+        )
+        for method, path in routes()
+    )

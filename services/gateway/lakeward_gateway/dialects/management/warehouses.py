@@ -1,0 +1,201 @@
+"""Warehouses. A credential is staged with vending first, and the catalog gets its id: no secret passes it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from google.protobuf import duration_pb2
+
+from lakeward_gateway.dialects.management import documents
+from lakeward_gateway.dialects.management.server import in_project
+from lakeward_gateway.documents import parsed
+from lakeward_gateway.http import NO_CONTENT, Request, Response, json_response
+from lakeward_gateway.query import Flag, Text, Texts
+from lakeward_protocol.catalog.v1 import warehouses_pb2, warehouses_pb2_grpc
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_protocol.vending.v1 import vending_pb2, vending_pb2_grpc
+from lakeward_servicekit.errors import Reason, Refusal, invalid_field
+
+STATUS: Final = Texts("warehouseStatus", "`active` or `inactive`; may be given for each. Unset: active.")
+PROJECT: Final = Text("projectId", "The project; the header x-project-id says the same.", deprecated=True)
+FORCE: Final = Flag("force", "Overrides protection.")
+
+_STATUSES: Final = {
+    "active": warehouses_pb2.WAREHOUSE_STATUS_ACTIVE,
+    "inactive": warehouses_pb2.WAREHOUSE_STATUS_INACTIVE,
+}
+_create_decoder: Final = msgspec.json.Decoder(documents.CreateWarehouseRequest)
+_rename_decoder: Final = msgspec.json.Decoder(documents.RenameWarehouseRequest)
+_storage_decoder: Final = msgspec.json.Decoder(documents.UpdateWarehouseStorageRequest)
+_credential_decoder: Final = msgspec.json.Decoder(documents.UpdateWarehouseCredentialRequest)
+
+
+async def create_warehouse(
+    request: Request,
+    *,
+    warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub,
+    storage: vending_pb2_grpc.StorageServiceAsyncStub,
+) -> Response:
+    """Make a warehouse."""
+    document = await parsed(_create_decoder, request.body)
+    context = in_project(request.context, document.project_id)
+    versions = document.allowed_format_versions
+    if versions is not None and not versions:
+        raise Refusal(
+            Reason.REASON_INVALID_FORMAT_VERSION_POLICY,
+            "allowed-format-versions is empty; name at least one of 1, 2 and 3, or leave it out for all",
+            versions="",
+        )
+    secret_id = await _staged(storage, context, document.storage_credential, warehouse_id="")
+    response = await warehouses.CreateWarehouse(
+        warehouses_pb2.CreateWarehouseRequest(
+            context=context,
+            name=document.warehouse_name,
+            storage_profile=bytes(document.storage_profile),
+            secret_id=secret_id,
+            delete_profile=_delete_profile(document.delete_profile),
+            allowed_format_versions=versions,
+            default_format_version=document.default_format_version or 0,
+        )
+    )
+    return json_response(documents.warehouse_document(response.warehouse), status=201)
+
+
+def _delete_profile(profile: documents.HardDelete | documents.SoftDelete | None) -> warehouses_pb2.DeleteProfile | None:
+    if isinstance(profile, documents.SoftDelete):
+        kept = duration_pb2.Duration(seconds=profile.expiration_seconds)
+        return warehouses_pb2.DeleteProfile(restorable_for=kept)
+    return None
+
+
+async def _staged(
+    storage: vending_pb2_grpc.StorageServiceAsyncStub,
+    context: context_pb2.RequestContext,
+    credential: msgspec.Raw,
+    *,
+    warehouse_id: str,
+) -> str:
+    """The id of a credential that vending now has; empty where there is none."""
+    if not _is_given(credential):
+        return ""
+    response = await storage.StageCredential(
+        vending_pb2.StageCredentialRequest(context=context, credential=bytes(credential), warehouse_id=warehouse_id)
+    )
+    return response.secret_id
+
+
+def _is_given(credential: msgspec.Raw) -> bool:
+    return bytes(credential) not in (b"", b"null")
+
+
+async def list_warehouses(request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Response:
+    """The warehouses of a project."""
+    query = request.query
+    statuses = [_status(word) for value in STATUS.read(query) for word in value.split(",")]
+    response = await warehouses.ListWarehouses(
+        warehouses_pb2.ListWarehousesRequest(
+            context=in_project(request.context, PROJECT.read(query)), statuses=dict.fromkeys(statuses)
+        )
+    )
+    return json_response(
+        documents.ListWarehousesResponse([documents.warehouse_document(found) for found in response.warehouses])
+    )
+
+
+def _status(word: str) -> warehouses_pb2.WarehouseStatus.ValueType:
+    try:
+        return _STATUSES[word]
+    except KeyError:
+        raise invalid_field(STATUS.name, word, "active or inactive") from None
+
+
+async def get_warehouse(request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Response:
+    """One warehouse."""
+    response = await warehouses.GetWarehouse(
+        warehouses_pb2.GetWarehouseRequest(context=request.context, warehouse_id=request.arguments[0])
+    )
+    return json_response(documents.warehouse_document(response.warehouse))
+
+
+async def delete_warehouse(request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Response:
+    """Delete an empty warehouse."""
+    await warehouses.DeleteWarehouse(
+        warehouses_pb2.DeleteWarehouseRequest(
+            context=request.context,
+            warehouse_id=request.arguments[0],
+            force=FORCE.read(request.query) or False,
+        )
+    )
+    return NO_CONTENT
+
+
+async def rename_warehouse(request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Response:
+    """Give a warehouse another name."""
+    document = await parsed(_rename_decoder, request.body)
+    response = await warehouses.RenameWarehouse(
+        warehouses_pb2.RenameWarehouseRequest(
+            context=request.context, warehouse_id=request.arguments[0], name=document.new_name
+        )
+    )
+    return json_response(documents.warehouse_document(response.warehouse))
+
+
+async def activate_warehouse(
+    request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub
+) -> Response:
+    """Let a warehouse serve."""
+    await warehouses.ActivateWarehouse(
+        warehouses_pb2.ActivateWarehouseRequest(context=request.context, warehouse_id=request.arguments[0])
+    )
+    return Response(200)
+
+
+async def deactivate_warehouse(
+    request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub
+) -> Response:
+    """Stop a warehouse from serving."""
+    await warehouses.DeactivateWarehouse(
+        warehouses_pb2.DeactivateWarehouseRequest(context=request.context, warehouse_id=request.arguments[0])
+    )
+    return Response(200)
+
+
+async def update_storage(
+    request: Request,
+    *,
+    warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub,
+    storage: vending_pb2_grpc.StorageServiceAsyncStub,
+) -> Response:
+    """Replace a warehouse's storage profile and credential."""
+    warehouse_id = request.arguments[0]
+    document = await parsed(_storage_decoder, request.body)
+    message = warehouses_pb2.UpdateStorageRequest(
+        context=request.context, warehouse_id=warehouse_id, storage_profile=bytes(document.storage_profile)
+    )
+    if bytes(document.storage_credential) == b"null":
+        message.without_credential = True
+    elif _is_given(document.storage_credential):
+        message.secret_id = await _staged(
+            storage, request.context, document.storage_credential, warehouse_id=warehouse_id
+        )
+    response = await warehouses.UpdateStorage(message)
+    return json_response(documents.warehouse_document(response.warehouse))
+
+
+async def update_storage_credential(
+    request: Request,
+    *,
+    warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub,
+    storage: vending_pb2_grpc.StorageServiceAsyncStub,
+) -> Response:
+    """Replace a warehouse's credential."""
+    warehouse_id = request.arguments[0]
+    document = await parsed(_credential_decoder, request.body)
+    secret_id = await _staged(storage, request.context, document.new_storage_credential, warehouse_id=warehouse_id)
+    response = await warehouses.UpdateStorageCredential(
+        warehouses_pb2.UpdateStorageCredentialRequest(
+            context=request.context, warehouse_id=warehouse_id, secret_id=secret_id
+        )
+    )
+    return json_response(documents.warehouse_document(response.warehouse))

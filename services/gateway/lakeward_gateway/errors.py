@@ -1,0 +1,81 @@
+"""Refusals as replies. Which status and which word a reason gets is each dialect's own table; the envelope is one.
+
+{"error": {"message": "...", "type": "NoSuchTableException", "code": 404, "stack": []}}
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from lakeward_gateway.http import Header, Response, json_response
+from lakeward_servicekit.errors import Reason, ReasonValue, Refusal, name_of
+
+_log = logging.getLogger(__name__)
+
+_FAULT: Final = 500
+_NOT_SERVED: Final = 501
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Rendering:
+    """How a reason is shown.
+
+    Attributes:
+        status: of HTTP.
+        type: the word that clients match on.
+        retry_after: seconds; None: no Retry-After. Clients repeat calls that are not idempotent where it is there, so it is
+            there only where nothing was done.
+        challenge: the WWW-Authenticate header; None: none.
+    """
+
+    status: int
+    type: str
+    retry_after: int | None = None
+    challenge: str | None = None
+
+
+Renderer: TypeAlias = Callable[[Mapping[str, str]], Rendering]
+Renderings: TypeAlias = Mapping[ReasonValue, Rendering | Renderer]
+
+
+def rendered(refusal: Refusal, renderings: Renderings, *, new_id: Callable[[], str]) -> Response:
+    """The reply for a refusal.
+
+    Args:
+        refusal: what was raised.
+        renderings: the dialect's table, which has every reason.
+        new_id: makes the id under which a fault is logged, where it has none yet.
+    """
+    entry = renderings[refusal.reason]
+    rendering = entry if isinstance(entry, Rendering) else entry(refusal.metadata)
+    stack: list[str] = []
+    log = {"reason": name_of(refusal.reason), "status": rendering.status}
+    if rendering.status >= _FAULT:
+        error_id = refusal.metadata.get("error_id") or new_id()
+        stack.append(f"Error ID: {error_id}")
+        level = logging.INFO if rendering.status == _NOT_SERVED else logging.ERROR
+        _log.log(level, "a request failed", extra={"error_id": error_id, **log})
+    else:
+        _log.info("a request was refused", extra=log)
+    headers: list[Header] = []
+    if rendering.retry_after is not None:
+        headers.append((b"retry-after", str(rendering.retry_after).encode()))
+    if rendering.challenge is not None:
+        headers.append((b"www-authenticate", rendering.challenge.encode()))
+    if refusal.reason == Reason.REASON_METHOD_NOT_ALLOWED:
+        headers.append((b"allow", refusal.metadata["allowed"].encode("latin-1", "replace")))
+    document = envelope(refusal.message, type=rendering.type, code=rendering.status, stack=stack)
+    return json_response(document, status=rendering.status, headers=headers)
+
+
+def envelope(message: str, *, type: str, code: int, stack: Sequence[str] = ()) -> Mapping[str, Any]:  # noqa: A002 - the member's name
+    """The body of every reply that is a refusal."""
+    return {"error": {"message": message, "type": type, "code": code, "stack": stack}}
+
+
+def no_such_route(path: str, *, hint: str = "") -> Refusal:
+    """Nothing is served at a path; `hint` says what is meant, perhaps, as in "; the API is at /x"."""
+    return Refusal(Reason.REASON_NO_SUCH_ROUTE, f"nothing is served at {path}{hint}", path=path)

@@ -1,0 +1,62 @@
+"""The services behind the gateway, as it calls them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias, cast
+
+import grpc.aio
+
+from lakeward_protocol.catalog.v1 import (
+    namespaces_pb2_grpc,
+    server_pb2_grpc,
+    signing_pb2_grpc,
+    tables_pb2,
+    tables_pb2_grpc,
+    views_pb2_grpc,
+    warehouses_pb2_grpc,
+)
+from lakeward_protocol.vending.v1 import vending_pb2_grpc
+from lakeward_servicekit.rpc import Channel
+
+LoadTable: TypeAlias = Callable[[tables_pb2.LoadTableRequest], Awaitable[tables_pb2.LoadTableResponse]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Peers:
+    """Channels to the services that the gateway calls, to pods or into this process.
+
+    Attributes:
+        catalog: to catalog.
+        vending: to vending; credentials are staged there, and nothing else is asked.
+    """
+
+    catalog: Channel
+    vending: Channel
+
+
+class Stubs:
+    """What the dialects call.
+
+    Args:
+        peers: where the services are.
+        load_table: loads a table; None: a call of its own for each.
+    """
+
+    def __init__(self, peers: Peers, *, load_table: LoadTable | None = None) -> None:
+        """See the class."""
+        catalog = cast("grpc.aio.Channel", peers.catalog)
+        vending = cast("grpc.aio.Channel", peers.vending)
+        self.namespaces: namespaces_pb2_grpc.NamespaceServiceAsyncStub = namespaces_pb2_grpc.NamespaceServiceStub(
+            catalog
+        )
+        self.tables: tables_pb2_grpc.TableServiceAsyncStub = tables_pb2_grpc.TableServiceStub(catalog)
+        self.views: views_pb2_grpc.ViewServiceAsyncStub = views_pb2_grpc.ViewServiceStub(catalog)
+        self.warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub = warehouses_pb2_grpc.WarehouseServiceStub(
+            catalog
+        )
+        self.server: server_pb2_grpc.ServerServiceAsyncStub = server_pb2_grpc.ServerServiceStub(catalog)
+        self.signing: signing_pb2_grpc.SigningServiceAsyncStub = signing_pb2_grpc.SigningServiceStub(catalog)
+        self.storage: vending_pb2_grpc.StorageServiceAsyncStub = vending_pb2_grpc.StorageServiceStub(vending)
+        self.load_table: LoadTable = load_table or self.tables.LoadTable

@@ -1,0 +1,75 @@
+"""Cloudflare R2's temporary credentials.
+
+Source: Cloudflare API, "Create Temporary Access Credentials" of R2.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from lakeward_vending.adapters.network.refusals import unavailable
+from lakeward_vending.adapters.s3 import failures, granted
+from lakeward_vending.domain.access import Access
+
+if TYPE_CHECKING:
+    from lakeward_locations import Location
+    from lakeward_vending.adapters.network.calls import HttpCalls
+    from lakeward_vending.application.ports import Clock
+    from lakeward_vending.domain.client_properties import SessionCredential
+    from lakeward_vending.domain.credentials import Credential
+
+API: Final = "https://api.cloudflare.com"
+_OK: Final = 200
+
+
+async def mint(
+    credential: Credential,
+    location: Location,
+    *,
+    access: Access,
+    seconds: int,
+    calls: HttpCalls,
+    clock: Clock,
+    api: str = API,
+) -> SessionCredential:
+    """A credential for one prefix. R2 knows two levels: deletes come with writes.
+
+    Raises:
+        Refusal: CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE.
+    """
+    account = quote(credential.text("account-id") or "", safe="")
+    url = f"{api}/client/v4/accounts/{account}/r2/temp-access-credentials"
+    body = {
+        "bucket": location.bucket,
+        "prefixes": [location.prefix],
+        "permission": "object-read-only" if access is Access.READ else "object-read-write",
+        "ttlSeconds": seconds,
+        "parentAccessKeyId": credential.text("access-key-id"),
+    }
+    headers = {"authorization": f"Bearer {credential.secret('token').reveal()}", "content-type": "application/json"}
+    asked_at = clock.now()
+    reply = await calls.send(
+        "POST",
+        url,
+        headers=headers,
+        body=json.dumps(body).encode(),
+        repeatable=True,
+        limit=granted.MAX_REPLY_BYTES,
+    )
+    if reply.status != _OK:
+        if failures.is_passing(reply):
+            raise failures.of_reply(api, reply)
+        raise failures.not_issued(api, f"{reply.status} {reply.body[:500]!r}")
+    try:
+        found = granted.member(reply.body, "result")
+        return granted.credential(
+            found.get("accessKeyId"),
+            found.get("secretAccessKey"),
+            found.get("sessionToken"),
+            expires_at=asked_at + dt.timedelta(seconds=seconds),
+        )
+    except granted.BadGrant as error:
+        raise unavailable(api, error) from error

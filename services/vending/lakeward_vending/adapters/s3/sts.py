@@ -1,0 +1,108 @@
+"""AssumeRole, of AWS and of stores that speak its protocol."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode, urlsplit
+
+from lakeward_vending.adapters.s3 import failures, granted
+from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.signing import sigv4
+from lakeward_vending.domain.signing.request import Signable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lakeward_vending.adapters.network.calls import HttpCalls
+    from lakeward_vending.application.ports import Clock, SigningKey
+    from lakeward_vending.domain.client_properties import SessionCredential
+
+_OK: Final = 200
+_VERSION: Final = "2011-06-15"
+_FORM: Final = "application/x-www-form-urlencoded; charset=utf-8"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RoleRequest:
+    """A role to assume.
+
+    Attributes:
+        url: of the STS.
+        role: its ARN or what the store takes for one; None where the store needs none.
+        session_name: goes into the store's audit log.
+        policy: narrows the session; None for all that the role may.
+        seconds: how long the session is asked to last.
+    """
+
+    url: str
+    region: str
+    role: str | None
+    session_name: str
+    policy: str | None
+    seconds: int
+    external_id: str | None
+    tags: Mapping[str, str]
+
+
+def session_name_of(principal: str) -> str:
+    """A session's name for a principal: tells callers apart in the store's audit log, and says nothing about them."""
+    return f"lakeward-{hashlib.sha256(principal.encode()).hexdigest()[:16]}"
+
+
+async def assume_role(request: RoleRequest, key: SigningKey, *, calls: HttpCalls, clock: Clock) -> SessionCredential:
+    """A session of the role.
+
+    Raises:
+        Refusal: CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE, ADDRESS_DENIED.
+    """
+    body = urlencode(_form(request)).encode()
+    url = urlsplit(request.url)
+    signable = Signable(
+        method="POST",
+        authority=url.netloc,
+        path=url.path or "/",
+        query=(),
+        headers={"content-type": _FORM},
+        payload_hash=hashlib.sha256(body).hexdigest(),
+        access=Access.READ,
+        keys=(),
+    )
+    signed = sigv4.sign(
+        signable,
+        region=request.region,
+        access_key_id=key.access_key_id,
+        secret_access_key=key.secret_access_key,
+        session_token=key.session_token,
+        now=clock.now(),
+        service="sts",
+    )
+    headers = {"content-type": _FORM} | signed
+    reply = await calls.send(
+        "POST", request.url, headers=headers, body=body, repeatable=True, limit=granted.MAX_REPLY_BYTES
+    )
+    if reply.status != _OK:
+        if failures.is_passing(reply):
+            raise failures.of_reply(request.url, reply)
+        raise failures.not_issued(request.url, f"{reply.status} {reply.body[:500]!r}")
+    return granted.of_xml(request.url, reply.body)
+
+
+def _form(request: RoleRequest) -> dict[str, str]:
+    form = {
+        "Action": "AssumeRole",
+        "Version": _VERSION,
+        "RoleSessionName": request.session_name,
+        "DurationSeconds": str(request.seconds),
+    }
+    if request.role is not None:
+        form["RoleArn"] = request.role
+    if request.policy is not None:
+        form["Policy"] = request.policy
+    if request.external_id is not None:
+        form["ExternalId"] = request.external_id
+    for number, (name, value) in enumerate(request.tags.items(), 1):
+        form[f"Tags.member.{number}.Key"] = name
+        form[f"Tags.member.{number}.Value"] = value
+    return form

@@ -1,0 +1,251 @@
+"""Mark a warehouse's place in its store, and take the mark away. `domain.place_marks` says what marks are and where."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from typing import TYPE_CHECKING, Final
+
+from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.application.storages import storage_of
+from lakeward_vending.domain import place_marks
+from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.permit import Purpose
+from lakeward_vending.domain.place_marks import PlaceMark
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import AsyncIterator, Collection
+    from uuid import UUID
+
+    from lakeward_locations import Location
+    from lakeward_vending.application.ports import ObjectStore, Secrets
+    from lakeward_vending.application.storages import Backends
+    from lakeward_vending.domain.permit import Permit
+
+_log = logging.getLogger(__name__)
+
+_CONTENT_TYPE: Final = "application/json"
+_ATTEMPTS: Final = 3
+_PAGE: Final = 1000
+# Enclosing places are asked about at once, but not all of the hundreds that a prefix of one-letter segments has.
+_ASKED_AT_ONCE: Final = 8
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FoundMark:
+    """A mark that stands in the way.
+
+    Attributes:
+        location: its own.
+        mark: None for an object that is no mark.
+    """
+
+    location: str
+    mark: PlaceMark | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Claimed:
+    """What came of a claim.
+
+    Attributes:
+        other: whose the place is already; None: it is the claimant's.
+        fresh: whether the mark was made now.
+    """
+
+    other: FoundMark | None
+    fresh: bool
+
+
+async def claim_place(
+    permit: Permit,
+    profile: bytes,
+    *,
+    installation: UUID,
+    claimed_at: dt.datetime,
+    takes_over: Collection[UUID],
+    skip: bool,
+    secrets: Secrets,
+    backends: Backends,
+) -> Claimed:
+    """Mark the permit's location as its warehouse's, unless it, or a place above or below it, is another's.
+
+    The mark of the place itself is written on the condition that none is there, so of two claims at once one wins. The mark for
+    places above and below is written before others' are looked for, so of two claims at once at least one sees the other. A
+    credential that may not write at the top of the bucket makes no such mark: then the same place alone is told.
+
+    Args:
+        permit: to validate, for the warehouse's base.
+        profile: of the storage.
+        installation: whose warehouse it is.
+        claimed_at: now.
+        takes_over: warehouses of the installation that are no more, whose marks are replaced.
+        skip: whether the operator wants no store to be touched.
+        secrets: has the permit's secret.
+        backends: the storage kinds.
+
+    Raises:
+        Refusal: PERMIT_REFUSED, NO_SUCH_SECRET, and those of the store.
+    """
+    permit.require(Purpose.VALIDATE, Access.READ_WRITE_DELETE)
+    if skip:
+        return Claimed(None, fresh=False)
+    mark = PlaceMark(installation, permit.warehouse_id, claimed_at)
+    place = await _open(permit, profile, secrets=secrets, backends=backends)
+    claimed = await place.mark(mark, takes_over)
+    if claimed.other is not None:
+        return claimed
+    other = await place.look_around(mark, takes_over)
+    if other is None:
+        return claimed
+    if claimed.fresh:
+        await place.unmark(permit.warehouse_id, claimed_before=None)
+    return Claimed(other, fresh=False)
+
+
+async def release_place(
+    permit: Permit,
+    profile: bytes,
+    *,
+    claimed_before: dt.datetime | None,
+    skip: bool,
+    secrets: Secrets,
+    backends: Backends,
+) -> None:
+    """Take the marks away that the permit's warehouse has at its location; another's stay.
+
+    Args:
+        permit: as for `claim_place`.
+        profile: the same.
+        claimed_before: spares what was marked then or later; None: spares nothing.
+        skip: whether the operator wants no store to be touched.
+        secrets: has the permit's secret.
+        backends: the storage kinds.
+
+    Raises:
+        Refusal: as `claim_place`.
+    """
+    permit.require(Purpose.VALIDATE, Access.READ_WRITE_DELETE)
+    if skip:
+        return
+    place = await _open(permit, profile, secrets=secrets, backends=backends)
+    await place.unmark(permit.warehouse_id, claimed_before=claimed_before)
+
+
+async def _open(permit: Permit, profile: bytes, *, secrets: Secrets, backends: Backends) -> _Place:
+    storage = await storage_of(permit, profile, secrets=secrets)
+    return _Place(permit.location, await backends.of(storage.profile).open(storage))
+
+
+class _Place:
+    """One warehouse's base in its store."""
+
+    def __init__(self, base: Location, store: ObjectStore) -> None:
+        self._base = base
+        self._store = store
+
+    async def mark(self, mark: PlaceMark, takes_over: Collection[UUID]) -> Claimed:
+        """Mark the place itself.
+
+        It is looked for before it is written, since there are stores that heed no condition and don't say so; by a listing, since
+        others deny to read what is not there.
+        """
+        key = place_marks.own_key(self._base)
+        found = FoundMark(self._location(key), None)
+        for _ in range(_ATTEMPTS):
+            listed = key in await self._store.list_page(key, limit=1)
+            if not listed and await self._written(key, mark):
+                return Claimed(None, fresh=True)
+            try:
+                found = FoundMark(found.location, await self._read(key))
+            except _Gone:
+                continue
+            if found.mark is not None and found.mark.is_of(mark):
+                return Claimed(None, fresh=False)
+            if not _is_one_of(takes_over, found.mark, of=mark):
+                return Claimed(found, fresh=False)
+            await self._store.delete([key])
+        return Claimed(found, fresh=False)
+
+    async def look_around(self, mark: PlaceMark, takes_over: Collection[UUID]) -> FoundMark | None:
+        """A mark of another's above or below, once this one is there to be seen."""
+        own = place_marks.listed_key(self._base, mark.warehouse_id)
+        try:
+            await self._written(own, mark)
+            async for key in self._around():
+                if key == own:
+                    continue
+                try:
+                    found = await self._read(key)
+                except _Gone:
+                    continue
+                if not _is_one_of(takes_over, found, of=mark):
+                    return FoundMark(self._location(key), found)
+                await self._store.delete([key])
+        except Refusal as refusal:
+            if refusal.reason != Reason.REASON_STORE_DENIED:
+                raise
+            # a credential for a prefix alone; marks of the same place are all that it can see
+            _log.info("a credential may not mark places at the top of its bucket", extra={"base": str(self._base)})
+        return None
+
+    async def unmark(self, warehouse_id: UUID, *, claimed_before: dt.datetime | None) -> None:
+        """Take the warehouse's marks away, the one that guards the place last."""
+        for key in (place_marks.listed_key(self._base, warehouse_id), place_marks.own_key(self._base)):
+            try:
+                found = await self._read(key)
+                if found is None or found.warehouse_id != warehouse_id:
+                    continue
+                if claimed_before is None or found.claimed_at < claimed_before:
+                    await self._store.delete([key])
+            except _Gone:
+                continue
+            except Refusal as refusal:
+                if refusal.reason != Reason.REASON_STORE_DENIED or key == place_marks.own_key(self._base):
+                    raise
+
+    async def _written(self, key: str, mark: PlaceMark) -> bool:
+        """Whether the object was written now, and was not there before."""
+        try:
+            await self._store.write(key, mark.dump(), content_type=_CONTENT_TYPE)
+        except Refusal as refusal:
+            if refusal.reason != Reason.REASON_FILE_EXISTS:
+                raise
+            return False
+        return True
+
+    async def _read(self, key: str) -> PlaceMark | None:
+        """The mark; None for what is none. Raises _Gone where nothing is there any more."""
+        try:
+            return place_marks.parse(await self._store.read(key, limit=place_marks.MAX_BYTES))
+        except Refusal as refusal:
+            if refusal.reason == Reason.REASON_FILE_UNREADABLE:
+                return None
+            if refusal.reason == Reason.REASON_FILE_NOT_FOUND:
+                raise _Gone from refusal
+            raise
+
+    async def _around(self) -> AsyncIterator[str]:
+        """The keys of marks here and below, and then of those above."""
+        for key in await self._store.list_page(place_marks.below_prefix(self._base), limit=_PAGE):
+            yield key
+        prefixes = place_marks.above_prefixes(self._base)
+        for start in range(0, len(prefixes), _ASKED_AT_ONCE):
+            asked = prefixes[start : start + _ASKED_AT_ONCE]
+            for keys in await asyncio.gather(*(self._store.list_page(prefix, limit=_PAGE) for prefix in asked)):
+                for key in keys:
+                    yield key
+
+    def _location(self, key: str) -> str:
+        return f"{self._base.scheme}://{self._base.host}/{key}"
+
+
+class _Gone(Exception):  # noqa: N818 - it says what is the case
+    """The object went since it was seen."""
+
+
+def _is_one_of(ended: Collection[UUID], found: PlaceMark | None, *, of: PlaceMark) -> bool:
+    """Whether a mark is of a warehouse of the same installation that is no more."""
+    return found is not None and found.installation == of.installation and found.warehouse_id in ended

@@ -1,0 +1,73 @@
+"""The policy that confines a vended S3 credential to one location."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+
+from lakeward_vending.domain.access import Access
+
+if TYPE_CHECKING:
+    from lakeward_locations import Location
+
+_READ: Final = ("s3:GetObject", "s3:GetObjectVersion")
+_WRITE: Final = ("s3:PutObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts")
+_DELETE: Final = ("s3:DeleteObject",)
+_ACTIONS: Final = {
+    Access.READ: _READ,
+    Access.READ_WRITE: _READ + _WRITE,
+    Access.READ_WRITE_DELETE: _READ + _WRITE + _DELETE,
+}
+_PARTITIONS: Final = (
+    ("cn-", "aws-cn"),
+    ("us-gov-", "aws-us-gov"),
+    ("us-isob-", "aws-iso-b"),
+    ("us-isof-", "aws-iso-f"),
+    ("eu-isoe-", "aws-iso-e"),
+    ("us-iso-", "aws-iso"),
+    ("eusc-", "aws-eusc"),
+)
+_ROLE: Final = re.compile(r"arn:(aws[a-z-]*):")
+_PATTERN_MARK: Final = re.compile(r"[*?]|\$(?=\{)")
+
+
+def build(location: Location, *, access: Access, partition: str, kms_key: str | None) -> str:
+    """A session policy for AssumeRole, as short as it can be: STS limits its packed size.
+
+    Args:
+        location: the directory that is opened; what lies below it, not a sibling that begins with its name.
+        access: what may be done there.
+        partition: "aws", "aws-cn" and so on; see `partition_of`.
+        kms_key: the ARN of the bucket's key, or None.
+    """
+    bucket = f"arn:{partition}:s3:::{location.bucket}"
+    inside = f"{escape(location.prefix)}*"
+    statements: list[dict[str, object]] = [
+        _allow("TableAccess", _ACTIONS[access], f"{bucket}/{inside}"),
+        _allow("ListBucketForFolder", ("s3:ListBucket",), bucket)
+        | {"Condition": {"StringLike": {"s3:prefix": inside}}},
+        _allow("GetBucketLocation", ("s3:GetBucketLocation",), bucket),
+    ]
+    if kms_key is not None:
+        # a reader needs no new data keys
+        actions = ("kms:Decrypt",) if access is Access.READ else ("kms:Decrypt", "kms:GenerateDataKey")
+        statements.append(_allow("KmsAccess", actions, kms_key))
+    return json.dumps({"Version": "2012-10-17", "Statement": statements}, separators=(",", ":"), ensure_ascii=False)
+
+
+def partition_of(*, role: str | None, region: str) -> str:
+    """The ARN partition of a role, else of a region; "aws" where neither says."""
+    named = _ROLE.match(role or "")
+    if named is not None:
+        return named[1]
+    return next((partition for prefix, partition in _PARTITIONS if region.lower().startswith(prefix)), "aws")
+
+
+def escape(key: str) -> str:
+    """A key as the literal part of a policy's pattern, as AWS reads it. A "$" alone begins no variable, and stays as it is."""
+    return _PATTERN_MARK.sub(lambda mark: f"${{{mark[0]}}}", key)
+
+
+def _allow(sid: str, actions: tuple[str, ...], resource: str) -> dict[str, object]:
+    return {"Sid": sid, "Effect": "Allow", "Action": list(actions), "Resource": resource}

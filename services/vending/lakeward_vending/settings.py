@@ -1,0 +1,22 @@
+"""What vending is told at start."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from lakeward_servicekit.settings.caches import CacheSettings
+from lakeward_servicekit.settings.postgres import PostgresSettings
+from lakeward_servicekit.settings.secret_store import SecretSettings
+from lakeward_servicekit.settings.server import ServerSettings
+from lakeward_servicekit.settings.storage import StorageSettings
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class VendingSettings:
+    """Everything that vending reads."""
+
+    server: ServerSettings
+    postgres: PostgresSettings
+    secrets: SecretSettings
+    storage: StorageSettings
+    caches: CacheSettings
