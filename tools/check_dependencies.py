@@ -44,11 +44,14 @@ def main() -> int:
         folder = manifest.parent
         if folder.name == "protocol":
             continue
+        package = next(folder.glob("lakeward_*"))
         command = [
             sys.executable,
             "-m",
             "deptry",
-            str(next(folder.glob("lakeward_*"))),
+            str(package),
+            "--known-first-party",
+            package.name,
             "--config",
             str(manifest),
             "--package-module-name-map",

@@ -16,14 +16,13 @@ import click
 from lakeward_cli.composing import one_process
 from lakeward_cli.furnishing import furnish
 from lakeward_cli.migrating import migrate_all
-from lakeward_cli.serving import loaded
 from lakeward_cli.settings import EverySetting
-from lakeward_cli.signals import told_to_stop
 from lakeward_cli.snippets import shown
 from lakeward_components import databases
 from lakeward_components.embedded import Components, components, first_to_end
 from lakeward_gateway.server import bound_socket
 from lakeward_gateway.server import serve as serve_http
+from lakeward_servicekit.process import loaded, told_to_stop
 
 _log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from typing import Final
 
 import click
 
-from lakeward_cli.serving import loaded
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.postgres.pools import open_pool
+from lakeward_servicekit.process import loaded
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.settings.server import ServerSettings
 

@@ -8,12 +8,12 @@ from typing import Final
 
 import click
 
-from lakeward_cli.serving import loaded
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.postgres.migrating import migrate as migrate_schema
 from lakeward_servicekit.postgres.migrating import newest_of
 from lakeward_servicekit.postgres.pools import open_pool
 from lakeward_servicekit.postgres.schemas import version_of
+from lakeward_servicekit.process import loaded
 from lakeward_servicekit.settings.postgres import PostgresSettings
 
 # Authz first and the catalog last: a catalog that is ready finds the others ready.

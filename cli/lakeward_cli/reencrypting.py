@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import click
 
-from lakeward_cli.serving import loaded
+from lakeward_servicekit.process import loaded
 from lakeward_servicekit.settings.observability import LogSettings
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.settings.secret_store import SecretSettings

@@ -13,10 +13,9 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
-from lakeward_cli.serving import loaded
-from lakeward_cli.signals import told_to_stop
 from lakeward_components.child import SELF, launched
 from lakeward_gateway.server import bound_socket
+from lakeward_servicekit.process import loaded, told_to_stop
 from lakeward_servicekit.settings.server import ServerSettings
 
 _log = logging.getLogger(__name__)

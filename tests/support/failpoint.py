@@ -25,16 +25,16 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from lakeward_authz.bootstrap import authz
 from lakeward_catalog.adapters.postgres import tabular_changes
 from lakeward_catalog.bootstrap import catalog
-from lakeward_cli import serving
-from lakeward_cli.joining import Joined
-from lakeward_cli.settings import CatalogAlone, EverySetting
-from lakeward_cli.signals import told_to_stop
+from lakeward_catalog.settings import Alone
+from lakeward_cli.settings import EverySetting
 from lakeward_gateway.bootstrap import gateway
 from lakeward_gateway.peers import Peers
 from lakeward_gateway.server import bound_socket
 from lakeward_gateway.server import serve as serve_http
 from lakeward_protocol.vending.v1 import vending_pb2
+from lakeward_servicekit.joining import Joined, serve_grpc
 from lakeward_servicekit.permits import PermitSigner, PermitVerifier
+from lakeward_servicekit.process import loaded, told_to_stop
 from lakeward_servicekit.rpc import Caller, Channel
 from lakeward_vending.bootstrap import vending
 
@@ -68,7 +68,7 @@ class Faulty:
 
 
 async def _lakeward(environ: Mapping[str, str]) -> None:
-    settings = serving.loaded(EverySetting, environ)
+    settings = loaded(EverySetting, environ)
     signer = PermitSigner(Ed25519PrivateKey.generate())
     async with AsyncExitStack() as stack:
         deciding = await stack.enter_async_context(authz(settings.authz))
@@ -107,7 +107,7 @@ async def _lakeward(environ: Mapping[str, str]) -> None:
 
 
 async def _catalog(environ: Mapping[str, str]) -> None:
-    settings = serving.loaded(CatalogAlone, environ)
+    settings = loaded(Alone, environ)
     joined = Joined("catalog", settings.joints)
     async with (
         joined.channel("authz") as authz_channel,
@@ -120,7 +120,7 @@ async def _catalog(environ: Mapping[str, str]) -> None:
             remote=True,
         ) as host,
     ):
-        await serving._serve_grpc(host, settings.endpoint.listen, joined)
+        await serve_grpc(host, settings.endpoint.listen, joined)
 
 
 if __name__ == "__main__":

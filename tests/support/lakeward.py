@@ -15,7 +15,7 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,7 +100,7 @@ def lakeward(
 ) -> Iterator[Lakeward]:
     composition: Composition = request.param
     with fresh_database(postgres_server) as database:
-        environment = _environment(database, nats_server, topic=f"t{secrets.token_hex(6)}")
+        environment = environment_of(database, nats_server, topic=f"t{secrets.token_hex(6)}")
         with running(composition, tmp_path_factory.mktemp(composition), environment) as (url, logs):
             try:
                 served = _with_warehouses(url, composition, s3_server, logs)
@@ -115,11 +115,26 @@ def lakeward_url(lakeward: Lakeward) -> str:
     return lakeward.url
 
 
+def _ours(arguments: tuple[str, ...]) -> list[str]:
+    """A command of the environment that the tests run in."""
+    return [sys.executable, "-m", "lakeward_cli", *arguments]
+
+
 @contextmanager
 def running(
-    composition: Composition, home: Path, environment: Mapping[str, str]
+    composition: Composition,
+    home: Path,
+    environment: Mapping[str, str],
+    *,
+    program: Callable[[tuple[str, ...]], list[str]] = _ours,
 ) -> Iterator[tuple[str, Mapping[str, Path]]]:
     """Migrate, start, and stop at the end.
+
+    Args:
+        composition: how the services are put together.
+        home: where each process's folder is made.
+        environment: variables of all of them.
+        program: what is run for the arguments of `lakeward`, `migrate` aside.
 
     Yields:
         The address, and each process's log.
@@ -129,7 +144,7 @@ def running(
         port = take(given=None, last=None)
         public = {**environment, "LAKEKEEPER__BIND_IP": LOOPBACK, "LAKEKEEPER__LISTEN_PORT": str(port)}
         started = [
-            stack.enter_context(_process(home / name, arguments, {**public, **own}))
+            stack.enter_context(_process(home / name, program(arguments), {**public, **own}))
             for name, arguments, own in _processes(composition, avoid=port)
         ]
         url = f"http://{LOOPBACK}:{port}"
@@ -169,7 +184,7 @@ def _text(raw: bytes) -> str:
 
 def _migrate(home: Path, environment: Mapping[str, str]) -> None:
     held = blocking.run(folder.hold(home))
-    process = _spawn("migrate", ("migrate",), held, environment)
+    process = child.spawn("migrate", _ours(("migrate",)), folder=held, environment=environment)
     try:
         blocking.run(process.finish(seconds=_MIGRATED_SECONDS))
     finally:
@@ -177,21 +192,16 @@ def _migrate(home: Path, environment: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def _process(home: Path, arguments: tuple[str, ...], environment: Mapping[str, str]) -> Iterator[Child]:
+def _process(home: Path, command: Sequence[str], environment: Mapping[str, str]) -> Iterator[Child]:
     held = blocking.run(folder.hold(home))
-    process = _spawn(home.name, arguments, held, environment)
+    process = child.spawn(home.name, command, folder=held, environment=environment)
     try:
         yield process
     finally:
         blocking.run(process.stop(signal.SIGTERM, seconds=_STOP_SECONDS))
 
 
-def _spawn(name: str, arguments: tuple[str, ...], held: folder.HeldFolder, environment: Mapping[str, str]) -> Child:
-    command = [sys.executable, "-m", "lakeward_cli", *arguments]
-    return child.spawn(name, command, folder=held, environment=environment)
-
-
-def _environment(database: str, nats: NatsServer, *, topic: str) -> Mapping[str, str]:
+def environment_of(database: str, nats: NatsServer, *, topic: str) -> Mapping[str, str]:
     """Ours without settings that some developer's shell carries, and those that every composition needs."""
     foreign = ("LAKEKEEPER__", "LAKEWARD__", "ICEBERG_REST__")
     return {

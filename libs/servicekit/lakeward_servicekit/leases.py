@@ -19,7 +19,7 @@ from lakeward_servicekit.errors import Refusal
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-_LOG: Final = logging.getLogger("lakeward.leases")
+_LOG: Final = logging.getLogger(__name__)
 LIFETIME: Final = timedelta(seconds=15)
 _RENEWALS: Final = 3  # in one lifetime, so that one that fails does not lose the lease
 _MARGIN: Final = 0.8  # of the lifetime; after it the work is stopped, before anybody else may begin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from lakeward_servicekit.joints import Joints
 from lakeward_servicekit.settings.server import ServerSettings
 
 
@@ -16,3 +17,11 @@ class GatewaySettings:
     """
 
     server: ServerSettings
+
+
+@dataclasses.dataclass(frozen=True)
+class Alone:
+    """Of a process that hosts the gateway alone."""
+
+    joints: Joints
+    service: GatewaySettings

@@ -257,7 +257,7 @@ async def test_statements_are_logged_with_their_request_and_without_their_parame
         def emit(self, record: logging.LogRecord) -> None:
             formatted.append(JsonFormatter().format(record))
 
-    logger = logging.getLogger("lakeward.postgres.statements")
+    logger = logging.getLogger("lakeward_servicekit.postgres.statements")
     logger.setLevel(logging.INFO)
     handler = Keep()
     logger.addHandler(handler)

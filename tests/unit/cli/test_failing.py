@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward_cli.failing import EX_CONFIG, EX_UNAVAILABLE, explained
+from lakeward_cli.failing import explained
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.process import EX_CONFIG, EX_UNAVAILABLE
 from lakeward_servicekit.settings import loading
 from lakeward_servicekit.settings.server import ServerSettings
 

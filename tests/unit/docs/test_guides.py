@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click import Context
 
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_cli.main import main
@@ -53,7 +54,7 @@ def test_every_setting_that_is_named_is_known(page: Path) -> None:
 def test_every_command_that_is_named_is_there(page: Path) -> None:
     code = re.findall(r"```sh\n(.*?)```|`(lakeward [^`]+)`", page.read_text(), re.DOTALL)
     commands = {command for block in code for part in block for command in _COMMAND.findall(part)}
-    assert commands - set(main.commands) == set()
+    assert commands - set(main.list_commands(Context(main))) == set()
 
 
 def test_log_lines_to_watch_for_are_logged() -> None:

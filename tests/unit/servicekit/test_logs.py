@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +14,14 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from lakeward_servicekit.telemetry import Correlation, bind
-from lakeward_servicekit.telemetry.logs import MASK, JsonFormatter, TextFormatter, configure, masked
+from lakeward_servicekit.telemetry.logs import MASK, OURS, JsonFormatter, TextFormatter, configure, masked
+
+ROOT = Path(__file__).parents[3]
 
 
 def _record(message: str = "something happened", /, **extra: Any) -> logging.LogRecord:
-    return logging.getLogger("lakeward.test").makeRecord(
-        "lakeward.test", logging.INFO, "file.py", 7, message, (), None, extra=extra
+    return logging.getLogger("lakeward_catalog.test").makeRecord(
+        "lakeward_catalog.test", logging.INFO, "file.py", 7, message, (), None, extra=extra
     )
 
 
@@ -31,7 +34,7 @@ def _line(record: logging.LogRecord, **options: bool) -> dict[str, Any]:
 def test_a_line_is_one_json_object_with_the_call_sites_fields() -> None:
     line = _line(_record(table="ns.t", attempts=3, elapsed_ms=1.5))
     assert line["message"] == "something happened"
-    assert (line["level"], line["logger"]) == ("info", "lakeward.test")
+    assert (line["level"], line["logger"]) == ("info", "lakeward_catalog.test")
     assert (line["table"], line["attempts"], line["elapsed_ms"]) == ("ns.t", 3, 1.5)
     assert line["timestamp"].endswith("Z")
 
@@ -87,7 +90,7 @@ def test_a_message_and_fields_can_not_forge_a_line() -> None:
 
 
 def test_a_field_can_not_take_the_place_of_the_lines_own() -> None:
-    assert _line(_record(timestamp="never", logger="other"))["logger"] == "lakeward.test"
+    assert _line(_record(timestamp="never", logger="other"))["logger"] == "lakeward_catalog.test"
 
 
 def _fail() -> None:
@@ -113,14 +116,14 @@ def test_configure_sends_json_to_a_file_and_text_to_a_terminal(monkeypatch: pyte
         def isatty(self) -> bool:
             return True
 
-    root, ours = logging.getLogger(), logging.getLogger("lakeward")
+    root, ours = logging.getLogger(), logging.getLogger("lakeward_catalog")
     before = root.handlers[:], root.level, ours.level
     try:
         for stream, begins in ((io.StringIO(), "{"), (Terminal(), "")):
             monkeypatch.setattr("sys.stderr", stream)
             configure(level="info")
-            logging.getLogger("lakeward.test").info("hello", extra={"table": "t"})
-            logging.getLogger("lakeward.test").debug("unheard")
+            logging.getLogger("lakeward_catalog.test").info("hello", extra={"table": "t"})
+            logging.getLogger("lakeward_catalog.test").debug("unheard")
             logging.getLogger("boto3").info("unheard")
             (line,) = stream.getvalue().splitlines()
             assert line.startswith(begins)
@@ -129,3 +132,8 @@ def test_configure_sends_json_to_a_file_and_text_to_a_terminal(monkeypatch: pyte
         root.handlers[:] = before[0]
         root.setLevel(before[1])
         ours.setLevel(before[2])
+
+
+def test_the_level_is_for_every_package_of_ours_that_logs() -> None:
+    places = [path for folder in ("libs/*", "services/*", "cli") for path in ROOT.glob(f"{folder}/lakeward_*")]
+    assert sorted(path.name for path in places if path.name != "lakeward_protocol") == list(OURS)

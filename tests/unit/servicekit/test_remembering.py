@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 SOURCES = sorted(
     path
     for folder in ("libs", "services", "cli", "pipelines")
-    for path in (ROOT / folder).rglob("src/**/*.py")
+    for path in (ROOT / folder).rglob("lakeward_*/**/*.py")
     if "libs/protocol" not in path.as_posix()
 )
 MECHANISM = "libs/servicekit/lakeward_servicekit/remembering.py"
@@ -24,10 +24,10 @@ MECHANISM = "libs/servicekit/lakeward_servicekit/remembering.py"
 BOUNDED = frozenset({"int", "bool", "UUID", "ReasonValue"})
 # Caches whose keys are not from callers, and whose are.
 OF_OUR_OWN = {
-    "lakeward/servicekit/tls.py:_shared": "names of files, from the environment",
-    "lakeward/servicekit/tls.py:_bundle": "names of files, from the environment",
-    "lakeward/servicekit/authorization/objects.py:_text": "UUIDs",
-    "lakeward/catalog/domain/iceberg/documents.py:_decoder": "classes",
+    "lakeward_servicekit/tls.py:_shared": "names of files, from the environment",
+    "lakeward_servicekit/tls.py:_bundle": "names of files, from the environment",
+    "lakeward_servicekit/authorization/objects.py:_text": "UUIDs",
+    "lakeward_catalog/domain/iceberg/documents.py:_decoder": "classes",
 }
 
 
@@ -147,7 +147,7 @@ def test_the_walk_passes_over_caches_with_small_keys(source: str) -> None:
 
 def unbounded_caches(source: str, module: str) -> Iterator[str]:
     """Where `functools` keeps answers by keys that may be of any length, as "module:name"."""
-    if module == MECHANISM.partition("src/")[2]:
+    if MECHANISM.endswith(module):
         return
     tree = ast.parse(source)
     names = set(_names_of_caches(tree))
@@ -196,4 +196,5 @@ def _bounded(arguments: ast.arguments) -> bool:
 
 
 def _module(path: Path) -> str:
-    return path.as_posix().partition("src/")[2]
+    package = next(folder for folder in path.parents if folder.parent.joinpath("pyproject.toml").is_file())
+    return path.relative_to(package.parent).as_posix()

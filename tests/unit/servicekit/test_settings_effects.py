@@ -126,5 +126,7 @@ def _parts() -> Mapping[str, set[str]]:
 @functools.cache
 def _trees() -> list[ast.Module]:
     settings = Path(package.__path__[0])
-    files = [path for part in _PRODUCT for path in (_ROOT / part).rglob("src/**/*.py") if settings not in path.parents]
+    files = [
+        path for part in _PRODUCT for path in (_ROOT / part).rglob("lakeward_*/**/*.py") if settings not in path.parents
+    ]
     return [ast.parse(path.read_text()) for path in files if "_pb2" not in path.name]

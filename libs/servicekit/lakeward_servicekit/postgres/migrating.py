@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-_LOG: Final = logging.getLogger("lakeward.postgres.migrating")
+_LOG: Final = logging.getLogger(__name__)
 _ALEMBIC_TABLE: Final = "alembic_version"
 _LONGEST_STATEMENT: Final = "60min"
 _OLDEST: Final = "0.0.0"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from asyncpg.connection import LoggedQuery
 
-_LOG: Final = logging.getLogger("lakeward.postgres.statements")
+_LOG: Final = logging.getLogger(__name__)
 _SPACE: Final = re.compile(r"\s+")
 _LONGEST: Final = 2_000
 

@@ -42,6 +42,17 @@ _HARMLESS: Final = frozenset(
 )
 _OWN: Final = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", "color_message"})
 _DEEPEST: Final = 6
+OURS: Final = (
+    "lakeward_authz",
+    "lakeward_catalog",
+    "lakeward_cli",
+    "lakeward_components",
+    "lakeward_gateway",
+    "lakeward_locations",
+    "lakeward_servicekit",
+    "lakeward_vending",
+)
+"""Packages whose loggers the configured level is for."""
 
 
 def configure(*, level: Level = "info", format: Format = "auto", with_source: bool = False) -> None:  # noqa: A002 - the setting's name
@@ -57,7 +68,8 @@ def configure(*, level: Level = "info", format: Format = "auto", with_source: bo
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)  # libraries speak up when something is wrong
-    logging.getLogger("lakeward").setLevel(level.upper())
+    for package in OURS:
+        logging.getLogger(package).setLevel(level.upper())
     # What these would cost for each record is paid by call sites that want it.
     logging.logProcesses = logging.logThreads = logging.logMultiprocessing = False
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import logging
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from lakeward_cli.settings import Joints
-from lakeward_gateway.health import Probe
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.rpc import Channel, ChannelSecurity, ServerSecurity, connect, is_serving
+from lakeward_servicekit.joints import Joints
+from lakeward_servicekit.process import told_to_stop
+from lakeward_servicekit.rpc import Channel, ChannelSecurity, Host, ServerSecurity, connect, is_serving
 from lakeward_servicekit.settings.problems import Problem, SettingsError
 from lakeward_servicekit.settings.services import TlsSettings
 from lakeward_servicekit.workload import WorkloadIdentity, WorkloadVerifier, private_key_of
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _PRIVATE_KEY: Final = "LAKEWARD__WORKLOAD__PRIVATE_KEY"
 _PEERS: Final = "LAKEWARD__WORKLOAD__PEERS"
-_PATIENCE: Final = 2.0
+PATIENCE: Final = 2.0
+"""Seconds that a peer is given to say how it is."""
+_log: Final = logging.getLogger(__name__)
 
 
 class Joined:
@@ -103,21 +105,24 @@ def _channel_security(tls: TlsSettings) -> ChannelSecurity | None:
     return ChannelSecurity(tls.ca_file.read_bytes(), tls.cert_file.read_bytes(), tls.key_file.read_bytes())
 
 
-async def probe_peer(service: str, channel: Channel) -> Probe:
-    """How a peer says that it is."""
-    return Probe(service, "grpc", await is_serving(channel, seconds=_PATIENCE), datetime.now(UTC))
-
-
-async def probe_peers(channels: Sequence[tuple[str, Channel]]) -> Sequence[Probe]:
-    """How peers say that they are."""
-    return [await probe_peer(service, channel) for service, channel in channels]
-
-
 async def ask(service: str, channel: Channel) -> None:
     """Ask a peer that a host can't serve without; for `Host.add_probe`.
 
     Raises:
         Refusal: SERVICE_UNAVAILABLE.
     """
-    if not await is_serving(channel, seconds=_PATIENCE):
+    if not await is_serving(channel, seconds=PATIENCE):
         raise Refusal(Reason.REASON_SERVICE_UNAVAILABLE, f"{service} does not serve at the moment", service=service)
+
+
+async def serve_grpc(host: Host, listen: str, joined: Joined) -> None:
+    """Serve a service over gRPC until told to stop.
+
+    Args:
+        host: the service.
+        listen: `host:port`.
+        joined: its joints.
+    """
+    async with host.serve(listen, security=joined.server_security(), workloads=joined.workloads()) as port:
+        _log.info("serving", extra={"service": host.name, "listen": listen, "port": port})
+        await told_to_stop()

@@ -1,0 +1,120 @@
+"""The server's commands. Each imports what it runs when it runs, so that `lakeward version` costs nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Coroutine
+from importlib.metadata import entry_points
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import click
+
+SERVICES: Final = ("catalog", "authz", "vending", "gateway")
+_SERVE: Final = "lakeward.services"  # group of entry points: what `python -m` runs in each service's own distribution
+
+
+@click.command()
+def version() -> None:
+    """Print the version."""
+    click.echo(installed("lakeward-server"))
+
+
+@click.command()
+@click.argument("service", required=False, type=click.Choice(SERVICES))
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Processes that host everything and share one listener. Pods need one each: scale pods instead.",
+)
+@click.option("--fd", type=int, hidden=True, help="A listening socket that the parent handed over.")
+def serve(service: str | None, workers: int, fd: int | None) -> None:
+    """Serve everything in one process, or one SERVICE that meets the others over gRPC."""
+    if service is not None:
+        if workers > 1:
+            raise click.UsageError(
+                "--workers goes with all services in a process; start more pods of one service instead"
+            )
+        (found,) = entry_points(group=_SERVE, name=service)
+        _run(found.load()(os.environ))
+    if workers > 1:
+        from lakeward_cli.workers import serve_many  # noqa: PLC0415 - see the module
+
+        _run(serve_many(workers, os.environ))
+    from lakeward_cli.serving import serve_all  # noqa: PLC0415 - see the module
+
+    _run(serve_all(os.environ, fd=fd))
+
+
+@click.command()
+@click.option(
+    "--home",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=lambda: Path(os.environ.get("LAKEWARD_HOME", ".lakeward")),
+    help="Where state is kept; LAKEWARD_HOME, else .lakeward.",
+)
+def up(home: Path) -> None:
+    """Start the embedded catalog: Postgres, NATS and an S3 store too. Ctrl-C ends what it started, and nothing else."""
+    from lakeward_cli.embedded import up as start  # noqa: PLC0415 - see the module
+
+    _run(start(home, os.environ))
+
+
+@click.command()
+def migrate() -> None:
+    """Bring the schemas of all services to what this release needs. May be repeated, and may skip releases."""
+    from lakeward_cli.migrating import migrate as run  # noqa: PLC0415 - see the module
+
+    _run(run(os.environ))
+
+
+@click.command("wait-for-db")
+@click.option("-r", "--retries", default=15, show_default=True, help="Attempts.")
+@click.option("-b", "--backoff", default=2.0, show_default=True, help="Seconds between attempts.")
+@click.option("-m", "--migrated", is_flag=True, help="Wait until the schemas are what this release needs, too.")
+def wait_for_db(retries: int, backoff: float, *, migrated: bool) -> None:
+    """Wait until Postgres answers."""
+    from lakeward_cli.migrating import wait  # noqa: PLC0415 - see the module
+
+    _run(wait(os.environ, retries=retries, backoff=backoff, migrated=migrated))
+
+
+@click.command()
+@click.option("-s", "--server", "server", is_flag=True, help="Ask the running server; the default.")
+@click.option("-d", "--database", "database", is_flag=True, help="Ask Postgres.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Ask both.")
+def healthcheck(*, server: bool, database: bool, everything: bool) -> None:
+    """Exit 0 where what was asked is well, else 1."""
+    from lakeward_cli.health import check  # noqa: PLC0415 - see the module
+
+    ask_database = database or everything
+    _run(check(os.environ, server=server or everything or not ask_database, database=ask_database))
+
+
+@click.command()
+def reencrypt() -> None:
+    """Put every storage secret under the first key of the ring. May run while others serve, and may be repeated."""
+    from lakeward_cli.reencrypting import reencrypt as run  # noqa: PLC0415 - see the module
+
+    _run(run(os.environ))
+
+
+@click.command()
+@click.argument("what", type=click.Choice(("show", "check")))
+def config(what: str) -> None:
+    """Show the effective configuration with secrets masked, or check it."""
+    from lakeward_cli.configuration import check, show  # noqa: PLC0415 - see the module
+
+    _run((show if what == "show" else check)(os.environ))
+
+
+def _run(command: Coroutine[Any, Any, int | None]) -> NoReturn:
+    """Run a command to its exit status; what a user can mend is one message, not a stack."""
+    from lakeward_cli.failing import explained  # noqa: PLC0415 - see the module
+    from lakeward_servicekit.process import run  # noqa: PLC0415 - see the module
+
+    with explained():
+        run(command)

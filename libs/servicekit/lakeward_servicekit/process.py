@@ -1,0 +1,87 @@
+"""The life of a process: settings and log at its start, waiting to be told to stop, and how it ends when it can't go on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, NoReturn, TypeVar
+
+import uvloop
+
+from lakeward_servicekit.allocation import give_back_large_blocks
+from lakeward_servicekit.errors import Refusal
+from lakeward_servicekit.postgres.schemas import SchemaMismatch
+from lakeward_servicekit.settings.loading import load
+from lakeward_servicekit.settings.observability import LogSettings
+from lakeward_servicekit.settings.problems import SettingsError
+from lakeward_servicekit.telemetry.logs import configure
+
+_log: Final = logging.getLogger(__name__)
+T = TypeVar("T")
+
+# sysexits.h: the configuration is wrong; a service that is needed is not there.
+EX_CONFIG: Final = 78
+EX_UNAVAILABLE: Final = 69
+_INTERRUPTED: Final = 130
+
+
+def loaded(shape: type[T], environ: Mapping[str, str]) -> T:
+    """Settings from the environment, with the log set up and told of every warning.
+
+    Raises:
+        SettingsError: with everything that is wrong.
+    """
+    log = load(LogSettings, environ).settings
+    configure(level=log.level, format=log.format, with_source=log.with_source)
+    found = load(shape, environ)
+    for warning in found.warnings:
+        _log.warning("a setting has no effect", extra={"warning": warning})
+    return found.settings
+
+
+async def told_to_stop() -> None:
+    """Return at the first SIGINT or SIGTERM; a second one is not caught, and ends the process at once."""
+    loop, told = asyncio.get_running_loop(), asyncio.Event()
+    caught = (signal.SIGINT, signal.SIGTERM)
+    for number in caught:
+        loop.add_signal_handler(number, told.set)
+    try:
+        await told.wait()
+    finally:
+        for number in caught:
+            loop.remove_signal_handler(number)
+
+
+def run(main: Coroutine[Any, Any, int | None]) -> NoReturn:
+    """Run a process to its exit status; what a user can mend is one message, not a stack."""
+    give_back_large_blocks()
+    with explained():
+        try:
+            sys.exit(uvloop.run(main) or 0)
+        except KeyboardInterrupt:
+            sys.exit(_INTERRUPTED)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn failures that a user can mend into one message and an exit status."""
+    try:
+        yield
+    except SettingsError as error:
+        end(str(error), EX_CONFIG)
+    except SchemaMismatch as error:
+        end(str(error), 1)
+    except Refusal as refusal:
+        end(refusal.message, EX_UNAVAILABLE)
+    except OSError as error:
+        end(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 1)
+
+
+def end(message: str, status: int) -> NoReturn:
+    """Say why on stderr, and exit."""
+    sys.stderr.write(f"lakeward: {message}\n")
+    sys.exit(status)

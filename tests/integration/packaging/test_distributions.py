@@ -1,0 +1,68 @@
+"""Each service from its own distribution alone: four environments that were empty before, and Lakeward over them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import httpx
+import pytest
+
+from lakeward_components.nats import NatsServer
+from tests.support.lakeward import SERVICES, Composition, environment_of, running
+
+pytestmark = pytest.mark.integration
+
+ROOT = Path(__file__).parents[3]
+FOUND = "import pkgutil; print(*(found.name for found in pkgutil.iter_modules() if found.name.startswith('lakeward')))"
+
+
+@pytest.fixture(scope="module")
+def pythons(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """By service, the interpreter of an environment into which its distribution was installed, and nothing else."""
+    wheels = tmp_path_factory.mktemp("wheels")
+    sources = [str(path.parent) for folder in ("libs", "services") for path in ROOT.glob(f"{folder}/*/pyproject.toml")]
+    pip(Path(sys.executable), "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(wheels), *sources)
+    found = {}
+    for service in SERVICES:
+        home = tmp_path_factory.mktemp(service)
+        venv.create(home, with_pip=True)
+        found[service] = home / "bin" / "python"
+        constraints = str(ROOT / "constraints.txt")
+        pip(found[service], "install", "--find-links", str(wheels), "--constraint", constraints, f"lakeward-{service}")
+    return found
+
+
+def pip(python: Path, *arguments: str) -> None:
+    subprocess.run([python, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments], check=True)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_brings_libraries_and_no_other_service(service: str, pythons: Mapping[str, Path]) -> None:
+    found = subprocess.run([pythons[service], "-c", FOUND], check=True, capture_output=True, text=True).stdout
+    packages = set(found.split())
+    assert f"lakeward_{service}" in packages
+    others = {f"lakeward_{other}" for other in (*SERVICES, "cli", "components", "pipelines") if other != service}
+    assert packages & others == set()
+
+
+def test_four_services_serve_from_their_own_distributions(
+    pythons: Mapping[str, Path],
+    make_database: Callable[[], str],
+    nats_server: NatsServer,
+    tmp_path: Path,
+    unique_name: str,
+) -> None:
+    def module(arguments: tuple[str, ...]) -> list[str]:
+        _, service = arguments
+        return [str(pythons[service]), "-m", f"lakeward_{service}"]
+
+    environment = environment_of(make_database(), nats_server, topic=unique_name)
+    with running(Composition.FOUR_PROCESSES, tmp_path, environment, program=module) as (url, _):
+        made = httpx.post(f"{url}/management/v1/bootstrap", json={"accept-terms-of-use": True})
+        assert made.status_code == httpx.codes.NO_CONTENT, made.text
+        told = httpx.get(f"{url}/management/v1/info").json()
+        assert told["bootstrapped"] is True
