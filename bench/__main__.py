@@ -22,7 +22,7 @@ from typing import Final
 
 import psutil
 
-from bench import big_metadata, commit, layers, listing, load_table, memory, sign, strangers
+from bench import big_metadata, commit, layers, listing, load_table, memory, sign, store_client, strangers
 from bench.figures import Figure, Verdict, table
 from bench.generators import MissingToolError, wrk_program
 from bench.machine import this_machine
@@ -39,7 +39,7 @@ BENCHES: Final = (
     memory.BENCH,
 )
 # asked for by name: they explain figures, and are none
-EXPLANATIONS: Final = (layers.BENCH,)
+EXPLANATIONS: Final = (layers.BENCH, store_client.BENCH)
 _COMPOSITIONS: Final = {
     "one": (Composition.ONE_PROCESS,),
     "four": (Composition.FOUR_PROCESSES,),
@@ -80,8 +80,11 @@ def _measured(home: Path, plan: Plan, benches: Sequence[str], compositions: Sequ
         return
     with stack(home) as parts:
         print(this_machine(postgres_programs=parts.postgres.programs, wrk=wrk))
+        if store_client.BENCH in benches:
+            with _told(store_client.BENCH):
+                yield from store_client.run(parts, plan)
         for composition in compositions:
-            if set(benches) - {strangers.BENCH, big_metadata.BENCH, memory.BENCH}:
+            if set(benches) - {strangers.BENCH, big_metadata.BENCH, memory.BENCH, store_client.BENCH}:
                 yield from _of_composition(parts, composition, plan, benches, cores)
             if strangers.BENCH in benches:
                 with _told(f"{strangers.BENCH}, {composition}"):
