@@ -27,7 +27,8 @@ from bench.figures import Figure, Verdict, table
 from bench.generators import MissingToolError, wrk_program
 from bench.machine import this_machine
 from bench.plan import FULL, QUICK, Plan
-from bench.stack import Composition, Stack, lakeward, stack
+from bench.stack import Stack, lakeward, stack
+from tests.support.installations import Composition
 
 BENCHES: Final = (
     load_table.BENCH,
@@ -107,7 +108,7 @@ def _of_composition(
             wanted[listing.BENCH] = lambda: asyncio.run(listing.run(served, plan, say=print))
         for bench, measure in wanted.items():
             if bench in benches:
-                with _told(f"{bench}, {composition}"):
+                with _told(f"{bench}, {composition.value.replace('_', ' ')}"):
                     yield from measure()
 
 

@@ -15,8 +15,9 @@ from bench.generators import Wrk, run_pgbench
 from bench.loads import CLIENT_MANAGED, NAMESPACE, WRITTEN, Leg, legs, load, prepare
 from bench.meter import Usage, metered
 from bench.plan import Plan
-from bench.stack import Composition, Lakeward, Stack
+from bench.stack import Lakeward, Stack
 from bench.warehouse import Warehouse, make_warehouse
+from tests.support.installations import Composition
 
 BENCH: Final = "load_table"
 _BOUNDS: Final = {Composition.ONE_PROCESS: (0.20, 0.10), Composition.FOUR_PROCESSES: (0.10, 0.05)}

@@ -12,9 +12,10 @@ import psutil
 
 from bench.figures import Better, Figure
 from bench.plan import Plan
-from bench.stack import command, foreign_removed, serves
+from bench.stack import command, serves
 from lakeward_components import blocking
 from lakeward_components.ports import LOOPBACK, take
+from tests.support.installations import foreign_removed
 
 BENCH: Final = "memory"
 _GOAL: Final = 200.0

@@ -32,7 +32,8 @@ from schemathesis.specs.openapi.checks import (
 from lakeward_gateway.dialects.management import unsupported
 from tests.conformance.documents import document
 from tests.conformance.specifications import anonymous
-from tests.support.lakeward import Composition, Lakeward
+from tests.support.installations import Composition
+from tests.support.lakeward import Lakeward
 
 if TYPE_CHECKING:
     Case = schemathesis.Case[Any]

@@ -10,7 +10,7 @@ import pytest
 from lakeward_pipelines import demo
 from lakeward_pipelines.report import Report
 from tests.support.engines import Reach, spark_settings
-from tests.support.lakeward import Composition
+from tests.support.installations import Composition
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

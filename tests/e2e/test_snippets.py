@@ -20,7 +20,8 @@ from tests.support.engines import (
     pyiceberg_snippet,
     spark_snippet,
 )
-from tests.support.lakeward import Composition, Lakeward
+from tests.support.installations import Composition
+from tests.support.lakeward import Lakeward
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines.md"
 SHOWN = Reach("http://127.0.0.1:8181/catalog", "demo")

@@ -18,8 +18,8 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -27,7 +27,7 @@ from typing import Final
 import httpx
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from lakeward_components import child, folder
+from lakeward_components import blocking, child, folder
 from lakeward_components.child import Child
 from lakeward_components.nats import NatsServer
 from lakeward_components.ports import LOOPBACK, take
@@ -62,11 +62,13 @@ class Program:
         module: of Python.
         arguments: of its command line.
         environment: the whole of it.
+        python: the interpreter.
     """
 
     module: str
     arguments: tuple[str, ...]
     environment: Mapping[str, str] = field(repr=False)
+    python: str = sys.executable
 
 
 class Process:
@@ -98,7 +100,7 @@ class Process:
         await self.kill()
         self._child = child.spawn(
             self.name,
-            [sys.executable, "-m", self.program.module, *self.program.arguments],
+            [self.program.python, "-m", self.program.module, *self.program.arguments],
             folder=await folder.hold(self._home),
             environment=self.program.environment,
         )
@@ -206,12 +208,22 @@ class Installation:
         """SIGKILL for the process that hosts a service."""
         await self.hosting(service).kill()
 
+    async def end(self) -> None:
+        """SIGKILL for all that runs, last first."""
+        for process in reversed(list(self.processes.values())):
+            await process.kill()
+
     def logs(self) -> Mapping[str, str]:
         """What each process wrote, by name."""
         return {
             name: process.log.read_text(encoding="utf-8", errors="replace") if process.log.exists() else ""
             for name, process in self.processes.items()
         }
+
+
+def foreign_removed(variables: Mapping[str, str]) -> dict[str, str]:
+    """Without settings of Lakeward that somebody's shell carries."""
+    return {name: value for name, value in variables.items() if not name.upper().startswith(_FOREIGN)}
 
 
 def environment(
@@ -225,7 +237,7 @@ def environment(
         nats_address: the way there, where it is not the direct one.
         **settings: further variables, by their whole names.
     """
-    inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith(_FOREIGN)}
+    inherited = foreign_removed(os.environ)
     events: dict[str, str] = {}
     if nats is not None:
         events = {
@@ -300,8 +312,17 @@ async def started(installation: Installation) -> AsyncIterator[Installation]:
         await installation.start()
         yield installation
     finally:
-        for process in reversed(list(installation.processes.values())):
-            await process.kill()
+        await installation.end()
+
+
+@contextmanager
+def running(installation: Installation) -> Iterator[Installation]:
+    """The same for code without an event loop."""
+    try:
+        blocking.run(installation.start())
+        yield installation
+    finally:
+        blocking.run(installation.end())
 
 
 @asynccontextmanager

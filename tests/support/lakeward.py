@@ -9,43 +9,26 @@ their own pids when the session ends, and die with it if it is killed. What they
 
 from __future__ import annotations
 
-import base64
-import enum
 import os
 import secrets
-import signal
-import sys
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from lakeward_components import blocking, child, folder, http
-from lakeward_components.child import Child
+from lakeward_components import blocking
 from lakeward_components.nats import NatsServer
-from lakeward_components.ports import LOOPBACK, take
 from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
 from lakeward_components.sigv4 import Key
 from tests.support.components import fresh_database
+from tests.support.installations import Composition, environment, migrate, planned, running
 
-SERVICES = ("authz", "vending", "catalog", "gateway")
-_READY_SECONDS = 60.0
-_MIGRATED_SECONDS = 120.0
-_STOP_SECONDS = 15.0
 _LOG_LINES = 60
-
-
-class Composition(enum.StrEnum):
-    """How the services are put together."""
-
-    ONE_PROCESS = "one_process"
-    FOUR_PROCESSES = "four_processes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +82,16 @@ def lakeward(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Lakeward]:
     composition: Composition = request.param
-    with fresh_database(postgres_server) as database:
-        environment = environment_of(database, nats_server, topic=f"t{secrets.token_hex(6)}")
-        with running(composition, tmp_path_factory.mktemp(composition), environment) as (url, logs):
-            try:
-                served = _with_warehouses(url, composition, s3_server, logs)
-            except AssertionError as error:
-                error.add_note("\n".join(f"{name} logged, in {log}:\n{_end_of(log)}" for name, log in logs.items()))
-                raise
-            yield served
+    with (
+        fresh_database(postgres_server) as database,
+        _running(composition, tmp_path_factory.mktemp(composition), database, nats_server) as (url, logs),
+    ):
+        try:
+            served = _with_warehouses(url, composition, s3_server, logs)
+        except AssertionError as error:
+            error.add_note("\n".join(f"{name} logged, in {log}:\n{_end_of(log)}" for name, log in logs.items()))
+            raise
+        yield served
 
 
 @pytest.fixture(scope="session")
@@ -115,117 +99,20 @@ def lakeward_url(lakeward: Lakeward) -> str:
     return lakeward.url
 
 
-def _ours(arguments: tuple[str, ...]) -> list[str]:
-    """A command of the environment that the tests run in."""
-    return [sys.executable, "-m", "lakeward_cli", *arguments]
-
-
 @contextmanager
-def running(
-    composition: Composition,
-    home: Path,
-    environment: Mapping[str, str],
-    *,
-    program: Callable[[tuple[str, ...]], list[str]] = _ours,
+def _running(
+    composition: Composition, home: Path, database: str, nats: NatsServer
 ) -> Iterator[tuple[str, Mapping[str, Path]]]:
-    """Migrate, start, and stop at the end.
-
-    Args:
-        composition: how the services are put together.
-        home: where each process's folder is made.
-        environment: variables of all of them.
-        program: what is run for the arguments of `lakeward`, `migrate` aside.
+    """Migrate, start, and end it with the block.
 
     Yields:
         The address, and each process's log.
     """
-    with ExitStack() as stack:
-        _migrate(home / "migrate", environment)
-        port = take(given=None, last=None)
-        public = {**environment, "LAKEKEEPER__BIND_IP": LOOPBACK, "LAKEKEEPER__LISTEN_PORT": str(port)}
-        started = [
-            stack.enter_context(_process(home / name, program(arguments), {**public, **own}))
-            for name, arguments, own in _processes(composition, avoid=port)
-        ]
-        url = f"http://{LOOPBACK}:{port}"
-        blocking.run(started[-1].until(lambda: _serves(url, behind=started[:-1]), seconds=_READY_SECONDS))
-        yield url, {process.name: process.folder.log for process in started}
-
-
-def _processes(composition: Composition, *, avoid: int) -> Iterator[tuple[str, tuple[str, ...], Mapping[str, str]]]:
-    """Name, arguments and own variables of each process; the one that answers the public comes last."""
-    if composition is Composition.ONE_PROCESS:
-        yield "lakeward", ("serve",), {}
-        return
-    shared = _joints(avoid=avoid)
-    keys = {service: Ed25519PrivateKey.generate() for service in SERVICES}
-    peers = ",".join(f"{service}:{_text(key.public_key().public_bytes_raw())}" for service, key in keys.items())
-    for service, key in keys.items():
-        own = {
-            "LAKEWARD__WORKLOAD__PRIVATE_KEY": _text(key.private_bytes_raw()),
-            "LAKEWARD__WORKLOAD__PEERS": peers,
-        }
-        yield service, ("serve", service), {**shared, **own}
-
-
-def _joints(*, avoid: int) -> Mapping[str, str]:
-    """Where the services listen and find each other."""
-    taken, settings = [avoid], {}
-    for service in ("authz", "vending", "catalog"):
-        taken.append(take(given=None, last=None, avoid=taken))
-        for what in ("LISTEN", "ADDRESS"):
-            settings[f"LAKEWARD__{service.upper()}__{what}"] = f"{LOOPBACK}:{taken[-1]}"
-    return settings
-
-
-def _text(raw: bytes) -> str:
-    return base64.b64encode(raw).decode("ascii")
-
-
-def _migrate(home: Path, environment: Mapping[str, str]) -> None:
-    held = blocking.run(folder.hold(home))
-    process = child.spawn("migrate", _ours(("migrate",)), folder=held, environment=environment)
-    try:
-        blocking.run(process.finish(seconds=_MIGRATED_SECONDS))
-    finally:
-        held.release()
-
-
-@contextmanager
-def _process(home: Path, command: Sequence[str], environment: Mapping[str, str]) -> Iterator[Child]:
-    held = blocking.run(folder.hold(home))
-    process = child.spawn(home.name, command, folder=held, environment=environment)
-    try:
-        yield process
-    finally:
-        blocking.run(process.stop(signal.SIGTERM, seconds=_STOP_SECONDS))
-
-
-def environment_of(database: str, nats: NatsServer, *, topic: str) -> Mapping[str, str]:
-    """Ours without settings that some developer's shell carries, and those that every composition needs."""
-    foreign = ("LAKEKEEPER__", "LAKEWARD__", "ICEBERG_REST__")
-    return {
-        **{name: value for name, value in os.environ.items() if not name.upper().startswith(foreign)},
-        "LAKEKEEPER__PG_DATABASE_URL_WRITE": database,
-        "LAKEKEEPER__PG_ENCRYPTION_KEY": secrets.token_urlsafe(24),
-        "LAKEKEEPER__NATS_ADDRESS": f"nats://{nats.host}:{nats.port}",
-        "LAKEKEEPER__NATS_TOPIC": topic,
-        **({"LAKEKEEPER__NATS_USER": nats.user, "LAKEKEEPER__NATS_PASSWORD": nats.password} if nats.user else {}),
-        "LAKEKEEPER__TASK_POLL_INTERVAL": "1s",
-        # long enough for Spark to be through with its own deletion
-        "LAKEWARD__PURGE_DELAY": "10s",
-    }
-
-
-async def _serves(url: str, *, behind: Sequence[Child]) -> bool:
-    for process in behind:
-        if process.exit_status is not None:
-            await process.until(_never, seconds=0)  # raises, with the end of its log
-    return (await http.request("GET", f"{url}/health")).status == httpx.codes.OK
-
-
-async def _never() -> bool:
-    return False
+    # the purge waits until Spark is through with its own deletion
+    settings = environment(database, nats, LAKEWARD__PURGE_DELAY="10s")
+    blocking.run(migrate(home, settings))
+    with running(planned(composition, home, settings)) as installation:
+        yield installation.url, {name: process.log for name, process in installation.processes.items()}
 
 
 def _with_warehouses(url: str, composition: Composition, store: S3Store, logs: Mapping[str, Path]) -> Lakeward:

@@ -11,8 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from lakeward_components import blocking
 from lakeward_components.nats import NatsServer
-from tests.support.lakeward import SERVICES, Composition, environment_of, running
+from tests.support.installations import SERVICES, Composition, Program, environment, migrate, planned, running
 
 pytestmark = pytest.mark.integration
 
@@ -50,19 +51,15 @@ def test_a_service_brings_libraries_and_no_other_service(service: str, pythons: 
 
 
 def test_four_services_serve_from_their_own_distributions(
-    pythons: Mapping[str, Path],
-    make_database: Callable[[], str],
-    nats_server: NatsServer,
-    tmp_path: Path,
-    unique_name: str,
+    pythons: Mapping[str, Path], make_database: Callable[[], str], nats_server: NatsServer, tmp_path: Path
 ) -> None:
-    def module(arguments: tuple[str, ...]) -> list[str]:
-        _, service = arguments
-        return [str(pythons[service]), "-m", f"lakeward_{service}"]
-
-    environment = environment_of(make_database(), nats_server, topic=unique_name)
-    with running(Composition.FOUR_PROCESSES, tmp_path, environment, program=module) as (url, _):
-        made = httpx.post(f"{url}/management/v1/bootstrap", json={"accept-terms-of-use": True})
+    settings = environment(make_database(), nats_server)
+    blocking.run(migrate(tmp_path, settings))
+    installation = planned(Composition.FOUR_PROCESSES, tmp_path, settings)
+    for service, process in installation.processes.items():
+        own = process.program.environment
+        process.program = Program(f"lakeward_{service}", (), own, python=str(pythons[service]))
+    with running(installation), httpx.Client(base_url=installation.url) as http:
+        made = http.post("/management/v1/bootstrap", json={"accept-terms-of-use": True})
         assert made.status_code == httpx.codes.NO_CONTENT, made.text
-        told = httpx.get(f"{url}/management/v1/info").json()
-        assert told["bootstrapped"] is True
+        assert http.get("/management/v1/info").json()["bootstrapped"] is True
