@@ -118,10 +118,6 @@ class Layout:
         """
         return namespace.join(render(self.tabular, tabular))
 
-    def move_desynchronises(self, *, reparented: bool) -> bool:
-        """Whether moving a namespace would leave its directory under a name it no longer has."""
-        return self.namespace is not None and (reparented or NAME in self.namespace)
-
     def try_below(self, base: Location) -> None:
         """Render for the names that would be worst.
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward_authz.adapters.allow_all import AllowAll
-from lakeward_authz.adapters.table import Rule, TableAuthorizer
 from lakeward_authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
 from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
@@ -21,6 +20,7 @@ from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.rpc import Caller, Host
+from tests.support.deciding import Rule, TableAuthorizer
 
 Wrap: TypeAlias = Callable[[RevisedAuthorizer], Authorizer]
 WAREHOUSE_ID, NAMESPACE_ID, TABLE_ID, VIEW_ID = (UUID(int=number) for number in range(1, 5))

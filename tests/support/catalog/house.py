@@ -18,7 +18,6 @@ from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from lakeward_authz.adapters.table import Rule, TableAuthorizer
 from lakeward_catalog.adapters.signer_scopes import SignedScopes
 from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.application.documents import Documents
@@ -54,6 +53,7 @@ from lakeward_servicekit.rpc import Caller, Host
 from tests.support.catalog.fakes import CountedIds, CountingAccess, MemoryFiles, OpenGate, PlainJudge, TokenIdentity
 from tests.support.catalog.memory import MemoryCatalog
 from tests.support.catalog.values import FreshIds, HeldClock
+from tests.support.deciding import Rule, TableAuthorizer
 
 if TYPE_CHECKING:
     from tests.support.catalog.stores import Stores  # which needs a database's driver

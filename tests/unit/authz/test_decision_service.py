@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 
 from lakeward_authz.adapters.allow_all import AllowAll
-from lakeward_authz.adapters.table import Rule, TableAuthorizer
 from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_protocol.authz.v1 import decisions_pb2 as pb
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc, principals_pb2
@@ -20,6 +19,7 @@ from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.wire import decide_request, object_message, principal_message, visible_request
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc import Call, Caller, Host
+from tests.support.deciding import Rule, TableAuthorizer
 
 CALL = Call(Caller.CALLER_CATALOG)
 TABLE = ObjectRef.table("p", UUID(int=1), UUID(int=2), namespace_id=UUID(int=3))

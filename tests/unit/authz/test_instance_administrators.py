@@ -4,7 +4,6 @@ from uuid import UUID
 
 import pytest
 
-from lakeward_authz.adapters.table import Rule, TableAuthorizer
 from lakeward_authz.application.deciding import InstanceAdministrators
 from lakeward_servicekit.authorization.actions import DATA, Action
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome
@@ -17,6 +16,7 @@ from lakeward_servicekit.authorization.principals import (
     UserId,
     user,
 )
+from tests.support.deciding import Rule, TableAuthorizer
 
 ROOT = user("oidc~root")
 TABLE = ObjectRef.table("p", UUID(int=1), UUID(int=2), namespace_id=UUID(int=3))

@@ -10,7 +10,6 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_protocol.catalog.v1 import tables_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
@@ -28,6 +27,7 @@ from tests.support.catalog.tables import (
     snapshot,
     until,
 )
+from tests.support.deciding import Rule
 
 KEPT = "write.metadata.previous-versions-max"
 DELETES = "write.metadata.delete-after-commit.enabled"

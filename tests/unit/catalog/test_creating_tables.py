@@ -12,7 +12,6 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_catalog.application.ports_access import Level
 from lakeward_catalog.domain.model import State
 from lakeward_protocol.catalog.v1 import tables_pb2
@@ -21,6 +20,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, SCHEMA, House, a_house, ident, refusal_of, table_body
 from tests.support.catalog.memory import Fate
 from tests.support.catalog.tables import STAGED, Json, commit, create, document, drop, load, once_after, prop, until
+from tests.support.deciding import Rule
 
 PLACE = "s3://lake/demo/deep/place"
 FIELD: Json = {"id": 1, "name": "id", "required": True, "type": "long"}

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import pytest
 from google.protobuf import descriptor_pool
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_protocol.catalog import v1
 from lakeward_servicekit.authorization.actions import SEEING, Action
 from lakeward_servicekit.authorization.objects import ObjectKind
@@ -20,6 +19,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc import Caller, MethodRule, failure_of, rule_of_method
 from tests.support.catalog.expectations import EXPECTED, Case
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
+from tests.support.deciding import Rule
 
 
 def _rules() -> dict[str, MethodRule]:

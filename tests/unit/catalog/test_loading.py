@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_catalog.application.caller import Delegation
 from lakeward_catalog.application.ports_access import Level, Vended
 from lakeward_catalog.application.tables import loading
@@ -22,6 +21,7 @@ from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.rpc import refusal_of as raised_by
 from tests.support.catalog.house import ANYTHING, House, a_house, context, refusal_of, tabular
 from tests.support.catalog.tables import STAGED, commit, create, document, drop, load, prop, ref, snapshot
+from tests.support.deciding import Rule
 
 READS = Rule(allows=False, action=Action.TABLE_WRITE_DATA)
 NO_DATA = (READS, Rule(allows=False, action=Action.TABLE_READ_DATA))

@@ -10,7 +10,6 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_catalog.domain.model import State
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_protocol.catalog.v1 import tables_pb2, views_pb2
@@ -20,6 +19,7 @@ from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, RULES, House, a_house, context, ident, refusal_of, tabular
 from tests.support.catalog.values import NOON
+from tests.support.deciding import Rule
 
 TABLE, VIEW = "orders", "recent"
 

@@ -8,7 +8,6 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_catalog.domain.model import NamespaceId, State
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_protocol.catalog.v1 import namespaces_pb2, tables_pb2
@@ -17,6 +16,7 @@ from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason
 from tests.support.catalog.house import ANYTHING, House, a_house, context, ident, refusal_of
+from tests.support.deciding import Rule
 
 
 def create(house: House, *path: str, key: object = "", **properties: str) -> Any:

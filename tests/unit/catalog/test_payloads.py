@@ -16,7 +16,6 @@ import pytest
 from google.protobuf import descriptor_pool
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_catalog.application import payloads
 from lakeward_catalog.application.payloads import MAX_BYTES, Payload, beside
 from lakeward_catalog.domain.iceberg import documents
@@ -28,6 +27,7 @@ from lakeward_servicekit.json_bounds import REQUEST_LIMITS
 from lakeward_servicekit.rpc import Caller
 from tests.support.catalog.expectations import EXPECTED, Case
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
+from tests.support.deciding import Rule
 
 ROOT = Path(__file__).parents[3]
 # Bytes that users send and that are not JSON for the catalog to read, with who reads them.

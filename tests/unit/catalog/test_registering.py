@@ -9,7 +9,6 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_catalog.application.ports_access import Level
 from lakeward_catalog.domain.model import State
 from lakeward_servicekit.authorization.actions import Action
@@ -29,6 +28,7 @@ from tests.support.catalog.tables import (
     properties,
     register,
 )
+from tests.support.deciding import Rule
 
 PLACE = "s3://lake/demo/found"
 FILE = f"{PLACE}/metadata/00003-x.metadata.json"

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_catalog.application.ports_access import Level
 from lakeward_catalog.domain.model import State
 from lakeward_servicekit.authorization.actions import Action
@@ -17,6 +16,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
 from tests.support.catalog.signing import READING, WRITING, Looks, file_of, said, sign, signs
 from tests.support.catalog.tables import STAGED, create, drop
+from tests.support.deciding import Rule
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_catalog.adapters.signer_scopes import SignedScopes
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.ports_access import Level, StorageRequest, Vended
@@ -34,6 +33,7 @@ from tests.support.catalog.house import ANYTHING, House, a_house, context, refus
 from tests.support.catalog.signing import BASE, READING, WRITING, Looks, file_of, said, scope_of, sign, signs
 from tests.support.catalog.tables import STAGED, create, drop, load
 from tests.support.catalog.values import NOON, HeldClock
+from tests.support.deciding import Rule
 
 ANNA, BERT = "oidc~anna", "oidc~bert"
 READS_ONLY: Final = Rule(allows=False, action=Action.TABLE_WRITE_DATA)

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_catalog.application.tables import committing
 from lakeward_protocol.catalog.v1 import tables_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, House, a_house, commit_body, context, refusal_of, tabular
 from tests.support.catalog.memory import Fate
+from tests.support.deciding import Rule
 
 Json = dict[str, Any]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_protocol.catalog.v1 import tables_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason
 from tests.support.catalog.house import ANYTHING, House, a_house, commit_body, ident, refusal_of, tabular
+from tests.support.deciding import Rule
 
 PLACE = "s3://lake/demo/found"
 FILE = f"{PLACE}/metadata/00003-x.metadata.json"

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_catalog.application.tables import changes, committing
 from lakeward_catalog.domain.model import State
 from lakeward_protocol.catalog.v1 import tables_pb2
@@ -29,6 +28,7 @@ from tests.support.catalog.tables import (
     properties,
     transaction,
 )
+from tests.support.deciding import Rule
 
 ORDERS, ITEMS, LINES = (("sales", name) for name in ("orders", "items", "lines"))
 FAILS: Json = {"type": "assert-last-assigned-field-id", "last-assigned-field-id": 99}

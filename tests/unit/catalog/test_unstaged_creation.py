@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
 from tests.support.catalog.tables import Json, commit, document, load, prop, ref
+from tests.support.deciding import Rule
 
 UUID = "0198c0de-0000-7000-8000-000000000001"
 PLACE = "s3://lake/demo/chosen"

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_catalog.application.ports_access import Level
 from lakeward_protocol.catalog.v1 import views_pb2
 from lakeward_servicekit.authorization.actions import Action
@@ -28,6 +27,7 @@ from tests.support.catalog.house import (
     view_version,
 )
 from tests.support.catalog.memory import Fate
+from tests.support.deciding import Rule
 
 
 def create(house: House, name: str = "new", *, key: object = "", **members: Any) -> Any:

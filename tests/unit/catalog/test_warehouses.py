@@ -9,7 +9,6 @@ from uuid import UUID, uuid4
 import pytest
 from google.protobuf.duration_pb2 import Duration
 
-from lakeward_authz.adapters.table import Rule
 from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
 from lakeward_protocol.catalog.v1 import warehouses_pb2
 from lakeward_servicekit.authorization.actions import Action
@@ -17,6 +16,7 @@ from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, House, a_house, context, refusal_of
 from tests.support.catalog.memory import Fate
+from tests.support.deciding import Rule
 
 FAILED = Refusal(Reason.REASON_STORAGE_VALIDATION_FAILED, "a write failed", check="vended-credentials-issued")
 

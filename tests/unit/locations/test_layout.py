@@ -92,19 +92,3 @@ def test_any_name_renders_to_one_segment_below_its_namespace(name: str) -> None:
 def test_two_names_never_share_an_escape(left: str, right: str) -> None:
     assume(left != right)
     assert escape_name(left) != escape_name(right)
-
-
-@pytest.mark.parametrize(
-    ("document", "reparented", "expected"),
-    [
-        (None, True, False),
-        ({"type": "tabular-only", "tabular": "{uuid}"}, True, False),
-        ({"type": "full-hierarchy", "namespace": "{uuid}", "tabular": "{uuid}"}, True, True),
-        ({"type": "full-hierarchy", "namespace": "{uuid}", "tabular": "{uuid}"}, False, False),
-        ({"type": "full-hierarchy", "namespace": "{name}", "tabular": "{uuid}"}, False, True),
-    ],
-)
-def test_a_move_is_free_unless_a_directory_would_keep_the_old_name(
-    document: object, reparented: bool, expected: bool
-) -> None:
-    assert Layout.parse(document).move_desynchronises(reparented=reparented) is expected

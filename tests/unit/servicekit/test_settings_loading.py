@@ -384,12 +384,6 @@ def test_no_class_shows_a_secret() -> None:
     assert "hunter2" not in repr(load(PostgresSettings, _PG))
 
 
-def test_the_lifetime_is_advertised_without_weeks() -> None:
-    environ = {"LAKEKEEPER__IDEMPOTENCY__LIFETIME": "P14D"}
-    assert load(IdempotencySettings, environ).settings.advertised_lifetime == "PT336H"
-    assert load(IdempotencySettings, {}).settings.advertised_lifetime == "PT30M"
-
-
 @given(
     st.dictionaries(
         st.sampled_from(["LISTEN_PORT", "BASE_URI", "KV2", "CACHE", "PG_PASSWORD", "INSTANCE_ADMINS"]), st.text()

@@ -74,17 +74,6 @@ class Authorizer(Protocol):
         ...
 
 
-async def require(authorizer: Authorizer, principal: Principal, *needs: Need) -> None:
-    """Ask for all needs at once, and refuse for the first, in their order, that is not allowed.
-
-    Raises:
-        Refusal: what `absent` makes, where the object is hidden; FORBIDDEN where it is seen and the action denied.
-    """
-    outcomes = await authorizer.decide(principal, [need.demand for need in needs])
-    for need, outcome in zip(needs, outcomes, strict=True):
-        refuse(need, outcome)
-
-
 def refuse(need: Need, outcome: Outcome) -> None:
     """Raise what `outcome` means for `need`; nothing where it is allowed.
 

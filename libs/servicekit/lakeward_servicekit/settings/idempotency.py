@@ -23,11 +23,3 @@ class IdempotencySettings(Settings):
         if self.enabled and self.lifetime <= timedelta(0):
             raise Contradiction(("IDEMPOTENCY__LIFETIME", "must be longer than nothing, such as PT30M"))
         return self
-
-    @property
-    def advertised_lifetime(self) -> str:
-        """The lifetime in ISO 8601 without weeks, which Java clients can't read: "PT30M"."""
-        seconds = int(self.lifetime.total_seconds())
-        hours, rest = divmod(seconds, 3600)
-        parts = ((hours, "H"), (rest // 60, "M"), (rest % 60, "S"))
-        return "PT" + ("".join(f"{count}{unit}" for count, unit in parts if count) or "0S")

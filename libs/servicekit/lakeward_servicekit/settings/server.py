@@ -40,11 +40,6 @@ class ServerSettings(Settings):
         """First-level namespaces nobody may create, the fixed three among them, as written."""
         return frozenset({"system", "examples", "information_schema", *self.added_reserved_namespaces})
 
-    @property
-    def base_url(self) -> str | None:
-        """The base URI with its trailing slash."""
-        return None if self.base_uri is None else self.base_uri.rstrip("/") + "/"
-
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.pagination_size_default > self.pagination_size_max:
