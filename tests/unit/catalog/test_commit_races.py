@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 
+from lakeward_catalog.application import outcomes
 from lakeward_catalog.application.tables import committing
 from lakeward_catalog.application.tables.committing import TableCommits
 from lakeward_servicekit.errors import Reason, Refusal
@@ -35,7 +36,7 @@ NO_SNAPSHOT: Json = {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(committing, "_READ_BACK_PAUSE", 0)
+    monkeypatch.setattr(outcomes, "PAUSE", 0)
 
 
 @pytest.fixture
@@ -207,7 +208,7 @@ async def test_a_table_that_is_gone_before_a_commit_could_be_read_back_is_unknow
     assert len(house.files.stored) == 3
 
 
-@pytest.mark.parametrize("away_for", [1, committing._READ_BACK_ATTEMPTS - 1])
+@pytest.mark.parametrize("away_for", [1, outcomes.ATTEMPTS - 1])
 async def test_reading_back_waits_for_the_database(
     house: House, away_for: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

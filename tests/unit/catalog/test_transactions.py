@@ -9,7 +9,8 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_catalog.application.tables import changes, committing
+from lakeward_catalog.application import outcomes
+from lakeward_catalog.application.tables import changes
 from lakeward_catalog.domain.model import State
 from lakeward_protocol.catalog.v1 import tables_pb2
 from lakeward_servicekit.authorization.actions import Action
@@ -168,7 +169,7 @@ async def test_files_of_a_transaction_whose_outcome_is_not_known_all_stay(
     async def away(*_: Any) -> None:
         raise Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "away")
 
-    monkeypatch.setattr(committing, "_READ_BACK_PAUSE", 0)
+    monkeypatch.setattr(outcomes, "PAUSE", 0)
     monkeypatch.setattr(house.catalog.changes, "current_metadata", away)
     house.catalog.next_commit = Fate.LOST_AFTER
     assert (await refusal_of(all_three(house, prop("a")))).reason == Reason.REASON_COMMIT_STATE_UNKNOWN

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 
+from lakeward_catalog.application import outcomes
 from lakeward_catalog.application.ports_access import Level
 from lakeward_protocol.catalog.v1 import views_pb2
 from lakeward_servicekit.authorization.actions import Action
@@ -228,9 +229,24 @@ async def test_no_view_points_to_a_file_that_is_not_there_whatever_becomes_of_a_
     assert ("a" in document(await load(house))["properties"]) is happened
 
 
-async def test_a_commit_whose_outcome_is_unknown_keeps_the_file() -> None:
+async def test_a_commit_that_surely_did_not_happen_leaves_no_file_and_may_be_made_again() -> None:
+    house = await a_house()
+    files = house.files.stored.copy()
+    house.catalog.next_commit = Fate.LOST_BEFORE
+    assert (await refusal_of(commit(house, prop("a")))).reason == Reason.REASON_DATABASE_UNAVAILABLE
+    assert house.files.stored == files
+    await commit(house, prop("a"))
+
+
+async def test_a_commit_whose_outcome_stays_unknown_keeps_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     house = await a_house()
     files = len(house.files.stored)
+
+    async def away(*_: object) -> None:
+        raise Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "the database is away")
+
+    monkeypatch.setattr(outcomes, "PAUSE", 0)
+    monkeypatch.setattr(house.catalog.changes, "current_metadata", away)
     house.catalog.next_commit = Fate.LOST_BEFORE
     assert (await refusal_of(commit(house, prop("a")))).reason == Reason.REASON_COMMIT_STATE_UNKNOWN
     assert len(house.files.stored) == files + 1

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Final
+
 from lakeward_catalog.application.ports import Changes
-from lakeward_catalog.domain.model import Tabular
-from lakeward_servicekit.errors import Refusal
+from lakeward_catalog.domain.model import MetadataId, Tabular
+from lakeward_servicekit.errors import Reason, Refusal
+
+ATTEMPTS: Final = 6
+PAUSE: Final = 0.25
+"""Seconds between looks while the database is away."""
 
 
 async def has_arrived(changes: Changes, tabular: Tabular) -> bool:
-    """Whether a tabular's change, of unknown outcome, is seen to have happened.
+    """Whether a new tabular, of unknown outcome, is seen to be there.
 
     False is no answer: the change may yet arrive, or the database can't be asked. So the outcome stays unknown, and whoever
     asked for the change is told that, not why this look failed.
@@ -18,3 +25,39 @@ async def has_arrived(changes: Changes, tabular: Tabular) -> bool:
     except Refusal:
         return False
     return current == tabular.metadata_id
+
+
+async def commit_arrived(changes: Changes, after: Tabular, *, before: MetadataId, unknown: BaseException) -> bool:
+    """Find out whether a commit of unknown outcome moved its tabular: a look waits for whoever holds the row.
+
+    Args:
+        changes: where the commit was sent.
+        after: the tabular as it would be; of several that move in one transaction any one tells for all.
+        before: where its pointer stood.
+        unknown: why nothing is known.
+
+    Returns:
+        True where it did, False where surely nothing happened.
+
+    Raises:
+        Refusal: `unknown`, where the pointer went elsewhere, perhaps by way of ours, or the database stays away.
+    """
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            await asyncio.sleep(PAUSE)
+        try:
+            current = await changes.current_metadata(after.warehouse_id, after.incarnation)
+        except Refusal:
+            continue
+        if current in {after.metadata_id, before}:
+            return current == after.metadata_id
+        break
+    raise unknown
+
+
+def never_happened() -> Refusal:
+    """A commit that was cut off and is known to have done nothing."""
+    return Refusal(
+        Reason.REASON_DATABASE_UNAVAILABLE,
+        "the database went away before the commit, which did not happen; retry",
+    )

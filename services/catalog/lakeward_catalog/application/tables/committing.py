@@ -21,6 +21,7 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.idempotency import Keeper
 from lakeward_catalog.application.metadata_files import forget_trimmed, take_back, to_the_end, write_metadata
+from lakeward_catalog.application.outcomes import commit_arrived, never_happened
 from lakeward_catalog.application.payloads import beside
 from lakeward_catalog.application.ports import ChangeGate, Changes, Clock, Files, Ids, TabularCommit, TabularStore
 from lakeward_catalog.application.tables.changes import TableChange, read_change, table_of_branch
@@ -38,8 +39,6 @@ from lakeward_servicekit.errors import Reason, Refusal
 T = TypeVar("T")
 
 _ATTEMPTS: Final = 4
-_READ_BACK_ATTEMPTS: Final = 6
-_READ_BACK_PAUSE: Final = 0.25
 _WRITERS: Final = 8
 
 
@@ -238,7 +237,12 @@ class TableCommits:
                 await self._take_back(changed, principal)
                 raise
             if changed:  # else there is nothing to find out: only the key may have been kept
-                await self._read_back(changed, failure, principal)
+                first = changed[0]
+                if not await commit_arrived(
+                    self._changes, first.tabular, before=first.opened.tabular.metadata_id, unknown=failure
+                ):
+                    await self._take_back(changed, principal)
+                    raise never_happened() from failure
         for entry in changed:
             self._documents.keep(entry.tabular.metadata_id, entry.result.metadata, entry.body)
             forget_trimmed(
@@ -303,31 +307,6 @@ class TableCommits:
                 [entry.tabular.metadata_location],
                 principal=principal,
             )
-
-    async def _read_back(self, changed: Sequence[_Prepared], unknown: BaseException, principal: str) -> None:
-        """Find out what happened; returns where the commit did.
-
-        Raises:
-            Refusal: `unknown`, with the files kept; DATABASE_UNAVAILABLE where surely nothing happened.
-        """
-        for _ in range(_READ_BACK_ATTEMPTS):
-            try:
-                # one table tells for all: they moved in one transaction
-                first = changed[0]
-                current = await self._changes.current_metadata(first.tabular.warehouse_id, first.tabular.incarnation)
-            except Refusal:
-                await asyncio.sleep(_READ_BACK_PAUSE)
-                continue
-            if current == first.tabular.metadata_id:
-                return
-            if current == first.opened.tabular.metadata_id:
-                await self._take_back(changed, principal)
-                raise Refusal(
-                    Reason.REASON_DATABASE_UNAVAILABLE,
-                    "the database went away before the commit, which did not happen; retry",
-                ) from unknown
-            break  # it went elsewhere, perhaps by way of ours: only the caller's own look can tell
-        raise unknown
 
 
 def _too_busy(changes: Sequence[TableChange]) -> Refusal:

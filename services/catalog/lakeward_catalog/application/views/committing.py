@@ -20,7 +20,7 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.idempotency import Keeper
 from lakeward_catalog.application.metadata_files import take_back, to_the_end, write_metadata
-from lakeward_catalog.application.outcomes import has_arrived
+from lakeward_catalog.application.outcomes import commit_arrived, never_happened
 from lakeward_catalog.application.payloads import Payload, beside
 from lakeward_catalog.application.placing import Place, check_place, parse_location, reserve
 from lakeward_catalog.application.ports import (
@@ -202,7 +202,6 @@ class ViewCommits:
                 file_uuid=str(self._ids.uuid7()),
                 compressed=is_compressed(metadata.properties),
             ),
-            row_version=tabular.row_version + 1,
         )
         moves_to = Place(location, custom=True) if metadata.location != tabular.location else None
         return _Prepared(opened, after, text, body_of(text), moves_to, change.document.raw)
@@ -227,9 +226,10 @@ class ViewCommits:
             if not unknown:
                 await take_back(self._files, warehouse, after, [file], principal=principal)
                 raise
-            # the file stays, whatever is found: nothing is known for sure but a pointer that has arrived
-            if not await has_arrived(self._changes, after):
-                raise
+            before = prepared.opened.tabular.metadata_id
+            if not await commit_arrived(self._changes, after, before=before, unknown=failure):
+                await take_back(self._files, warehouse, after, [file], principal=principal)
+                raise never_happened() from failure
 
     async def _swap(self, prepared: _Prepared, file: str, caller: Caller, keeper: Keeper) -> None:
         before, after = prepared.opened.tabular, prepared.after
