@@ -32,7 +32,7 @@ _LAYERS: Final[Sequence[tuple[str, re.Pattern[str]]]] = tuple(
     (layer, re.compile(files))
     for layer, files in (
         ("HTTP: read, parse, write", r"uvicorn/|gateway/(server|protocol)\.py"),
-        ("gateway: reply, encoding", r"gateway/(encoding|gzip_member|dialects/iceberg/replies)"),
+        ("gateway: reply, encoding", r"gateway/(encoding|dialects/iceberg/replies)"),
         ("gateway: question to the catalog", r"gateway/(dialects|query|percent|peers|coalescing)"),
         ("gateway: router, context, limits", r"gateway/|servicekit/telemetry"),
         ("who may: decide", r"authorization/(wire|remote\.|authorizer|objects|actions)|authz/"),

@@ -7,10 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_catalog.domain.bodies import inflate, join
+from lakeward_catalog.domain.bodies import text_of
 from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_locations import Location
+from lakeward_servicekit.deflated import join
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.stores import Stores
 from tests.support.catalog.values import NOON, a_body, a_commit, a_namespace, a_purge, a_storage, a_tabular, an_event
@@ -18,7 +19,7 @@ from tests.support.catalog.values import NOON, a_body, a_commit, a_namespace, a_
 
 async def _text(stores: Stores, tabular: Tabular, metadata_id: MetadataId, *, references: bool = False) -> str:
     parts = await stores.bodies.body(tabular.warehouse_id, metadata_id, references=references)
-    return inflate(join([part.part for part in parts])).decode()
+    return text_of(join([part.part for part in parts])).decode()
 
 
 async def _found(stores: Stores, tabular: Tabular) -> Tabular | None:

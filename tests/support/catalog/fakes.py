@@ -15,13 +15,14 @@ from uuid import UUID
 from lakeward_catalog.application.caller import Delegation
 from lakeward_catalog.application.ports_access import Folder, Level, SignedRequest, StorageRequest, Vended
 from lakeward_catalog.application.ports_storage import Claimed, PlaceMark
-from lakeward_catalog.domain.bodies import Deflated, gzip_file, inflate
+from lakeward_catalog.domain.bodies import text_of
 from lakeward_catalog.domain.iceberg.files import is_gzip_name
 from lakeward_catalog.domain.model import Incarnation, Storage, Tabular, Warehouse, WarehouseId
 from lakeward_locations import Location
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.authorization.identity import Identified
 from lakeward_servicekit.authorization.principals import ANONYMOUS, UserId, user
+from lakeward_servicekit.deflated import Deflated, gzip_file
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.values import a_storage
 
@@ -86,7 +87,7 @@ class MemoryFiles:
         self._check()
         assert Location.parse(tabular.location).contains(Location.parse(location))
         assert location not in self.stored
-        self.stored[location] = gzip_file(text) if is_gzip_name(location) else inflate(text)
+        self.stored[location] = gzip_file(text) if is_gzip_name(location) else text_of(text)
 
     async def delete(self, warehouse: Warehouse, tabular: Tabular, locations: Sequence[str], *, principal: str) -> None:
         self._check()

@@ -11,8 +11,9 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
-from lakeward_catalog.domain.bodies import Deflated, inflate
+from lakeward_catalog.domain.bodies import text_of
 from lakeward_protocol.catalog.v1 import tables_pb2
+from lakeward_servicekit.deflated import Deflated
 from tests.support.catalog.house import SCHEMA, House, context, ident, table_body, tabular
 
 Json = dict[str, Any]
@@ -138,7 +139,7 @@ def document(reply: Any) -> Json:
     body = reply.table.metadata
     text = body.plain
     if body.HasField("deflated"):
-        text = inflate(Deflated(body.deflated.raw, body.deflated.crc32, body.deflated.size))
+        text = text_of(Deflated(body.deflated.raw, body.deflated.crc32, body.deflated.size))
     found: Json = json.loads(text)
     return found
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 from lakeward_catalog.application.ports import Remembered, Scope, TabularCommit, Visibility
-from lakeward_catalog.domain.bodies import Body, BodyPart, deflate
+from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (
     Incarnation,
@@ -30,6 +30,7 @@ from lakeward_catalog.domain.model import (
 )
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.tasks import NewTask, Queue
+from lakeward_servicekit.deflated import deflate
 
 NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)
 EVERYTHING = Visibility(everything=True)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward_catalog.application.documents import Documents, SizedCache
-from lakeward_catalog.domain.bodies import Body, BodyPart, inflate
+from lakeward_catalog.domain.bodies import Body, BodyPart, text_of
 from lakeward_catalog.domain.iceberg.table import Selection
 from lakeward_catalog.domain.model import MetadataId, WarehouseId
 from lakeward_catalog.domain.table_bodies import body_of
@@ -46,7 +46,7 @@ def store() -> CountedBodies:
 async def test_every_form_of_a_document_is_made_of_one_read(store: CountedBodies) -> None:
     documents = Documents(store)
     for _ in range(2):
-        assert inflate(await documents.deflated(WAREHOUSE, ID, references=False)) == TABLE.encode()
+        assert text_of(await documents.deflated(WAREHOUSE, ID, references=False)) == TABLE.encode()
         assert await documents.plain(WAREHOUSE, ID, references=False) == TABLE.encode()
         assert await documents.table(WAREHOUSE, ID) == TABLE
     assert store.reads == {(ID, False): 1}

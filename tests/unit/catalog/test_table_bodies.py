@@ -8,11 +8,12 @@ from uuid import UUID
 
 import pytest
 
-from lakeward_catalog.domain.bodies import BodyPart, inflate, join
+from lakeward_catalog.domain.bodies import BodyPart
 from lakeward_catalog.domain.iceberg.history import CHUNK_SIZE
 from lakeward_catalog.domain.iceberg.reading import parse_table
 from lakeward_catalog.domain.iceberg.table import Selection, TableMetadata
 from lakeward_catalog.domain.table_bodies import body_of, shared_ids
+from lakeward_servicekit.deflated import inflate, join
 from tests.unit.catalog.iceberg.given import a_table, append, commit
 
 COUNTS = [0, 1, CHUNK_SIZE - 1, CHUNK_SIZE, CHUNK_SIZE + 1, 200, 1000]

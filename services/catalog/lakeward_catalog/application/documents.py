@@ -13,10 +13,11 @@ from typing import Final, Generic, TypeVar
 
 from lakeward_catalog.application.payloads import beside
 from lakeward_catalog.application.ports import BodyStore
-from lakeward_catalog.domain.bodies import Body, Deflated, inflate, join
+from lakeward_catalog.domain.bodies import Body, text_of
 from lakeward_catalog.domain.iceberg.reading import parse_table
 from lakeward_catalog.domain.iceberg.table import TableMetadata
 from lakeward_catalog.domain.model import MetadataId, WarehouseId
+from lakeward_servicekit.deflated import Deflated, join
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -95,7 +96,7 @@ class Documents:
         text = self._plain.get(key)
         if text is None:
             deflated = await self.deflated(warehouse_id, metadata_id, references=references)
-            text = await beside(deflated.size, lambda: inflate(deflated))
+            text = await beside(deflated.size, lambda: text_of(deflated))
             self._plain.put(key, text, len(text))
         return text
 

@@ -8,9 +8,10 @@ from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from lakeward_catalog.application.ports import Files
-from lakeward_catalog.domain.bodies import Body, check_size, join
+from lakeward_catalog.domain.bodies import Body, check_size
 from lakeward_catalog.domain.iceberg.files import deletable
 from lakeward_catalog.domain.model import Tabular, Warehouse
+from lakeward_servicekit.deflated import join
 from lakeward_servicekit.errors import Refusal
 
 _log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
-from lakeward_catalog.domain.bodies import Body, BodyPart, Deflated
+from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (
     Incarnation,
@@ -35,6 +35,7 @@ from lakeward_catalog.domain.model import (
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.tasks import NewTask
 from lakeward_locations import Location
+from lakeward_servicekit.deflated import Deflated
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

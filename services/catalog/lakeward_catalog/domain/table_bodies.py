@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
-from lakeward_catalog.domain.bodies import Body, BodyPart, deflate
+from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.iceberg.history import Chunk
 from lakeward_catalog.domain.iceberg.table import END, MIDDLE, TableMetadata
+from lakeward_servicekit.deflated import deflate
 
 _shared: weakref.WeakKeyDictionary[Chunk[Any], dict[bool, BodyPart]] = weakref.WeakKeyDictionary()
 

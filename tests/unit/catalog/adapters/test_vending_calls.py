@@ -15,10 +15,10 @@ from lakeward_catalog.adapters.vending.permits import Permits
 from lakeward_catalog.application.caller import Delegation
 from lakeward_catalog.application.ports import Files
 from lakeward_catalog.application.ports_access import ClientAccess, Level, StorageRequest
-from lakeward_catalog.domain.bodies import deflate
 from lakeward_locations import Location
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
+from lakeward_servicekit.deflated import deflate
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.permits import PermitSigner
 from lakeward_servicekit.rpc import Caller, Host

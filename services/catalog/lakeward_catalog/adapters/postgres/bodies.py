@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from lakeward_catalog.domain.bodies import Body, BodyPart, Deflated
+from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.model import MetadataId, WarehouseId
+from lakeward_servicekit.deflated import Deflated
 from lakeward_servicekit.postgres.pools import Pool
 
 # The shared parts are read in the body's own snapshot: a commit between two statements would take them away.

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from lakeward_catalog.adapters.vending.permits import Permits
-from lakeward_catalog.domain.bodies import Deflated, gzip_file
 from lakeward_catalog.domain.iceberg.files import is_gzip_name
 from lakeward_catalog.domain.model import Incarnation, Tabular, Warehouse
 from lakeward_locations import Location
 from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
+from lakeward_servicekit.deflated import Deflated, gzip_file
 from lakeward_servicekit.rpc import Channel, stub
 
 _SERVICE: Final = "service"

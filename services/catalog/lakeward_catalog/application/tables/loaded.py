@@ -11,10 +11,10 @@ from urllib.parse import quote
 from lakeward_catalog.application.caller import Caller, Delegation
 from lakeward_catalog.application.ports_access import ClientAccess, Level, Vended
 from lakeward_catalog.application.tables.signer_scopes import SignerScope, SignerScopes
-from lakeward_catalog.domain.bodies import Deflated
 from lakeward_catalog.domain.model import Tabular, Warehouse
 from lakeward_catalog.domain.names import SEPARATOR
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.deflated import Deflated
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -22,11 +22,11 @@ from lakeward_catalog.application.tables.loaded import (
     level_of,
 )
 from lakeward_catalog.application.tables.signer_scopes import SignerScopes
-from lakeward_catalog.domain.bodies import Deflated
 from lakeward_catalog.domain.model import Kind, Tabular, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Authorizer
+from lakeward_servicekit.deflated import Deflated
 from lakeward_servicekit.errors import Reason, Refusal
 
 _ATTEMPTS: Final = 5

@@ -9,9 +9,10 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.ports_access import ClientAccess, Level
 from lakeward_catalog.application.tables.loaded import Loaded
-from lakeward_catalog.domain.bodies import Body, BodyPart, deflate
+from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.model import Tabular, Warehouse
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.deflated import deflate
 
 
 def body_of(text: bytes) -> Body:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from lakeward_gateway.encoding import GZIP, inflated
-from lakeward_gateway.gzip_member import gzip_member
 from lakeward_gateway.http import JSON_TYPE, Header, Request, Response, encode
 from lakeward_protocol.catalog.v1 import types_pb2
+from lakeward_servicekit.deflated import Deflated, gzip_file
 
 _JSON_HEADERS: Final = (JSON_TYPE,)
 _GZIP_JSON_HEADERS: Final = (JSON_TYPE, GZIP)
@@ -27,7 +27,8 @@ async def loaded_response(loaded: types_pb2.LoadedTabular, request: Request, *, 
     if metadata.HasField("deflated"):
         deflated = metadata.deflated
         if request.takes_gzip:
-            body = gzip_member(before, deflated.raw, after, crc32=deflated.crc32, size=deflated.size)
+            part = Deflated(deflated.raw, deflated.crc32, deflated.size)
+            body = gzip_file(part, before=before, after=after)
             return Response(200, headers=_headers(_GZIP_JSON_HEADERS, loaded.etag), body=body, encoded=True)
         text = await inflated(deflated.raw, size=deflated.size)
     else:
