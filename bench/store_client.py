@@ -28,11 +28,11 @@ from bench.figures import Better, Figure, median
 from bench.plan import Plan
 from bench.stack import Stack
 from lakeward_servicekit import tls
+from lakeward_servicekit.system import SystemClock
 from lakeward_vending.adapters.network.addresses import AddressGuard, SystemResolver
 from lakeward_vending.adapters.network.calls import MAX_REPLY_BYTES, HttpCalls, Reply
 from lakeward_vending.adapters.s3.identities import StaticIdentity
 from lakeward_vending.adapters.s3.signed_calls import SignedCalls
-from lakeward_vending.adapters.system import SystemClock
 from lakeward_vending.application.ports import SigningKey
 from lakeward_vending.domain.addresses import AddressRules
 from lakeward_vending.domain.profiles import profile as profiles

@@ -23,7 +23,6 @@ from lakeward_catalog.adapters.postgres.plans import with_generic_plans
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
 from lakeward_catalog.adapters.signer_scopes import SignedScopes
-from lakeward_catalog.adapters.system import SystemClock, SystemIds
 from lakeward_catalog.adapters.vending.client_access import VendingAccess
 from lakeward_catalog.adapters.vending.files import VendingFiles
 from lakeward_catalog.adapters.vending.permits import Permits
@@ -49,6 +48,7 @@ from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Channel, Host
 from lakeward_servicekit.settings.authorization import AuthzBackend
 from lakeward_servicekit.settings.postgres import PostgresSettings
+from lakeward_servicekit.system import SystemClock, SystemIds
 
 MIGRATIONS: Final = "lakeward_catalog.adapters.postgres.migrations"
 SCHEMA_NUMBER: Final = 2

@@ -16,6 +16,7 @@ from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host
+from lakeward_servicekit.system import SystemClock, SystemIds
 from lakeward_vending.adapters.caching.backends import LONGEST, CachedBackend
 from lakeward_vending.adapters.caching.secrets import CachedSecrets
 from lakeward_vending.adapters.network.addresses import AddressGuard, SystemResolver
@@ -25,7 +26,6 @@ from lakeward_vending.adapters.postgres import migrations
 from lakeward_vending.adapters.postgres.sealing import KeyRing
 from lakeward_vending.adapters.postgres.secrets import PostgresSecrets
 from lakeward_vending.adapters.s3.backend import S3Backend
-from lakeward_vending.adapters.system import RandomIds, SystemClock
 from lakeward_vending.application import files, secrets
 from lakeward_vending.application.marking_places import claim_place, release_place
 from lakeward_vending.application.normalise_profile import normalise_profile
@@ -84,7 +84,7 @@ async def vending(
         SchemaMismatch: `lakeward migrate` did not run, or another release's did.
         Refusal: DATABASE_UNAVAILABLE.
     """
-    clock, ids = clock or SystemClock(), ids or RandomIds()
+    clock, ids = clock or SystemClock(), ids or SystemIds()
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(_pool(settings.postgres))
         store = CachedSecrets(_secrets(pool, settings.secrets))

@@ -13,6 +13,7 @@ import pytest
 
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason
+from lakeward_servicekit.system import SystemIds
 from lakeward_vending.adapters.network import calls as calls_module
 from lakeward_vending.adapters.network import services as services_module
 from lakeward_vending.adapters.network.addresses import AddressGuard, SystemResolver
@@ -21,7 +22,6 @@ from lakeward_vending.adapters.network.refusals import LeftAlone, ReplyTooLarge
 from lakeward_vending.adapters.network.services import Services
 from lakeward_vending.adapters.s3 import oss, r2
 from lakeward_vending.adapters.s3.backend import S3Backend
-from lakeward_vending.adapters.system import RandomIds
 from lakeward_vending.application import files
 from lakeward_vending.application.ports import Grant, ObjectStore, Storage
 from lakeward_vending.application.storages import Backends
@@ -119,7 +119,7 @@ async def house_of(now: Callable[[], float]) -> AsyncIterator[House]:
     async with AsyncExitStack() as stack:
         calls = HttpCalls(guard, Services(Connections, now=now))
         stack.callback(calls.close)
-        backend = S3Backend(calls=calls, guard=guard, rules=SystemIdentityRules(), clock=FakeClock(), ids=RandomIds())
+        backend = S3Backend(calls=calls, guard=guard, rules=SystemIdentityRules(), clock=FakeClock(), ids=SystemIds())
         yield House(backend, calls, stack)
 
 
@@ -266,7 +266,7 @@ async def test_a_json_grant_that_is_none_is_an_outage(house: House, result: str)
         principal="oidc~alice",
         calls=house.calls,
         clock=FakeClock(),
-        ids=RandomIds(),
+        ids=SystemIds(),
     )
     assert (await refusal_of(minting)).reason == Reason.REASON_STORE_UNAVAILABLE
 
@@ -285,7 +285,7 @@ async def test_a_proof_of_a_hostile_store_ends_in_a_refusal_that_names_the_check
         secrets=secrets,
         backends=Backends({"s3": house.backend}),
         clock=FakeClock(),
-        ids=RandomIds(),
+        ids=SystemIds(),
     )
     refusal = await refusal_of(proof)
     assert refusal.metadata == {"check": "lakekeeper-read-write"}

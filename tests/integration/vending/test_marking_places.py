@@ -11,8 +11,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from lakeward_servicekit.system import SystemClock, SystemIds
 from lakeward_vending.adapters.s3.backend import S3Backend
-from lakeward_vending.adapters.system import RandomIds, SystemClock
 from lakeward_vending.application.files import purge_page
 from lakeward_vending.application.marking_places import Claimed, claim_place, release_place
 from lakeward_vending.application.storages import Backends
@@ -124,7 +124,7 @@ async def test_a_mark_outlives_proofs_and_purges_of_tabulars(bucket: Bucket) -> 
     warehouse = uuid4()
     await bucket.claim(warehouse)
     allowed, profile = bucket.asked(warehouse, "", None, Purpose.VALIDATE)
-    await validate_storage(allowed, profile, **bucket.io, clock=SystemClock(), ids=RandomIds())
+    await validate_storage(allowed, profile, **bucket.io, clock=SystemClock(), ids=SystemIds())
     store = await bucket.backend.open(storage(bucket.place))
     await store.write(f"{bucket.place.prefix}/t1/data/f", b"x", content_type=None)
     io = {name: value for name, value in bucket.io.items() if name != "skip"}

@@ -8,8 +8,8 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.system import SystemClock, SystemIds
 from lakeward_vending.adapters.s3.backend import S3Backend
-from lakeward_vending.adapters.system import RandomIds, SystemClock
 from lakeward_vending.application import files
 from lakeward_vending.application.ports import Grant, ObjectStore, Storage
 from lakeward_vending.application.sign_request import sign_request
@@ -104,7 +104,7 @@ async def test_a_warehouse_on_a_confining_store_is_valid_and_left_clean(backend:
         secrets=secrets,
         backends=Backends({"s3": backend}),
         clock=SystemClock(),
-        ids=RandomIds(),
+        ids=SystemIds(),
     )
     assert all(result.passed for result in validation.checks)
     assert validation.tells_case is False  # SeaweedFS matches policies without case
@@ -135,7 +135,7 @@ async def test_a_warehouse_that_can_not_work_fails_its_first_check(
         secrets=secrets,
         backends=Backends({"s3": backend}),
         clock=SystemClock(),
-        ids=RandomIds(),
+        ids=SystemIds(),
     )
     assert (await refusal_of(work)).metadata == {"check": check}
 
@@ -156,7 +156,7 @@ async def test_a_server_credential_without_rights_fails_the_validation_at_its_fi
         secrets=secrets,
         backends=Backends({"s3": backend}),
         clock=SystemClock(),
-        ids=RandomIds(),
+        ids=SystemIds(),
     )
     assert (await refusal_of(work)).metadata == {"check": "lakekeeper-read-write"}
 

@@ -27,8 +27,8 @@ from lakeward_servicekit.permits import PermitSigner, PermitVerifier
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.rpc import Caller, Channel, Host, connect, stub
 from lakeward_servicekit.settings.loading import load
+from lakeward_servicekit.system import SystemClock
 from lakeward_servicekit.workload import WorkloadIdentity, WorkloadVerifier
-from lakeward_vending.adapters.system import SystemClock
 from lakeward_vending.bootstrap import MIGRATIONS, reencrypt, vending
 from lakeward_vending.domain.profiles import profile as profiles
 from lakeward_vending.settings import VendingSettings

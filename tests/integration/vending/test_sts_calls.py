@@ -16,11 +16,11 @@ import pytest
 
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason
+from lakeward_servicekit.system import SystemIds
 from lakeward_vending.adapters.network.addresses import AddressGuard, SystemResolver
 from lakeward_vending.adapters.network.calls import HttpCalls
 from lakeward_vending.adapters.s3 import oss, r2
 from lakeward_vending.adapters.s3.backend import S3Backend
-from lakeward_vending.adapters.system import RandomIds
 from lakeward_vending.application.ports import Grant, Storage
 from lakeward_vending.domain import credentials
 from lakeward_vending.domain.access import Access
@@ -91,7 +91,7 @@ async def opened() -> AsyncIterator[tuple[S3Backend, HttpCalls]]:
     calls = HttpCalls(guard)
     try:
         yield (
-            S3Backend(calls=calls, guard=guard, rules=SystemIdentityRules(), clock=FakeClock(), ids=RandomIds()),
+            S3Backend(calls=calls, guard=guard, rules=SystemIdentityRules(), clock=FakeClock(), ids=SystemIds()),
             calls,
         )
     finally:

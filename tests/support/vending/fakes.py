@@ -38,7 +38,7 @@ class CountingIds:
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
 
-    def new(self) -> UUID:
+    def uuid4(self) -> UUID:
         return UUID(int=next(self._numbers))
 
 

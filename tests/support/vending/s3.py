@@ -9,10 +9,10 @@ from typing import Any
 from uuid import UUID
 
 from lakeward_locations import Location
+from lakeward_servicekit.system import SystemClock, SystemIds
 from lakeward_vending.adapters.network.addresses import AddressGuard, SystemResolver
 from lakeward_vending.adapters.network.calls import HttpCalls
 from lakeward_vending.adapters.s3.backend import S3Backend
-from lakeward_vending.adapters.system import RandomIds, SystemClock
 from lakeward_vending.application.ports import Storage
 from lakeward_vending.domain import credentials
 from lakeward_vending.domain.addresses import AddressRules
@@ -27,7 +27,7 @@ async def s3_backend() -> AsyncIterator[S3Backend]:
     guard = AddressGuard(AddressRules(), SystemResolver())
     calls = HttpCalls(guard)
     try:
-        yield S3Backend(calls=calls, guard=guard, rules=SystemIdentityRules(), clock=SystemClock(), ids=RandomIds())
+        yield S3Backend(calls=calls, guard=guard, rules=SystemIdentityRules(), clock=SystemClock(), ids=SystemIds())
     finally:
         calls.close()
 

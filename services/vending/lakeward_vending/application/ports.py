@@ -30,7 +30,7 @@ class Clock(Protocol):
 class Ids(Protocol):
     """New identifiers."""
 
-    def new(self) -> UUID:
+    def uuid4(self) -> UUID:
         """One that nobody can guess."""
         ...
 

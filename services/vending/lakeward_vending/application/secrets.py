@@ -56,7 +56,7 @@ async def stage_credential(
     """
     await _require(project_id, warehouse_id, caller=caller, authorizer=authorizer)
     credential = credentials.parse(text)
-    secret_id = ids.new()
+    secret_id = ids.uuid4()
     await secrets.stage(secret_id, credential, staged_by=caller.key, warehouse_id=warehouse_id, now=clock.now())
     return secret_id, credential.kind
 

@@ -104,7 +104,7 @@ async def validate_storage(
         return Validation([CheckResult(check, passed=False, duration=dt.timedelta()) for check in Check], None)
     storage = await storage_of(permit, profile, secrets=secrets)
     run = _Run(clock)
-    directory = permit.location.join(str(ids.new()))
+    directory = permit.location.join(str(ids.uuid4()))
     backend = backends.of(storage.profile)
     store = await run.check(Check.CLIENT, lambda: backend.open(storage))
     try:

@@ -76,7 +76,7 @@ class S3Backend:
         """See `StorageBackend`."""
         profile = self._admitted(storage)
         key = await self._server_identity(storage, profile).key()
-        absent = profile.base.join(str(self._ids.new()), "absent").path
+        absent = profile.base.join(str(self._ids.uuid4()), "absent").path
         return await Tampering(profile, key, self._calls, self._clock).signing_terms(absent)
 
     async def read_as_forwarded(

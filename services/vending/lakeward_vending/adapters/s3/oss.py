@@ -68,7 +68,7 @@ async def mint(
         "RoleArn": profile.role_to_vend or "",
         "RoleSessionName": session_name_of(principal),
         "SignatureMethod": "HMAC-SHA1",
-        "SignatureNonce": str(ids.new()),
+        "SignatureNonce": str(ids.uuid4()),
         "SignatureVersion": "1.0",
         "Timestamp": clock.now().strftime("%Y-%m-%dT%H:%M:%SZ"),
         "Version": "2015-04-01",
