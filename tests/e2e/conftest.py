@@ -124,10 +124,15 @@ def spark_signed(spark_session: SparkSession, signed: Reach, lakeward: Lakeward)
 
 
 def spark_on(session: SparkSession, reach: Reach, *, name: str) -> SparkSql:
-    """The warehouse as a catalog of the shared session."""
-    for key, value in spark_settings(reach, name=name).items():
+    """The warehouse as a catalog of the shared session, under a name that it never had.
+
+    Spark keeps a catalog for as long as the session, with the address that it had; a Lakeward that was started again, when a
+    test of another composition came between, has another.
+    """
+    catalog = f"{name}_{secrets.token_hex(4)}"
+    for key, value in spark_settings(reach, name=catalog).items():
         session.conf.set(key, value)
-    sql = SparkSql(session, name, f"spark_{secrets.token_hex(4)}")
+    sql = SparkSql(session, catalog, f"spark_{secrets.token_hex(4)}")
     sql("create namespace {ns}")
     return sql
 
