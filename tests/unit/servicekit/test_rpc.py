@@ -14,7 +14,7 @@ import pytest
 
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
 from lakeward_servicekit.errors import MAX_MESSAGE, MAX_VALUE, Reason, Refusal
-from lakeward_servicekit.rpc import Call, Caller, Channel, Coalescer, Host, connect, failure_of, refusal_of
+from lakeward_servicekit.rpc import Call, Caller, Channel, Coalescer, Host, client, connect, failure_of, refusal_of
 from lakeward_servicekit.rpc.pipeline import fill_context
 from lakeward_servicekit.telemetry import bind, correlate, current
 
@@ -137,6 +137,18 @@ async def test_a_request_on_its_way_is_held_as_what_was_sent_and_not_as_a_messag
         assert sys.getrefcount(message) == ours
         calling.cancel()
         await asyncio.gather(calling, return_exceptions=True)
+
+
+@pytest.mark.usefixtures("no_collector")
+async def test_what_could_not_be_sent_is_not_left_to_the_garbage_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_RECONNECT_SECONDS", 0.01)
+    sent = bytes(1000)
+    async with connect("127.0.0.1:1", service="catalog") as remote:
+        load = remote.unary_unary("/lakeward.catalog.v1.TableService/LoadTable", lambda _: sent, bytes)
+        ours = sys.getrefcount(sent)
+        with contextlib.suppress(Refusal):
+            await load(tables_pb2.LoadTableRequest())
+        assert sys.getrefcount(sent) == ours
 
 
 async def test_a_bug_shows_an_id_that_the_log_has_and_nothing_of_its_cause(

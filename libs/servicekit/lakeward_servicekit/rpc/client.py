@@ -130,6 +130,8 @@ class _RemoteCall:
             # a peer that is still away is told as that, not as one that took too long
             late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
             raise refusal_from(lost if late else error, service=self._service) from error
+        finally:
+            del lost  # it has this frame in its traceback
 
 
 def _within(seconds: float) -> float:
