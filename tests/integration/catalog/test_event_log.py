@@ -16,7 +16,7 @@ from lakeward_catalog.adapters.postgres import ledger
 from lakeward_catalog.adapters.postgres.bell import PostgresBell
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.event_log import PostgresEventLog, PostgresOutbox
-from lakeward_catalog.adapters.postgres.schema import EVENT_SLOTS
+from lakeward_catalog.adapters.postgres.shared import EVENT_SLOTS
 from lakeward_catalog.application.relay import SEQUENCER
 from lakeward_catalog.domain.events import Event
 from lakeward_servicekit.leases import Lease

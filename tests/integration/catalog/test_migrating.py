@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 from pydantic import SecretStr
 
-from lakeward_catalog.adapters.postgres import schema, tabular_changes, warehouses
+from lakeward_catalog.adapters.postgres import schema, shared, tabular_changes, warehouses
 from lakeward_catalog.adapters.postgres.migrations import versions
 from lakeward_catalog.adapters.postgres.rows import warehouse_of
 from lakeward_catalog.domain.model import WarehouseId
@@ -74,7 +74,7 @@ async def test_old_places_are_found_without_regard_to_case_and_their_warehouses_
             await connection.execute(_TABULAR, warehouse, uuid7(), namespace, str(place), place.key, str(place))
         await connection.execute(_TASK, warehouse, uuid7(), str(purged), purged.key)
         await migrate(SecretStr(old), package=MIGRATIONS, schema=SCHEMA)
-        folded = await connection.fetch(f"select location_key, {schema.FOLDED} from tabular")
+        folded = await connection.fetch(f"select location_key, {shared.FOLDED} from tabular")
         assert {(row[0], row[1]) for row in folded} == {(place.key, place.folded_key) for place in places}
         during = Location.parse("s3://lake/base/Late")  # by a process of the older release, which goes on meanwhile
         await connection.execute(_TABULAR, warehouse, uuid7(), namespace, str(during), during.key, "late")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr
 
-from lakeward_catalog.adapters.postgres import schema
+from lakeward_catalog.adapters.postgres import schema, shared
 from lakeward_servicekit.postgres.migrating import differences, migrate
 from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.stores import MIGRATIONS, SCHEMA
@@ -33,7 +33,7 @@ async def test_compressed_columns_are_stored_as_they_are(pool: Pool) -> None:
 
 async def test_every_slot_of_the_event_log_is_there(pool: Pool) -> None:
     slots = await pool.fetchval("select count(*) from pg_inherits where inhparent = 'event_log'::regclass")
-    assert slots == schema.EVENT_SLOTS
+    assert slots == shared.EVENT_SLOTS
 
 
 def test_every_index_says_which_statements_it_serves() -> None:

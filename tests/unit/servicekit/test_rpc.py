@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import contextlib
+import gc
+import sys
+import weakref
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 import pytest
 
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
 from lakeward_servicekit.errors import MAX_MESSAGE, MAX_VALUE, Reason, Refusal
-from lakeward_servicekit.rpc import Call, Caller, Channel, Coalescer, Host, connect, failure_of, refusal_of
+from lakeward_servicekit.rpc import Call, Caller, Channel, Coalescer, Host, client, connect, failure_of, refusal_of
 from lakeward_servicekit.rpc.pipeline import fill_context
 from lakeward_servicekit.telemetry import bind, correlate, current
 
 REFUSED = Refusal(Reason.REASON_NO_SUCH_TABLE, "there is no table ns.t, or ü you may not see it", table="ns.t")
+
+
+class Held:
+    """Something that a method holds while it answers."""
 
 
 class Tables(tables_pb2_grpc.TableServiceServicer):
@@ -25,11 +33,16 @@ class Tables(tables_pb2_grpc.TableServiceServicer):
         self.started = asyncio.Event()
         self.cancelled = asyncio.Event()
         self.refuses = REFUSED
+        self.held: list[weakref.ref[Held]] = []
 
     async def LoadTable(self, request: tables_pb2.LoadTableRequest, context: Any) -> tables_pb2.LoadTableResponse:
+        held = Held()
+        self.held.append(weakref.ref(held))
         match request.warehouse_id:
             case "refused":
                 raise self.refuses
+            case "refused anew":
+                raise Refusal(Reason.REASON_NO_SUCH_TABLE, "there is no such table", table="t")
             case "bug":
                 raise KeyError("a secret in a cause")
             case "slow":
@@ -91,6 +104,51 @@ async def test_a_refusal_arrives_with_reason_message_and_metadata(channel: Chann
         REFUSED.message,
         {"table": "ns.t"},
     )
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """What nothing refers to is gone at once; what refers to itself stays."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_collector")
+@pytest.mark.parametrize("warehouse_id", ["refused anew", "w"])
+async def test_what_an_answered_call_held_is_not_left_to_the_garbage_collector(
+    channel: Channel, tables: Tables, warehouse_id: str
+) -> None:
+    with contextlib.suppress(Refusal):
+        await stub_of(channel).LoadTable(tables_pb2.LoadTableRequest(warehouse_id=warehouse_id))
+    async with asyncio.timeout(5):
+        while [held for held in tables.held if held() is not None]:
+            await asyncio.sleep(0.001)
+    assert tables.held
+
+
+async def test_a_request_on_its_way_is_held_as_what_was_sent_and_not_as_a_message_too(tables: Tables) -> None:
+    async with a_host(tables).serve("127.0.0.1:0") as port, connect(f"127.0.0.1:{port}", service="catalog") as remote:
+        message = tables_pb2.LoadTableRequest(warehouse_id="slow")
+        ours = sys.getrefcount(message)
+        calling = asyncio.create_task(stub_of(remote).LoadTable(message))
+        await asyncio.wait_for(tables.started.wait(), 5)
+        assert sys.getrefcount(message) == ours
+        calling.cancel()
+        await asyncio.gather(calling, return_exceptions=True)
+
+
+@pytest.mark.usefixtures("no_collector")
+async def test_what_could_not_be_sent_is_not_left_to_the_garbage_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_RECONNECT_SECONDS", 0.01)
+    sent = bytes(1000)
+    async with connect("127.0.0.1:1", service="catalog") as remote:
+        load = remote.unary_unary("/lakeward.catalog.v1.TableService/LoadTable", lambda _: sent, bytes)
+        ours = sys.getrefcount(sent)
+        with contextlib.suppress(Refusal):
+            await load(tables_pb2.LoadTableRequest())
+        assert sys.getrefcount(sent) == ours
 
 
 async def test_a_bug_shows_an_id_that_the_log_has_and_nothing_of_its_cause(

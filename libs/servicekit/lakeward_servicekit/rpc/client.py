@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final, Protocol
 
@@ -79,39 +79,59 @@ class RemoteChannel:
         self._service = service
         self._token = token
 
-    def unary_unary(self, method: str, *args: Any, **kwargs: Any) -> _RemoteCall:  # noqa: ANN401 - grpc's own signature
+    def unary_unary(
+        self,
+        method: str,
+        request_serializer: Callable[[Any], bytes],
+        response_deserializer: Callable[[bytes], Any],
+        **kwargs: Any,  # noqa: ANN401 - grpc's own signature
+    ) -> _RemoteCall:
         """A callable for one method."""
-        return _RemoteCall(self._channel.unary_unary(method, *args, **kwargs), method, self._service, self._token)
+        call: Callable[..., Awaitable[Any]] = self._channel.unary_unary(method, None, response_deserializer, **kwargs)
+        return _RemoteCall(call, request_serializer, method, self._service, self._token)
 
 
 class _RemoteCall:
-    __slots__ = ("_call", "_repeatable", "_seconds", "_service", "_token")
+    __slots__ = ("_call", "_repeatable", "_seconds", "_serialized", "_service", "_token")
 
-    def __init__(self, call: Any, method: str, service: str, token: Callable[[str], str] | None) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        call: Callable[..., Awaitable[Any]],
+        serialized: Callable[[Any], bytes],
+        method: str,
+        service: str,
+        token: Callable[[str], str] | None,
+    ) -> None:
         self._call = call
+        self._serialized = serialized
         self._repeatable = is_repeatable(method)
         self._seconds = SECONDS.get(method, DEFAULT_SECONDS)
         self._service = service
         self._token = token
 
     async def __call__(self, request: Any, timeout: float | None = None) -> Any:  # noqa: ANN401, ASYNC109 - a stub's own signature
+        # gRPC would hold the message beside its bytes until the answer, and there are bodies of 32 MiB.
+        sent = self._serialized(request)
+        del request
         asked = self._seconds if timeout is None else timeout
         metadata = outgoing_headers()
         if self._token is not None:
             metadata.append((WORKLOAD_KEY, self._token(self._service)))
         try:
-            return await self._call(request, timeout=_within(asked), metadata=metadata, wait_for_ready=False)
+            return await self._call(sent, timeout=_within(asked), metadata=metadata, wait_for_ready=False)
         except grpc.aio.AioRpcError as error:
             if not (self._repeatable and is_unreached(error)):
                 raise refusal_from(error, service=self._service) from error
             lost = error
         patience = _within(min(asked, _RECONNECT_SECONDS))
         try:
-            return await self._call(request, timeout=patience, metadata=metadata, wait_for_ready=True)
+            return await self._call(sent, timeout=patience, metadata=metadata, wait_for_ready=True)
         except grpc.aio.AioRpcError as error:
             # a peer that is still away is told as that, not as one that took too long
             late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
             raise refusal_from(lost if late else error, service=self._service) from error
+        finally:
+            del lost  # it has this frame in its traceback
 
 
 def _within(seconds: float) -> float:

@@ -228,9 +228,13 @@ class _Wire:
                     caller = self._workloads.caller_of(metadata, _peer_names(context))
                     return await method(request, caller)
             except Refusal as refusal:
-                await _abort(context, refusal)
+                aborting = _abort(context, refusal)
             finally:
                 unbind_deadline(deadline)
+            # gRPC keeps the exception that this raises with the call, so the call must not be in reach of its frames: a request
+            # that was refused would stay, large as it may be, until the garbage collector comes by.
+            del request, context
+            return await aborting
 
         return grpc.unary_unary_rpc_method_handler(
             answer,
@@ -249,11 +253,11 @@ class _Registrar:
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, wrapped),))
 
 
-async def _abort(context: grpc.aio.ServicerContext[Any, Any], refusal: Refusal) -> None:
+def _abort(context: grpc.aio.ServicerContext[Any, Any], refusal: Refusal) -> Awaitable[Any]:
     trailing = [(DETAILS_KEY, details_of(refusal))]
     if refusal.reason == Reason.REASON_OVERLOADED:
         trailing.append(("retry-after", b"1"))
-    await context.abort(code_of(refusal), refusal.message, tuple(trailing))
+    return context.abort(code_of(refusal), refusal.message, tuple(trailing))
 
 
 def _text_metadata(context: grpc.aio.ServicerContext[Any, Any]) -> Iterable[tuple[str, str]]:

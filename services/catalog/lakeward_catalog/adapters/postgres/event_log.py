@@ -10,7 +10,7 @@ from typing import Final
 
 import asyncpg
 
-from lakeward_catalog.adapters.postgres.schema import EVENT_SLOTS
+from lakeward_catalog.adapters.postgres.shared import EVENT_SLOTS
 from lakeward_catalog.application.relay import Backlog, LeaseLostError, LoggedEvent
 from lakeward_catalog.domain.events import Event
 from lakeward_servicekit.leases import Lease

@@ -10,7 +10,7 @@ import hashlib
 from typing import Final
 from uuid import UUID
 
-from lakeward_catalog.adapters.postgres.schema import LOCATION_KEY_INDEXED
+from lakeward_catalog.adapters.postgres.shared import LOCATION_KEY_INDEXED
 from lakeward_locations import Location
 from lakeward_locations.location import fold
 
@@ -23,7 +23,7 @@ FOLDS: Final = "coalesce((select not tells_case from warehouse where warehouse_i
 
 
 def folded_of(location: Location) -> str | None:
-    """What `location_folded` holds; see `schema.FOLDED`."""
+    """What `location_folded` holds; see `shared.FOLDED`."""
     return None if location.key.isascii() else location.folded_key
 
 

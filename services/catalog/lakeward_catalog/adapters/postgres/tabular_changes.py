@@ -21,7 +21,7 @@ from lakeward_catalog.adapters.postgres.places import (
     making_lock,
 )
 from lakeward_catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
-from lakeward_catalog.adapters.postgres.schema import FOLDED, LOCATION_KEY_INDEXED
+from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
 from lakeward_catalog.application.ports import TabularCommit
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, Namespace, State, Tabular, WarehouseId
