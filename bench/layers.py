@@ -36,7 +36,7 @@ _LAYERS: Final[Sequence[tuple[str, re.Pattern[str]]]] = tuple(
         ("gateway: question to the catalog", r"gateway/(dialects|query|percent|peers|coalescing)"),
         ("gateway: router, context, limits", r"gateway/|servicekit/telemetry"),
         ("who may: decide", r"authorization/(wire|remote\.|authorizer|objects|actions)|authz/"),
-        ("who calls: authenticate", r"authorization/|catalog/application/caller"),
+        ("who calls: authenticate", r"authorization/|catalog/(application/caller|transport/callers)\."),
         ("locate: one read for many", r"postgres/(coalescing|tabulars|rows|containers|pools)|asyncpg/"),
         ("body: the stored document", r"catalog/application/documents|catalog/domain/bodies|postgres/bod"),
         ("access: vend", r"catalog/adapters/vending|tables/loaded\.py|vending/"),

@@ -1,8 +1,8 @@
 """Generates `lakeward_protocol` from `protos/`, or checks that what is committed is what would be generated.
 
 The proto packages are `lakeward.<concern>.<version>`; the Python packages are `lakeward_protocol.<concern>.<version>`, a
-distribution of their own. protoc cannot rename packages, so the imports are
-rewritten here, and nothing else is.
+distribution of their own. protoc cannot rename packages, so the imports are rewritten here. So is one thing in stubs, and
+nothing else is: beside its request a servicer's method takes not gRPC's context but what our pipeline hands it, by position.
 
 Run: `python tools/generate_protos.py [--check]`.
 """
@@ -30,6 +30,8 @@ HEADER: Final = "# Generated from protos/ by tools/generate_protos.py; do not ed
 _FROM = re.compile(r"^(\s*from )lakeward\.", re.MULTILINE)
 _IMPORT = re.compile(r"^(\s*import )lakeward\.", re.MULTILINE)
 _QUALIFIED = re.compile(r"(?<![\w./\"'])lakeward\.(?=\w+\.v\d\w*\.\w+_pb2)")
+# in stubs, of each method of a servicer
+_CONTEXT = re.compile(r"^( +)context: _ServicerContext,$", re.MULTILINE)
 
 
 def generate(into: Path) -> None:
@@ -75,6 +77,7 @@ def _plugin(name: str) -> Path:
 def _rename(text: str) -> str:
     text = _FROM.sub(r"\1lakeward_protocol.", text)
     text = _IMPORT.sub(r"\1lakeward_protocol.", text)
+    text = _CONTEXT.sub(r"\1context: _typing.Any,\n\1/,", text)
     return _QUALIFIED.sub("lakeward_protocol.", text)
 
 

@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 from lakeward_protocol.errors.v1 import reason_pb2
 
 Reason = reason_pb2.Reason
+Family = reason_pb2.Family
 ReasonValue: TypeAlias = reason_pb2.Reason.ValueType
 PREFIX: Final = "REASON_"
 MAX_MESSAGE: Final = 2048  # bytes of UTF-8

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from importlib.metadata import version
 from typing import Final
 
@@ -39,6 +40,7 @@ from lakeward_catalog.domain.names import name_key
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_catalog.roles import Roles
 from lakeward_catalog.settings import CatalogSettings
+from lakeward_catalog.transport.callers import caller_of
 from lakeward_catalog.wiring import add_servicers
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
@@ -130,7 +132,12 @@ async def catalog(
             clock=clock,
             ids=ids,
         )
-        host = Host(SERVICE, read_only=settings.server.maintenance_mode == "read-only", reflects=True)
+        host = Host(
+            SERVICE,
+            settle=partial(caller_of, identity=roles.identity),
+            read_only=settings.server.maintenance_mode == "read-only",
+            reflects=True,
+        )
         host.add_probe("database", pools.changes.ping)
         add_servicers(host, roles, _facts(settings))
         own = await stack.enter_async_context(
@@ -185,8 +192,10 @@ async def _roles(
     servers, bodies = PostgresServer(pool), PostgresBodies(pool)
     server = await servers.server()
     permits, containers = Permits(signer, clock), Containers(pools.lookups)
+    identity = RemoteIdentity(authz)
     return Roles(
-        identity=RemoteIdentity(authz),
+        identity=identity,
+        registrar=identity,
         authorizer=RemoteAuthorizer(authz, coalesce=remote),
         servers=servers,
         warehouses=PostgresWarehouses(pool, containers, listings=listings),

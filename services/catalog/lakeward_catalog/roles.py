@@ -25,6 +25,7 @@ from lakeward_catalog.application.ports_storage import StorageJudge
 from lakeward_catalog.application.tables.signer_scopes import SignerScopes
 from lakeward_servicekit.authorization.authorizer import Authorizer
 from lakeward_servicekit.authorization.identity import Identity
+from lakeward_servicekit.authorization.registrar import Registrar
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,7 @@ class Roles:
     """The roles, filled. Only `bootstrap` and the wiring of use cases see all of them together."""
 
     identity: Identity
+    registrar: Registrar
     authorizer: Authorizer
     servers: ServerStore
     warehouses: WarehouseStore

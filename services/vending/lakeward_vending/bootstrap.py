@@ -36,6 +36,7 @@ from lakeward_vending.application.vend_access import vend_access
 from lakeward_vending.domain.addresses import AddressRules
 from lakeward_vending.domain.system_identity import SystemIdentityRules
 from lakeward_vending.transport.access import VendingServicer
+from lakeward_vending.transport.callers import caller_of
 from lakeward_vending.transport.files import FileServicer
 from lakeward_vending.transport.storage import StorageServicer
 
@@ -43,11 +44,12 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from lakeward_servicekit.permits import PermitVerifier
-    from lakeward_servicekit.rpc import Channel
+    from lakeward_servicekit.rpc import Channel, Settle
     from lakeward_servicekit.settings.caches import CacheSettings
     from lakeward_servicekit.settings.postgres import PostgresSettings
     from lakeward_servicekit.settings.secret_store import SecretSettings
     from lakeward_servicekit.settings.storage import StorageSettings
+    from lakeward_vending.application.caller import Caller
     from lakeward_vending.application.ports import Clock, Ids, SecretStore, StorageBackend
     from lakeward_vending.settings import VendingSettings
 
@@ -91,7 +93,7 @@ async def vending(
         s3 = _s3(settings, stack, clock=clock, ids=ids)
         # another storage kind is another folder of adapters and another line here
         backends = Backends({"s3": s3, "stackit": s3})
-        host = Host(SERVICE, read_only=settings.server.maintenance_mode == "read-only")
+        host = Host(SERVICE, settle=_settle(settings, authz), read_only=settings.server.maintenance_mode == "read-only")
         host.add_probe("database", pool.ping)
         _add_access(host, verifier, store, backends, clock)
         _add_files(host, verifier, store, backends)
@@ -174,6 +176,12 @@ def _identity_rules(settings: StorageSettings) -> SystemIdentityRules:
     )
 
 
+def _settle(settings: VendingSettings, authz: Channel) -> Settle[Caller]:
+    server = settings.server
+    default_project = server.default_project_id if server.enable_default_project else None
+    return partial(caller_of, identity=RemoteIdentity(authz), default_project=default_project)
+
+
 def _add_access(host: Host, verifier: PermitVerifier, store: SecretStore, backends: Backends, clock: Clock) -> None:
     servicer = VendingServicer(
         verifier=verifier,
@@ -207,11 +215,8 @@ def _add_storage(
     clock: Clock,
     ids: Ids,
 ) -> None:
-    server = settings.server
     servicer = StorageServicer(
-        identity=RemoteIdentity(authz),
         verifier=verifier,
-        default_project=server.default_project_id if server.enable_default_project else None,
         stage_credential=partial(
             secrets.stage_credential,
             authorizer=RemoteAuthorizer(authz, coalesce=remote),

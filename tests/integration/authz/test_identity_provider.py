@@ -23,6 +23,7 @@ from lakeward_servicekit.authorization.authorizer import Demand, Outcome
 from lakeward_servicekit.authorization.identity import Identified
 from lakeward_servicekit.authorization.objects import ObjectRef
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
+from lakeward_servicekit.authorization.registrar import Presented
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.errors import Reason, Refusal
@@ -215,8 +216,8 @@ async def until_identified(channel: Channel, token: str) -> Identified:
 async def test_callers_are_recorded_and_one_is_the_first_administrator(database: str, oidc: OidcProvider) -> None:
     async with serving(with_provider(database, oidc)) as channel:
         identity = RemoteIdentity(channel)
-        alice = RequestContext(authorization=f"Bearer {await user_token(oidc, ALICE)}", request_id="r")
-        bob = RequestContext(authorization=f"Bearer {await user_token(oidc, BOB)}")
+        alice = Presented(f"Bearer {await user_token(oidc, ALICE)}", request_id="r")
+        bob = Presented(f"Bearer {await user_token(oidc, BOB)}")
         assert await identity.provision_user(alice) == await identity.provision_user(alice) == "oidc~alice"
         await identity.bootstrap_administrator(bob, is_operator=False)
         await identity.bootstrap_administrator(bob, is_operator=False)

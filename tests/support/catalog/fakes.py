@@ -22,6 +22,7 @@ from lakeward_locations import Location
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.authorization.identity import Identified
 from lakeward_servicekit.authorization.principals import ANONYMOUS, UserId, user
+from lakeward_servicekit.authorization.registrar import Presented
 from lakeward_servicekit.deflated import Deflated, gzip_file
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.values import a_storage
@@ -51,16 +52,16 @@ class TokenIdentity:
     async def authenticate(self, context: context_pb2.RequestContext) -> Identified:
         return Identified(user(context.authorization) if context.authorization else ANONYMOUS)
 
-    async def provision_user(self, context: context_pb2.RequestContext) -> UserId | None:
+    async def provision_user(self, presented: Presented) -> UserId | None:
         if self.refuses_provisioning is not None:
             raise self.refuses_provisioning
-        self.provisioned.append(context.authorization)
-        return UserId(context.authorization) if context.authorization else None
+        self.provisioned.append(presented.authorization)
+        return UserId(presented.authorization) if presented.authorization else None
 
-    async def bootstrap_administrator(self, context: context_pb2.RequestContext, *, is_operator: bool) -> None:
-        if self.administrator not in {None, context.authorization}:
+    async def bootstrap_administrator(self, presented: Presented, *, is_operator: bool) -> None:
+        if self.administrator not in {None, presented.authorization}:
             raise Refusal(Reason.REASON_ALREADY_BOOTSTRAPPED, "another was first")
-        self.administrator = context.authorization
+        self.administrator = presented.authorization
 
 
 class MemoryFiles:

@@ -13,6 +13,7 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -32,6 +33,7 @@ from lakeward_catalog.domain.model import (
     WarehouseId,
 )
 from lakeward_catalog.roles import Roles
+from lakeward_catalog.transport.callers import caller_of
 from lakeward_catalog.wiring import add_servicers
 from lakeward_protocol.catalog.v1 import (
     namespaces_pb2,
@@ -99,6 +101,7 @@ class House:
         rows: MemoryCatalog | Stores = stores or self.catalog
         self.roles = Roles(
             identity=self.identity,
+            registrar=self.identity,
             authorizer=self.authorizer,
             servers=rows.servers,
             warehouses=rows.warehouses,
@@ -118,7 +121,7 @@ class House:
             ids=self.ids,
             rules=rules,
         )
-        self.host = Host("catalog")
+        self.host = Host("catalog", settle=partial(caller_of, identity=self.identity))
         facts = Facts(
             version="0.1.0",
             authz_backend="table",

@@ -15,6 +15,7 @@ from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_protocol.authz.v1 import identity_pb2_grpc
 from lakeward_protocol.common.v1.context_pb2 import RequestContext
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
+from lakeward_servicekit.authorization.registrar import Presented
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc import Caller, Host
@@ -172,7 +173,7 @@ async def test_an_open_server_is_asked_once_a_minute_whatever_tokens_come() -> N
     for number in range(20):
         found = await world.identity.authenticate(RequestContext(authorization=f"Bearer {number}"))
         assert found.principal == ANONYMOUS
-    assert await world.identity.provision_user(RequestContext()) is None
+    assert await world.identity.provision_user(Presented("")) is None
     assert world.idp.asked == 1
     world.at += 60
     world.idp.revision = "r1"
@@ -193,5 +194,5 @@ async def test_the_first_administrator_is_recorded_through_the_channel() -> None
     world = World()
     world.users.rows.clear()
     world.idp.revision = "open"
-    await world.identity.bootstrap_administrator(RequestContext(), is_operator=False)
+    await world.identity.bootstrap_administrator(Presented(""), is_operator=False)
     assert world.users.first is not None

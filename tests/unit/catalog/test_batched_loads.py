@@ -14,11 +14,12 @@ from lakeward_catalog.transport import tables
 from lakeward_catalog.transport.tables import MAX_BATCHED_BYTES, TableUseCases, _check_size
 from lakeward_catalog.wiring import TableServicer
 from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2
-from lakeward_servicekit.authorization.identity import Identified
-from lakeward_servicekit.authorization.principals import ANONYMOUS
+from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.authorization.principals import user
 from lakeward_servicekit.errors import Reason, Refusal
-from tests.support.catalog.house import a_house
+from tests.support.catalog.house import a_house, context, tabular
 from tests.support.catalog.values import uuid7
+from tests.support.settling import as_it_came
 
 
 def a_response(size: int) -> tables_pb2.LoadTableResponse:
@@ -55,17 +56,13 @@ async def test_a_load_that_takes_long_is_left_to_be_asked_for_alone_and_its_neig
 
     methods: Any = _methods(load)
     items = [_question(name) for name in ("one", "slow", "two")]
-    answer = await methods.BatchLoadTables(tables_pb2.BatchLoadTablesRequest(items=items), None)
+    answer = await methods.BatchLoadTables(tables_pb2.BatchLoadTablesRequest(items=items), as_it_came)
     assert [item.response.not_modified for item in answer.items] == ["one", "", "two"]
     assert answer.items[1].failure.reason == Reason.REASON_TOO_LARGE
     await asyncio.wait_for(ended.wait(), 5)
 
 
 def _methods(load: Any) -> Any:
-    class Known:
-        async def authenticate(self, _context: object) -> Identified:
-            return Identified(ANONYMOUS)
-
     nothing: Any = None
     metadata = TableUseCases(
         load=load,
@@ -75,8 +72,7 @@ def _methods(load: Any) -> Any:
         commit=nothing,
         commit_transaction=nothing,
     )
-    known: Any = Known()
-    return TableServicer(known, metadata, nothing)
+    return TableServicer(metadata, nothing)
 
 
 def _question(name: str) -> tables_pb2.LoadTableRequest:
@@ -91,3 +87,34 @@ async def test_a_batch_of_no_loads_is_answered_with_none() -> None:
     assert await house.tables.BatchLoadTables(tables_pb2.BatchLoadTablesRequest()) == (
         tables_pb2.BatchLoadTablesResponse()
     )
+
+
+async def test_an_item_whose_caller_is_refused_does_not_touch_its_neighbours() -> None:
+    house = await a_house()
+    items = [
+        tables_pb2.LoadTableRequest(
+            warehouse_id=house.warehouse_id, table=tabular("sales", "orders"), context=context(project_id=project)
+        )
+        for project in ("", "no project", "")
+    ]
+    answer = await house.tables.BatchLoadTables(tables_pb2.BatchLoadTablesRequest(items=items))
+    assert [item.WhichOneof("outcome") for item in answer.items] == ["response", "failure", "response"]
+    assert answer.items[1].failure.reason == Reason.REASON_MALFORMED_PROJECT_ID
+
+
+async def test_each_item_is_answered_for_its_own_caller() -> None:
+    seen: list[Caller] = []
+
+    async def load(command: LoadTable, *, caller: Caller) -> NotModified:
+        seen.append(caller)
+        return NotModified(command.ident.name)
+
+    async def settle(about: context_pb2.RequestContext) -> Caller:
+        return Caller(principal=user(about.authorization), request_id=about.request_id)
+
+    methods: Any = _methods(load)
+    items = [_question("t") for _ in "ab"]
+    for item, who in zip(items, ("oidc~anna", "oidc~bob"), strict=True):
+        item.context.authorization = who
+    await methods.BatchLoadTables(tables_pb2.BatchLoadTablesRequest(items=items), settle)
+    assert [caller.principal.user_id for caller in seen] == ["oidc~anna", "oidc~bob"]

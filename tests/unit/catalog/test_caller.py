@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward_catalog.application.caller import Caller, Delegation, authenticate
+from lakeward_catalog.application.caller import Caller, Delegation
+from lakeward_catalog.transport.callers import caller_of
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.authorization.identity import Identified
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId
@@ -13,7 +14,7 @@ from tests.support.catalog.house import refusal_of
 
 
 async def called(**members: object) -> Caller:
-    return await authenticate(context_pb2.RequestContext(**members), TokenIdentity())  # type: ignore[arg-type]
+    return await caller_of(context_pb2.RequestContext(**members), identity=TokenIdentity())  # type: ignore[arg-type]
 
 
 async def test_a_request_keeps_its_own_id_and_else_has_the_one_that_was_made_for_it() -> None:
@@ -44,6 +45,6 @@ async def test_who_assumed_a_role_acts_as_both_in_events() -> None:
         async def authenticate(self, context: context_pb2.RequestContext) -> Identified:
             return Identified(Principal(PrincipalKind.ROLE, UserId("oidc~anna"), RoleId("r1")))
 
-    caller = await authenticate(context_pb2.RequestContext(), Assumed())
+    caller = await caller_of(context_pb2.RequestContext(), identity=Assumed())
     assert caller.actor.document() == {"type": "role", "principal": "oidc~anna", "assumed-role": "r1"}
     assert (await called()).actor.document() == {"type": "anonymous"}

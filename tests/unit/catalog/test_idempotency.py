@@ -8,10 +8,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lakeward_catalog.application.caller import Caller, authenticate
+from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once
 from lakeward_catalog.application.payloads import Payload
 from lakeward_catalog.application.ports import Remembered, Rules, Scope
+from lakeward_catalog.transport.callers import caller_of
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.fakes import TokenIdentity
@@ -26,7 +27,7 @@ def a_keyed(method: str = "drop", body: bytes = b"", **parameters: object) -> Ke
 
 async def a_caller(key: UUID | str | None = None, *, user: str = "oidc~anna") -> Caller:
     context = context_pb2.RequestContext(authorization=user, idempotency_key="" if key is None else str(key))
-    return await authenticate(context, TokenIdentity())
+    return await caller_of(context, identity=TokenIdentity())
 
 
 class Counter:

@@ -21,7 +21,6 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.ports_access import Level, StorageRequest, Vended
 from lakeward_catalog.application.tables.signer_scopes import Minted, SignerScope
 from lakeward_catalog.application.tables.signing import SignStorageRequest, sign_storage_request
-from lakeward_catalog.domain.events import Actor
 from lakeward_catalog.domain.model import Incarnation, Kind, TabularId, Warehouse, WarehouseId
 from lakeward_locations import LocationError
 from lakeward_protocol.catalog.v1 import tables_pb2
@@ -419,7 +418,7 @@ class World:
         command = SignStorageRequest(
             self.warehouse.warehouse_id, tabular_id, StorageRequest(method, uri, "eu", {}, None), scope
         )
-        caller = Caller(principal=user(who), actor=Actor(who, None), request_id="r")
+        caller = Caller(principal=user(who), request_id="r")
         try:
             return await sign_storage_request(
                 command,

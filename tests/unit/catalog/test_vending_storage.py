@@ -22,6 +22,7 @@ from lakeward_servicekit.permits import PermitSigner
 from lakeward_servicekit.rpc import Caller, Host
 from tests.support.catalog.house import refusal_of
 from tests.support.catalog.values import NOON, HeldClock, a_storage
+from tests.support.settling import as_it_came
 
 WAREHOUSE = WarehouseId(uuid4())
 
@@ -79,7 +80,7 @@ def servicer() -> Remembering:
 
 @pytest.fixture
 def judge(servicer: Remembering) -> StorageJudge:
-    host = Host("vending")
+    host = Host("vending", settle=as_it_came)
     host.add(vending_pb2_grpc.add_StorageServiceServicer_to_server, servicer)
     permits = Permits(PermitSigner(Ed25519PrivateKey.generate()), HeldClock())
     return VendingStorage(host.channel(caller=Caller.CALLER_CATALOG), permits)

@@ -26,6 +26,7 @@ from lakeward_protocol.catalog.v1 import (
 from lakeward_protocol.vending.v1 import vending_pb2_grpc
 from lakeward_servicekit.rpc import Caller, Host
 from lakeward_servicekit.settings.server import ServerSettings
+from tests.support.settling import as_it_came
 
 WAREHOUSE = "0198e000-0000-7000-8000-000000000001"
 PREFIXED = f"/catalog/v1/{WAREHOUSE}"
@@ -77,7 +78,7 @@ class World:
 
 def hosts(catalog: Any, vending: Any) -> tuple[Host, Host]:
     """Hosts for servicers that answer every service's methods."""
-    catalog_host = Host("catalog")
+    catalog_host = Host("catalog", settle=as_it_came)
     for register in (
         namespaces_pb2_grpc.add_NamespaceServiceServicer_to_server,
         server_pb2_grpc.add_ServerServiceServicer_to_server,
@@ -87,7 +88,7 @@ def hosts(catalog: Any, vending: Any) -> tuple[Host, Host]:
         warehouses_pb2_grpc.add_WarehouseServiceServicer_to_server,
     ):
         catalog_host.add(register, catalog)
-    vending_host = Host("vending")
+    vending_host = Host("vending", settle=as_it_came)
     vending_host.add(vending_pb2_grpc.add_StorageServiceServicer_to_server, vending)
     return catalog_host, vending_host
 

@@ -12,6 +12,7 @@ import pytest
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc import Channel, Host, connect, is_serving
+from tests.support.settling import as_it_came
 from tests.unit.servicekit.test_rpc import Tables, a_host, stub_of
 
 
@@ -82,7 +83,7 @@ async def test_what_the_peer_itself_refuses_as_unavailable_is_not_asked_again(po
             self.asked += 1
             raise Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "the database can't be reached")
 
-    host, tables = Host("catalog"), Away()
+    host, tables = Host("catalog", settle=as_it_came), Away()
     host.add(tables_pb2_grpc.add_TableServiceServicer_to_server, tables)
     async with host.serve(f"127.0.0.1:{port}"), connect(f"127.0.0.1:{port}", service="catalog") as remote:
         with pytest.raises(Refusal) as refused:

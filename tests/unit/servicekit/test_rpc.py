@@ -5,24 +5,57 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import importlib
+import pkgutil
 import sys
 import weakref
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 import pytest
+from google.protobuf import descriptor_pb2, descriptor_pool
+from google.protobuf.descriptor import FileDescriptor, MethodDescriptor
 
+import lakeward_protocol
+from lakeward_protocol.authz.v1 import decisions_pb2, decisions_pb2_grpc
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
+from lakeward_protocol.common.v1 import context_pb2, options_pb2
 from lakeward_servicekit.errors import MAX_MESSAGE, MAX_VALUE, Reason, Refusal
-from lakeward_servicekit.rpc import Call, Caller, Channel, Coalescer, Host, client, connect, failure_of, refusal_of
+from lakeward_servicekit.rpc import (
+    ActsFor,
+    Call,
+    Caller,
+    Channel,
+    Coalescer,
+    Host,
+    client,
+    connect,
+    failure_of,
+    refusal_of,
+    rule_of_method,
+)
 from lakeward_servicekit.rpc.pipeline import fill_context
 from lakeward_servicekit.telemetry import bind, correlate, current
 
+STRANGER = Refusal(Reason.REASON_TOKEN_MISSING, "nobody is known by that; send a bearer token")
 REFUSED = Refusal(Reason.REASON_NO_SUCH_TABLE, "there is no table ns.t, or ü you may not see it", table="ns.t")
 
 
 class Held:
     """Something that a method holds while it answers."""
+
+
+ALL_METHODS = [
+    method
+    for module in pkgutil.walk_packages(lakeward_protocol.__path__, "lakeward_protocol.")
+    if ".v1." in module.name and module.name.endswith("_pb2")
+    for service in importlib.import_module(module.name).DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+]
+
+
+def a_context(authorization: str) -> context_pb2.RequestContext:
+    return context_pb2.RequestContext(authorization=authorization)
 
 
 class Tables(tables_pb2_grpc.TableServiceServicer):
@@ -34,6 +67,7 @@ class Tables(tables_pb2_grpc.TableServiceServicer):
         self.cancelled = asyncio.Event()
         self.refuses = REFUSED
         self.held: list[weakref.ref[Held]] = []
+        self.callers: list[object] = []
 
     async def LoadTable(self, request: tables_pb2.LoadTableRequest, context: Any) -> tables_pb2.LoadTableResponse:
         held = Held()
@@ -54,7 +88,7 @@ class Tables(tables_pb2_grpc.TableServiceServicer):
                     raise
         correlation = current()
         self.seen.append(correlation.request_id if correlation else "")
-        assert isinstance(context, Call)
+        self.callers.append(context)
         return tables_pb2.LoadTableResponse(not_modified=request.warehouse_id)
 
     async def DropTable(self, request: tables_pb2.DropTableRequest, context: Any) -> tables_pb2.DropTableResponse:
@@ -63,11 +97,19 @@ class Tables(tables_pb2_grpc.TableServiceServicer):
     async def BatchLoadTables(
         self, request: tables_pb2.BatchLoadTablesRequest, context: Any
     ) -> tables_pb2.BatchLoadTablesResponse:
+        self.callers.append(context)
         return tables_pb2.BatchLoadTablesResponse()
 
 
+async def settle(about: context_pb2.RequestContext) -> str:
+    """A user is whom the words of `authorization` name."""
+    if about.authorization == "a stranger":
+        raise STRANGER
+    return f"user {about.authorization}"
+
+
 def a_host(tables: Tables, *, read_only: bool = False) -> Host:
-    host = Host("catalog", read_only=read_only)
+    host = Host("catalog", settle=settle, read_only=read_only)
     host.add(tables_pb2_grpc.add_TableServiceServicer_to_server, tables)
     return host
 
@@ -230,6 +272,110 @@ async def test_read_only_maintenance_refuses_changes_and_serves_reads(tables: Ta
     with pytest.raises(Refusal) as refused:
         await stub.DropTable(tables_pb2.DropTableRequest())
     assert refused.value.reason == Reason.REASON_MAINTENANCE
+
+
+async def test_a_method_is_handed_the_user_whom_the_context_stands_for(channel: Channel, tables: Tables) -> None:
+    request = tables_pb2.LoadTableRequest(warehouse_id="w", context=a_context("anna"))
+    await stub_of(channel).LoadTable(request)
+    assert tables.callers == ["user anna"]
+
+
+async def test_a_user_who_is_refused_never_reaches_the_method(channel: Channel, tables: Tables) -> None:
+    with pytest.raises(Refusal) as refused:
+        await stub_of(channel).LoadTable(
+            tables_pb2.LoadTableRequest(warehouse_id="bug", context=a_context("a stranger"))
+        )
+    assert (refused.value.reason, tables.seen) == (STRANGER.reason, [])
+
+
+async def test_what_fails_while_a_user_is_settled_shows_an_id_and_nothing_of_its_cause(tables: Tables) -> None:
+    async def broken(about: context_pb2.RequestContext) -> str:
+        raise KeyError(f"a secret in a cause: {about.authorization}")
+
+    host = Host("catalog", settle=broken)
+    host.add(tables_pb2_grpc.add_TableServiceServicer_to_server, tables)
+    refusal = await refusal_for(host.channel(caller=Caller.CALLER_USER), "w")
+    assert refusal.reason == Reason.REASON_INTERNAL
+    assert "secret" not in refusal.message
+
+
+async def test_maintenance_and_who_may_call_are_looked_at_before_the_user_is_asked_for(tables: Tables) -> None:
+    host = a_host(tables, read_only=True)
+    stranger = tables_pb2.DropTableRequest(context=a_context("a stranger"))
+    for caller, reason in (
+        (Caller.CALLER_USER, Reason.REASON_MAINTENANCE),
+        (Caller.CALLER_VENDING, Reason.REASON_WORKLOAD_REFUSED),
+    ):
+        with pytest.raises(Refusal) as refused:
+            await stub_of(host.channel(caller=caller)).DropTable(stranger)
+        assert refused.value.reason == reason
+
+
+async def test_a_batch_is_handed_what_settles_each_items_user(tables: Tables) -> None:
+    stub = stub_of(a_host(tables).channel(caller=Caller.CALLER_GATEWAY))
+    await stub.BatchLoadTables(tables_pb2.BatchLoadTablesRequest())
+    assert tables.callers == [settle]
+
+
+async def test_a_method_that_acts_for_nobody_is_handed_the_call_and_settles_no_user() -> None:
+    class Visible(decisions_pb2_grpc.DecisionServiceServicer):
+        async def Visible(self, request: decisions_pb2.VisibleRequest, context: Call) -> decisions_pb2.VisibleResponse:
+            assert context == Call(Caller.CALLER_CATALOG)
+            return decisions_pb2.VisibleResponse(everything=True)
+
+    host = Host("authz")
+    host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, Visible())
+    stub: Any = decisions_pb2_grpc.DecisionServiceStub(host.channel(caller=Caller.CALLER_CATALOG))  # type: ignore[arg-type]
+    assert (await stub.Visible(decisions_pb2.VisibleRequest())).everything
+
+
+def test_a_method_that_acts_for_a_user_cannot_be_hosted_where_nothing_settles_who_that_is(tables: Tables) -> None:
+    with pytest.raises(ValueError, match="acts for a user"):
+        Host("catalog").add(tables_pb2_grpc.add_TableServiceServicer_to_server, tables)
+
+
+@pytest.mark.parametrize("method", ALL_METHODS, ids=lambda method: method.full_name)
+def test_every_method_says_whom_it_acts_for_and_one_that_users_reach_acts_for_them(method: MethodDescriptor) -> None:
+    rule = rule_of_method(method)
+    for_users = {Caller.CALLER_USER, Caller.CALLER_GATEWAY} & rule.callers
+    assert (rule.acts_for is not ActsFor.NOBODY) == bool(for_users)
+
+
+@pytest.mark.parametrize(
+    ("acts_for", "request_type", "complaint"),
+    [
+        (options_pb2.ACTS_FOR_UNSPECIFIED, "LoadTableRequest", "does not say whom it acts for"),
+        (options_pb2.ACTS_FOR_USER, "BatchLoadTablesRequest", "has no RequestContext"),
+        (options_pb2.ACTS_FOR_USER_OF_EACH_ITEM, "LoadTableRequest", "of each item"),
+    ],
+)
+def test_a_rule_that_does_not_say_whose_user_is_meant_is_refused(
+    acts_for: options_pb2.ActsFor.ValueType, request_type: str, complaint: str
+) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        rule_of_method(a_method(acts_for, request_type))
+
+
+def a_method(acts_for: options_pb2.ActsFor.ValueType, request_type: str) -> MethodDescriptor:
+    """A method of a contract that is made here, over a request of the catalog's."""
+    file = descriptor_pb2.FileDescriptorProto(
+        name="made.proto", package="made", syntax="proto3", dependency=[tables_pb2.DESCRIPTOR.name]
+    )
+    method = file.service.add(name="Service").method.add(
+        name="Method",
+        input_type=f".lakeward.catalog.v1.{request_type}",
+        output_type=".lakeward.catalog.v1.LoadTableResponse",
+    )
+    method.options.Extensions[options_pb2.rule].acts_for = acts_for
+    pool = descriptor_pool.DescriptorPool()
+    for known in _with_dependencies(tables_pb2.DESCRIPTOR):
+        pool.AddSerializedFile(known)
+    pool.AddSerializedFile(file.SerializeToString())
+    return pool.FindServiceByName("made.Service").methods_by_name["Method"]
+
+
+def _with_dependencies(file: FileDescriptor) -> list[bytes]:
+    return [each for needed in file.dependencies for each in _with_dependencies(needed)] + [file.serialized_pb]
 
 
 async def test_a_service_that_is_not_there_is_unavailable_by_name() -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from lakeward_protocol.common.v1.context_pb2 import RequestContext
-from lakeward_servicekit.authorization.principals import Principal, UserId
+from lakeward_servicekit.authorization.principals import Principal
 
 # The revision of an answer that holds for every caller: no identity provider is configured, so everybody is anonymous.
 OPEN_REVISION: Final = "open"
@@ -28,22 +28,12 @@ class Identified:
 
 
 class Identity(Protocol):
-    """Whom requests come from.
-
-    Each method reads the context's `authorization`, and raises Refusal TOKEN_MISSING, TOKEN_REFUSED,
-    IDENTITY_PROVIDER_UNAVAILABLE, INVALID_USER_ID or SERVICE_UNAVAILABLE. With no identity provider, everybody is anonymous.
-    """
+    """Whom requests come from."""
 
     async def authenticate(self, context: RequestContext) -> Identified:
-        """Who calls; reads `assumed_role` too, and also raises INVALID_ROLE_ID and ROLE_NOT_ASSUMABLE."""
-        ...
+        """Who calls, by the context's `authorization` and `assumed_role`. With no identity provider, everybody is anonymous.
 
-    async def provision_user(self, context: RequestContext) -> UserId | None:
-        """Record the caller as a user where it never was; None for the anonymous caller, who is never recorded."""
-        ...
-
-    async def bootstrap_administrator(self, context: RequestContext, *, is_operator: bool) -> None:
-        """Record the caller as the first administrator; again, if it is.
-
-        Also raises ALREADY_BOOTSTRAPPED where another caller was first.
+        Raises Refusal TOKEN_MISSING, TOKEN_REFUSED, IDENTITY_PROVIDER_UNAVAILABLE, INVALID_USER_ID, SERVICE_UNAVAILABLE,
+        INVALID_ROLE_ID and ROLE_NOT_ASSUMABLE.
         """
+        ...

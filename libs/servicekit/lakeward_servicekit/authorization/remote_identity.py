@@ -1,4 +1,4 @@
-"""An Identity over a channel to authz, which remembers whom a token belongs to.
+"""An Identity and a Registrar over a channel to authz, which remembers whom a token belongs to.
 
 Remembered is what verifying a token found, by the token's hash: for a minute at most, never past the token's end, and only
 while the providers' configuration and keys are those it was found under. Refusals are not remembered, nor is anything of an
@@ -22,6 +22,7 @@ from lakeward_protocol.authz.v1 import identity_pb2_grpc
 from lakeward_protocol.common.v1.context_pb2 import RequestContext
 from lakeward_servicekit.authorization.identity import OPEN_REVISION, Identified
 from lakeward_servicekit.authorization.principals import UserId
+from lakeward_servicekit.authorization.registrar import Presented
 from lakeward_servicekit.authorization.wire import principal_of
 from lakeward_servicekit.rpc.client import Channel
 
@@ -79,16 +80,16 @@ class RemoteIdentity:
             return remembered.identified
         return await self._ask_once(digest, context.authorization)
 
-    async def provision_user(self, context: RequestContext) -> UserId | None:
-        """See `Identity`."""
+    async def provision_user(self, presented: Presented) -> UserId | None:
+        """See `Registrar`."""
         if self._everybody is not None and self._clock() < self._everybody_until:
             return None
-        request = pb.ProvisionUserRequest(context=_of(context))
+        request = pb.ProvisionUserRequest(context=_of(presented))
         return UserId((await self._stub.ProvisionUser(request)).user_id) or None
 
-    async def bootstrap_administrator(self, context: RequestContext, *, is_operator: bool) -> None:
-        """See `Identity`."""
-        request = pb.BootstrapAdministratorRequest(context=_of(context), is_operator=is_operator)
+    async def bootstrap_administrator(self, presented: Presented, *, is_operator: bool) -> None:
+        """See `Registrar`."""
+        request = pb.BootstrapAdministratorRequest(context=_of(presented), is_operator=is_operator)
         await self._stub.BootstrapAdministrator(request)
 
     async def _ask_once(self, digest: bytes, authorization: str) -> Identified:
@@ -128,9 +129,9 @@ class RemoteIdentity:
         return identified, response.revision
 
 
-def _of(context: RequestContext) -> RequestContext:
+def _of(presented: Presented) -> RequestContext:
     return RequestContext(
-        authorization=context.authorization, request_id=context.request_id, traceparent=context.traceparent
+        authorization=presented.authorization, request_id=presented.request_id, traceparent=presented.traceparent
     )
 
 

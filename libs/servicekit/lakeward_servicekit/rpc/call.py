@@ -5,12 +5,19 @@ from __future__ import annotations
 import contextvars
 import dataclasses
 import time
-from typing import TypeAlias
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias, TypeVar
 
 from lakeward_protocol.common.v1 import options_pb2
+from lakeward_protocol.common.v1.context_pb2 import RequestContext
 
 Caller = options_pb2.Caller
 CallerValue: TypeAlias = options_pb2.Caller.ValueType
+
+User = TypeVar("User")
+
+# Settles whom a context stands for, or refuses; what it answers is the service's own type, and what its methods are handed.
+Settle: TypeAlias = Callable[[RequestContext], Awaitable[User]]
 
 # When the call at hand must be answered, on time.monotonic's clock; None: whenever.
 _deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("lakeward_deadline", default=None)
@@ -21,7 +28,7 @@ KEPT_BACK = 0.02
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Call:
-    """A call, seen from its method.
+    """A call, seen from a method that acts for nobody.
 
     Attributes:
         caller: a service that proved who it is, or CALLER_USER.

@@ -14,7 +14,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.rpc.call import Caller, CallerValue, bind_deadline, unbind_deadline
+from lakeward_servicekit.rpc.call import Caller, CallerValue, Settle, bind_deadline, unbind_deadline
 from lakeward_servicekit.rpc.client import Channel
 from lakeward_servicekit.rpc.health import Checks
 from lakeward_servicekit.rpc.inprocess import InProcessChannel
@@ -69,13 +69,22 @@ class Host:
 
     Args:
         name: the service's name, as "catalog".
+        settle: says who the users are whom its methods act for, before they run; None: none of them acts for any.
         read_only: whether mutations are refused, for maintenance.
         reflects: whether it tells strangers which methods it has, as a service does that has a route from outside.
     """
 
-    def __init__(self, name: str, *, read_only: bool = False, reflects: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        settle: Settle[object] | None = None,
+        read_only: bool = False,
+        reflects: bool = False,
+    ) -> None:
         """Start empty; see the class."""
         self.name = name
+        self._settle = settle
         self._reflects = reflects
         self._read_only = read_only
         self._methods: dict[str, Method] = {}
@@ -94,6 +103,10 @@ class Host:
         Args:
             register: the generated `add_XServicer_to_server`.
             servicer: what it takes.
+
+        Raises:
+            ValueError: a method of it acts for users, and the host has nothing that settles who they are; or a method's rule does
+                not say whom it acts for.
         """
         register(servicer, _Collector(self))
 
@@ -163,7 +176,9 @@ class Host:
         rules = rules_of_service(service)
         for name, handler in handlers.items():
             path = f"/{service}/{name}"
-            self._methods[path] = Method(rules[path], handler.unary_unary, read_only=self._read_only)
+            self._methods[path] = Method(
+                rules[path], handler.unary_unary, read_only=self._read_only, settle=self._settle
+            )
         self._services.append(service)
         self._registrations.append(registration)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 from typing import Final
 
 from google.protobuf import descriptor_pool
-from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+from google.protobuf.descriptor import Descriptor, MethodDescriptor, ServiceDescriptor
 
 from lakeward_protocol.common.v1 import context_pb2, options_pb2
 
@@ -27,6 +28,14 @@ SECONDS: Final = {
 }
 
 
+class ActsFor(enum.IntEnum):
+    """On whose behalf a method acts; the numbers are the contract's."""
+
+    USER = options_pb2.ACTS_FOR_USER
+    USER_OF_EACH_ITEM = options_pb2.ACTS_FOR_USER_OF_EACH_ITEM
+    NOBODY = options_pb2.ACTS_FOR_NOBODY
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class MethodRule:
     """What a method promises.
@@ -37,6 +46,7 @@ class MethodRule:
         repeatable: whether a call whose reply was lost may be sent again as it is.
         mutation: whether a success changes what later calls see.
         permissions: the actions that are demanded.
+        acts_for: on whose behalf it acts; whom it names is settled before its handler runs.
         has_context: whether its requests carry a RequestContext.
         seconds: how long it may take where the caller sets no deadline.
     """
@@ -46,6 +56,7 @@ class MethodRule:
     repeatable: bool
     mutation: bool
     permissions: tuple[str, ...]
+    acts_for: ActsFor
     has_context: bool
     seconds: float
 
@@ -54,23 +65,40 @@ def rule_of_method(method: MethodDescriptor) -> MethodRule:
     """The rule of one method.
 
     Raises:
-        ValueError: the contract states no rule for it.
+        ValueError: the contract states no rule for it, does not say whom it acts for, or names a user whom no context shows.
     """
     options = method.GetOptions()
     path = f"/{method.containing_service.full_name}/{method.name}"
     if not options.HasExtension(options_pb2.rule):
         raise ValueError(f"{path} has no rule in its contract")
     rule = options.Extensions[options_pb2.rule]
-    context = method.input_type.fields_by_name.get("context")
+    if rule.acts_for == options_pb2.ACTS_FOR_UNSPECIFIED:
+        raise ValueError(f"the rule of {path} does not say whom it acts for; set acts_for")
+    acts_for, has_context = ActsFor(rule.acts_for), _has_context(method.input_type)
+    if acts_for is ActsFor.USER and not has_context:
+        raise ValueError(f"{path} acts for a user, but {method.input_type.name} has no RequestContext")
+    if acts_for is ActsFor.USER_OF_EACH_ITEM and not _has_items_with_context(method.input_type):
+        raise ValueError(f"{path} acts for the user of each item, but {method.input_type.name} has none with a context")
     return MethodRule(
         path=path,
         callers=frozenset(rule.callers),
         repeatable=rule.repeat in (options_pb2.REPEAT_SAFE, options_pb2.REPEAT_IDEMPOTENT),
         mutation=rule.mutation,
         permissions=tuple(rule.permissions),
-        has_context=context is not None and context.message_type is context_pb2.RequestContext.DESCRIPTOR,
+        acts_for=acts_for,
+        has_context=has_context,
         seconds=SECONDS.get(path, DEFAULT_SECONDS),
     )
+
+
+def _has_context(message: Descriptor) -> bool:
+    context = message.fields_by_name.get("context")
+    return context is not None and context.message_type is context_pb2.RequestContext.DESCRIPTOR
+
+
+def _has_items_with_context(message: Descriptor) -> bool:
+    items = message.fields_by_name.get("items")
+    return items is not None and items.message_type is not None and _has_context(items.message_type)
 
 
 def rules_of_service(name: str) -> dict[str, MethodRule]:

@@ -1,4 +1,8 @@
-"""What happens around every method: who may call, whether it may change anything now, and what a failure looks like."""
+"""What happens around every method: who may call, whether it may change anything now, for whom, and what a failure looks like.
+
+What a handler is handed beside its request is by its rule: the user whom it acts for, settled; for a batch, what settles the user
+of one item; and for a method that acts for nobody, the call.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.rpc.call import Call, Caller, CallerValue
-from lakeward_servicekit.rpc.methods import MethodRule
+from lakeward_servicekit.rpc.call import Call, Caller, CallerValue, Settle
+from lakeward_servicekit.rpc.methods import ActsFor, MethodRule
 
 _log = logging.getLogger(__name__)
 
-type_of_handler = Callable[[Any, Call], Awaitable[Any]]
+# The second is by the method's rule: see the module.
+type_of_handler = Callable[[Any, Any], Awaitable[Any]]
 
 # Call metadata that stands in for a RequestContext's field which a native gRPC caller left empty.
 _FROM_METADATA = (
@@ -32,13 +37,23 @@ _CALLS = {caller: Call(caller) for caller in Caller.values()}
 class Method:
     """One method of a servicer with what stands around it. Called for every call of it, from anywhere."""
 
-    __slots__ = ("_handler", "_read_only", "rule")
+    __slots__ = ("_handed", "_handler", "_read_only", "_settle", "rule")
 
-    def __init__(self, rule: MethodRule, handler: type_of_handler, *, read_only: bool) -> None:
-        """Wrap `handler`; with `read_only`, mutations are refused."""
+    def __init__(
+        self, rule: MethodRule, handler: type_of_handler, *, read_only: bool, settle: Settle[object] | None
+    ) -> None:
+        """Wrap `handler`; with `read_only`, mutations are refused; `settle` says who users are.
+
+        Raises:
+            ValueError: the method acts for users, and nothing settles who they are.
+        """
+        if settle is None and rule.acts_for is not ActsFor.NOBODY:
+            raise ValueError(f"{rule.path} acts for a user, and its host has nothing that settles who that is")
         self.rule = rule
         self._handler = handler
         self._read_only = read_only
+        self._settle = settle if rule.acts_for is ActsFor.USER else None
+        self._handed = settle if rule.acts_for is ActsFor.USER_OF_EACH_ITEM else None
 
     async def __call__(self, request: Any, caller: CallerValue) -> Any:  # noqa: ANN401 - any message of the contract
         """Answer one call.
@@ -53,7 +68,9 @@ class Method:
         if self._read_only and rule.mutation:
             raise Refusal(Reason.REASON_MAINTENANCE, "the server is in read-only maintenance; retry when it has ended")
         try:
-            return await self._handler(request, _CALLS[caller])
+            if self._settle is not None:
+                return await self._handler(request, await self._settle(request.context))
+            return await self._handler(request, self._handed or _CALLS[caller])
         except Refusal:
             raise
         except TimeoutError as error:

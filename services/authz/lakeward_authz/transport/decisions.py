@@ -26,20 +26,18 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
         """Answer from `authorizer`."""
         self._authorizer = authorizer
 
-    async def Decide(self, request: pb.DecideRequest, context: Call) -> pb.DecideResponse:  # type: ignore[override]
+    async def Decide(self, request: pb.DecideRequest, context: Call) -> pb.DecideResponse:
         """What one principal may, all under one revision."""
         del context
         return await self._decide(request)
 
-    async def BatchDecide(  # type: ignore[override]
-        self, request: pb.BatchDecideRequest, context: Call
-    ) -> pb.BatchDecideResponse:
+    async def BatchDecide(self, request: pb.BatchDecideRequest, context: Call) -> pb.BatchDecideResponse:
         """Questions that arrived together: one that is refused does not touch the others."""
         del context
         decode.batch(request.items)
         return pb.BatchDecideResponse(items=[await self._item(item) for item in request.items])
 
-    async def Visible(self, request: pb.VisibleRequest, context: Call) -> pb.VisibleResponse:  # type: ignore[override]
+    async def Visible(self, request: pb.VisibleRequest, context: Call) -> pb.VisibleResponse:
         """What shows in a listing."""
         del context
         scope, kind = decode.listing(request)

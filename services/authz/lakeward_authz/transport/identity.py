@@ -35,7 +35,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         self._users = users
         self._now = now
 
-    async def Authenticate(self, request: pb.AuthenticateRequest, context: Call) -> pb.AuthenticateResponse:  # type: ignore[override]
+    async def Authenticate(self, request: pb.AuthenticateRequest, context: Call) -> pb.AuthenticateResponse:
         """Who calls."""
         del context
         caller = await self._caller(request.context, assumed_role=request.context.assumed_role)
@@ -46,7 +46,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
             response.display_name = caller.profile.name
         return response
 
-    async def ProvisionUser(self, request: pb.ProvisionUserRequest, context: Call) -> pb.ProvisionUserResponse:  # type: ignore[override]
+    async def ProvisionUser(self, request: pb.ProvisionUserRequest, context: Call) -> pb.ProvisionUserResponse:
         """Record the caller where it never was; always the user, whatever role it assumes."""
         del context
         user_id, created = await provision_user(
@@ -57,7 +57,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         )
         return pb.ProvisionUserResponse(user_id=user_id or "", created=created)
 
-    async def BootstrapAdministrator(  # type: ignore[override]
+    async def BootstrapAdministrator(
         self, request: pb.BootstrapAdministratorRequest, context: Call
     ) -> pb.BootstrapAdministratorResponse:
         """Record the caller as the first administrator."""

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import re
 from typing import Final
 from uuid import UUID
 
+import msgspec
+
 from lakeward_catalog.domain.events import Actor
 from lakeward_catalog.domain.model import ProjectId
-from lakeward_protocol.common.v1 import context_pb2
-from lakeward_servicekit.authorization.identity import Identity
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.telemetry import current
 
-MAX_USER_AGENT_BYTES: Final = 256
 _PROJECT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
 
 
 class Delegation(enum.IntEnum):
     """How a client accepts to reach the object store; the numbers are the contract's."""
 
-    VENDED_CREDENTIALS = context_pb2.DELEGATION_VENDED_CREDENTIALS
-    REMOTE_SIGNING = context_pb2.DELEGATION_REMOTE_SIGNING
-    CLIENT_MANAGED = context_pb2.DELEGATION_CLIENT_MANAGED
+    VENDED_CREDENTIALS = 1
+    REMOTE_SIGNING = 2
+    CLIENT_MANAGED = 3
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Caller:
-    """One call's caller.
+class Caller(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One call's caller, settled.
 
     Attributes:
         principal: whom rights are asked for.
-        actor: the same, as events say it.
         request_id: the call's; the trace-id of the events of its change.
         project: the project that the call names; None where it names none.
         base_uri: the outside base of links, without a trailing slash; "" where it is not known, and then links are left out.
@@ -44,7 +39,6 @@ class Caller:
     """
 
     principal: Principal
-    actor: Actor
     request_id: str
     project: ProjectId | None = None
     base_uri: str = ""
@@ -52,28 +46,10 @@ class Caller:
     idempotency_key: UUID | None = None
     user_agent: str = ""
 
-
-async def authenticate(context: context_pb2.RequestContext, identity: Identity) -> Caller:
-    """The caller of a request.
-
-    Raises:
-        Refusal: MALFORMED_PROJECT_ID, IDEMPOTENCY_KEY_INVALID, and what `Identity.authenticate` raises.
-    """
-    key = _idempotency_key(context.idempotency_key)
-    project = None if context.project_id == "" else parse_project_id(context.project_id)
-    principal = (await identity.authenticate(context)).principal
-    return Caller(
-        principal=principal,
-        actor=Actor(principal.user_id or None, principal.role_id or None),
-        request_id=context.request_id or _bound_request_id(),
-        project=project,
-        base_uri=context.base_uri,
-        delegation=frozenset([Delegation(word) for word in context.delegation if word])
-        if context.delegation
-        else _NONE,
-        idempotency_key=key,
-        user_agent=context.user_agent.encode()[:MAX_USER_AGENT_BYTES].decode(errors="ignore"),
-    )
+    @property
+    def actor(self) -> Actor:
+        """The principal, as events say it."""
+        return Actor(self.principal.user_id or None, self.principal.role_id or None)
 
 
 def parse_project_id(text: str) -> ProjectId:
@@ -95,26 +71,3 @@ def parse_project_id(text: str) -> ProjectId:
 def is_project_id(text: str) -> bool:
     """Whether `parse_project_id` would take it."""
     return _PROJECT_ID.match(text) is not None
-
-
-_NONE: Final[frozenset[Delegation]] = frozenset()
-
-
-def _bound_request_id() -> str:
-    """The id that the pipeline made for a call that came without one."""
-    correlation = current()
-    return "" if correlation is None else correlation.request_id
-
-
-def _idempotency_key(text: str) -> UUID | None:
-    if text == "":
-        return None
-    try:
-        return UUID(text)
-    except ValueError:
-        shown = text[:100]
-        raise Refusal(
-            Reason.REASON_IDEMPOTENCY_KEY_INVALID,
-            f"idempotency key {shown!r} is not a UUID; send a version 7 one",
-            key=shown,
-        ) from None

@@ -16,10 +16,9 @@ from lakeward_catalog.application.access import (
 from lakeward_catalog.application.caller import Caller, is_project_id
 from lakeward_catalog.application.ports import Rules, WarehouseStore
 from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
-from lakeward_protocol.common.v1.context_pb2 import RequestContext
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Authorizer
-from lakeward_servicekit.authorization.identity import Identity
+from lakeward_servicekit.authorization.registrar import Presented, Registrar
 from lakeward_servicekit.errors import Reason, Refusal
 
 PREFIX: Final = "prefix"
@@ -48,8 +47,8 @@ async def get_config(
     named: str,
     *,
     caller: Caller,
-    context: RequestContext,
-    identity: Identity,
+    presented: Presented,
+    registrar: Registrar,
     authorizer: Authorizer,
     warehouses: WarehouseStore,
     rules: Rules,
@@ -59,20 +58,20 @@ async def get_config(
     Args:
         named: "name" or "project/name".
         caller: who asks.
-        context: the request's, for the claims of its token.
-        identity: records users.
+        presented: what the request presents, for the claims of its token.
+        registrar: records users.
         authorizer: who decides.
         warehouses: where it is.
         rules: page sizes and the default project.
 
     Raises:
-        Refusal: WAREHOUSE_MISSING, PROJECT_MISSING, NO_SUCH_WAREHOUSE, FORBIDDEN; what `Identity.provision_user` raises.
+        Refusal: WAREHOUSE_MISSING, PROJECT_MISSING, NO_SUCH_WAREHOUSE, FORBIDDEN; what `Registrar.provision_user` raises.
     """
     if not named:
         raise Refusal(
             Reason.REASON_WAREHOUSE_MISSING, "no warehouse was named; send warehouse=<name> or <project>/<name>"
         )
-    await _provision(context, identity)
+    await _provision(presented, registrar)
     project_id, name = _split(named, caller, rules)
     try:
         warehouse = await warehouses.find_by_name(project_id, name)
@@ -87,9 +86,9 @@ async def get_config(
     return _config_of(warehouse, caller=caller, rules=rules)
 
 
-async def _provision(context: RequestContext, identity: Identity) -> None:
+async def _provision(presented: Presented, registrar: Registrar) -> None:
     try:
-        await identity.provision_user(context)
+        await registrar.provision_user(presented)
     except Refusal as refusal:
         if refusal.reason != Reason.REASON_MAINTENANCE:  # reads go on, and the user is recorded another time
             raise

@@ -26,19 +26,18 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.payloads import Payload
 from lakeward_catalog.application.ports import Change, Clock, IdempotencyStore, Remembered, Rules, Scope
 from lakeward_catalog.domain.model import ProjectId, WarehouseId
-from lakeward_protocol.errors.v1 import reason_pb2
-from lakeward_servicekit.errors import PREFIX, Reason, Refusal, name_of, rule_of
+from lakeward_servicekit.errors import PREFIX, Family, Reason, Refusal, name_of, rule_of
 
 T = TypeVar("T")
 
 _TWIN_WAIT: Final = timedelta(seconds=10)
 _LASTING: Final = frozenset(
     {
-        reason_pb2.FAMILY_INVALID_ARGUMENT,
-        reason_pb2.FAMILY_NOT_FOUND,
-        reason_pb2.FAMILY_ALREADY_EXISTS,
-        reason_pb2.FAMILY_FAILED_PRECONDITION,
-        reason_pb2.FAMILY_OUT_OF_RANGE,
+        Family.FAMILY_INVALID_ARGUMENT,
+        Family.FAMILY_NOT_FOUND,
+        Family.FAMILY_ALREADY_EXISTS,
+        Family.FAMILY_FAILED_PRECONDITION,
+        Family.FAMILY_OUT_OF_RANGE,
     }
 )
 # Without a right to the scope nothing is written in it, and a right that is granted a moment later must count. What the
@@ -195,7 +194,7 @@ class Once:
         outcome = msgspec.json.decode(remembered.outcome, type=_Outcome)
         if outcome.refused is not None:
             refused = outcome.refused
-            raise Refusal(reason_pb2.Reason.Value(PREFIX + refused.reason), refused.message, **refused.metadata)
+            raise Refusal(Reason.Value(PREFIX + refused.reason), refused.message, **refused.metadata)
         return outcome.done
 
     async def _keep_refusal(self, scope: Scope, keyed: Keyed, refusal: Refusal) -> None:
@@ -222,7 +221,7 @@ _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 def _could_be_a_twins(refusal: Refusal) -> bool:
     family = rule_of(refusal.reason).family
-    return family in _LASTING or family == reason_pb2.FAMILY_ABORTED
+    return family in _LASTING or family == Family.FAMILY_ABORTED
 
 
 def _in_progress(scope: Scope) -> Refusal:

@@ -10,14 +10,13 @@ from typing import Protocol
 
 from lakeward_catalog.application.caller import Delegation
 from lakeward_catalog.domain.model import Incarnation, Tabular, Warehouse
-from lakeward_protocol.vending.v1 import permits_pb2
 
 
 class Level(enum.IntEnum):
     """How far access goes; the numbers are the contract's."""
 
-    READ = permits_pb2.ACCESS_READ
-    READ_WRITE_DELETE = permits_pb2.ACCESS_READ_WRITE_DELETE
+    READ = 1
+    READ_WRITE_DELETE = 3
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

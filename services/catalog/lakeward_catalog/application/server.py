@@ -9,8 +9,7 @@ from lakeward_catalog.application.announcements import Announcer, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.ports import Changes, Clock, Rules, ServerStore
 from lakeward_catalog.domain.model import Project, Server
-from lakeward_protocol.common.v1.context_pb2 import RequestContext
-from lakeward_servicekit.authorization.identity import Identity
+from lakeward_servicekit.authorization.registrar import Presented, Registrar
 from lakeward_servicekit.errors import Reason, Refusal
 
 DEFAULT_PROJECT_NAME: Final = "Default Project"
@@ -57,8 +56,8 @@ async def bootstrap(
     command: Bootstrap,
     *,
     caller: Caller,
-    context: RequestContext,
-    identity: Identity,
+    presented: Presented,
+    registrar: Registrar,
     servers: ServerStore,
     changes: Changes,
     announcer: Announcer,
@@ -71,7 +70,7 @@ async def bootstrap(
     same caller's next attempt; the second is one transaction.
 
     Raises:
-        Refusal: TERMS_NOT_ACCEPTED, ALREADY_BOOTSTRAPPED; what `Identity.bootstrap_administrator` raises.
+        Refusal: TERMS_NOT_ACCEPTED, ALREADY_BOOTSTRAPPED; what `Registrar.bootstrap_administrator` raises.
     """
     if not command.accept_terms_of_use:
         raise Refusal(
@@ -79,7 +78,7 @@ async def bootstrap(
         )
     if (await servers.server()).bootstrapped:
         raise _done_already()
-    await identity.bootstrap_administrator(context, is_operator=command.is_operator)
+    await registrar.bootstrap_administrator(presented, is_operator=command.is_operator)
     project = None if rules.default_project is None else Project(rules.default_project, DEFAULT_PROJECT_NAME)
     when = occasion(caller, clock.now())
     async with changes.change() as change:

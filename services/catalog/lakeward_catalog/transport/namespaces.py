@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Awaitable, Callable
-from typing import Any
 
-from lakeward_catalog.application.caller import authenticate
+from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.namespaces.creating import CreateNamespace
 from lakeward_catalog.application.namespaces.dropping import DropNamespace
 from lakeward_catalog.application.namespaces.properties import PropertiesUpdated, UpdateProperties, shown
@@ -17,7 +16,6 @@ from lakeward_catalog.transport import decode, encode
 from lakeward_catalog.transport.pages import page_of
 from lakeward_catalog.transport.probing import namespace_looked_for
 from lakeward_protocol.catalog.v1 import namespaces_pb2, namespaces_pb2_grpc
-from lakeward_servicekit.authorization.identity import Identity
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +32,14 @@ class NamespaceUseCases:
 class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
     """Namespaces of a warehouse."""
 
-    def __init__(self, identity: Identity, use_cases: NamespaceUseCases) -> None:
-        """Serve the use cases to whom `identity` knows."""
-        self._identity = identity
+    def __init__(self, use_cases: NamespaceUseCases) -> None:
+        """Serve the use cases."""
         self._do = use_cases
 
     async def ListNamespaces(
-        self, request: namespaces_pb2.ListNamespacesRequest, context: Any
+        self, request: namespaces_pb2.ListNamespacesRequest, caller: Caller
     ) -> namespaces_pb2.ListNamespacesResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = ListNamespaces(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.parent) if request.parent.parts else None,
@@ -61,10 +57,9 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
         return response
 
     async def CreateNamespace(
-        self, request: namespaces_pb2.CreateNamespaceRequest, context: Any
+        self, request: namespaces_pb2.CreateNamespaceRequest, caller: Caller
     ) -> namespaces_pb2.CreateNamespaceResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = CreateNamespace(
             decode.warehouse_id(request.warehouse_id), decode.namespace_ident(request.ident), dict(request.properties)
         )
@@ -72,20 +67,18 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
         return namespaces_pb2.CreateNamespaceResponse(namespace=_message(namespace))
 
     async def GetNamespace(
-        self, request: namespaces_pb2.GetNamespaceRequest, context: Any
+        self, request: namespaces_pb2.GetNamespaceRequest, caller: Caller
     ) -> namespaces_pb2.GetNamespaceResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         warehouse_id, ident = decode.warehouse_id(request.warehouse_id), namespace_looked_for(request.ident)
         return namespaces_pb2.GetNamespaceResponse(
             namespace=_message(await self._do.get(warehouse_id, ident, caller=caller))
         )
 
     async def UpdateNamespaceProperties(
-        self, request: namespaces_pb2.UpdateNamespacePropertiesRequest, context: Any
+        self, request: namespaces_pb2.UpdateNamespacePropertiesRequest, caller: Caller
     ) -> namespaces_pb2.UpdateNamespacePropertiesResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = UpdateProperties(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.ident),
@@ -98,10 +91,9 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
         )
 
     async def DropNamespace(
-        self, request: namespaces_pb2.DropNamespaceRequest, context: Any
+        self, request: namespaces_pb2.DropNamespaceRequest, caller: Caller
     ) -> namespaces_pb2.DropNamespaceResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = DropNamespace(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.ident),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Awaitable, Callable
-from typing import Any
 
-from lakeward_catalog.application.caller import authenticate
+from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.server import Bootstrap, Facts
 from lakeward_catalog.domain.model import Project, ProjectId, Server
+from lakeward_catalog.transport.callers import presented
 from lakeward_protocol.catalog.v1 import server_pb2, server_pb2_grpc
-from lakeward_servicekit.authorization.identity import Identity
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,20 +24,16 @@ class ServerUseCases:
 class ServerServicer(server_pb2_grpc.ServerServiceServicer):
     """The installation itself."""
 
-    def __init__(
-        self, identity: Identity, use_cases: ServerUseCases, *, facts: Facts, default_project: ProjectId | None
-    ) -> None:
-        """Serve the use cases to whom `identity` knows; `facts` and `default_project` come from settings."""
-        self._identity = identity
+    def __init__(self, use_cases: ServerUseCases, *, facts: Facts, default_project: ProjectId | None) -> None:
+        """Serve the use cases; `facts` and `default_project` come from settings."""
         self._do = use_cases
         self._facts = facts
         self._default_project = default_project
 
     async def GetServerInfo(
-        self, request: server_pb2.GetServerInfoRequest, context: Any
+        self, request: server_pb2.GetServerInfoRequest, caller: Caller
     ) -> server_pb2.GetServerInfoResponse:
         """See the contract."""
-        await authenticate(request.context, self._identity)
         server, facts = await self._do.get_server(), self._facts
         return server_pb2.GetServerInfoResponse(
             version=facts.version,
@@ -52,15 +47,13 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
             queues=sorted(facts.queues),
         )
 
-    async def Bootstrap(self, request: server_pb2.BootstrapRequest, context: Any) -> server_pb2.BootstrapResponse:
+    async def Bootstrap(self, request: server_pb2.BootstrapRequest, caller: Caller) -> server_pb2.BootstrapResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = Bootstrap(accept_terms_of_use=request.accept_terms_of_use, is_operator=request.is_operator)
-        await self._do.bootstrap(command, caller=caller, context=request.context)
+        await self._do.bootstrap(command, caller=caller, presented=presented(request.context))
         return server_pb2.BootstrapResponse()
 
-    async def GetProject(self, request: server_pb2.GetProjectRequest, context: Any) -> server_pb2.GetProjectResponse:
+    async def GetProject(self, request: server_pb2.GetProjectRequest, caller: Caller) -> server_pb2.GetProjectResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         project = await self._do.get_project(caller=caller)
         return server_pb2.GetProjectResponse(project_id=project.project_id, name=project.name)

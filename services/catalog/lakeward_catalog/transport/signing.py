@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
-from lakeward_catalog.application.caller import authenticate
+from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.ports_access import SignedRequest, StorageRequest
 from lakeward_catalog.application.tables.signing import SignStorageRequest
 from lakeward_catalog.transport import decode
 from lakeward_protocol.catalog.v1 import signing_pb2, signing_pb2_grpc
-from lakeward_servicekit.authorization.identity import Identity
 
 
 class SigningServicer(signing_pb2_grpc.SigningServiceServicer):
     """Signs storage requests for clients."""
 
-    def __init__(self, identity: Identity, sign: Callable[..., Awaitable[SignedRequest]]) -> None:
-        """Serve `sign`, which takes `caller`, to whom `identity` knows."""
-        self._identity = identity
+    def __init__(self, sign: Callable[..., Awaitable[SignedRequest]]) -> None:
+        """Serve `sign`, which takes `caller`."""
         self._sign = sign
 
     async def SignS3Request(
-        self, request: signing_pb2.SignS3RequestRequest, context: Any
+        self, request: signing_pb2.SignS3RequestRequest, caller: Caller
     ) -> signing_pb2.SignS3RequestResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = SignStorageRequest(
             decode.warehouse_id(request.warehouse_id),
             decode.tabular_id(request.tabular_id) if request.tabular_id else None,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Awaitable, Callable
-from typing import Any
 
-from lakeward_catalog.application.caller import authenticate
+from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.dropping import DropTabular
 from lakeward_catalog.application.listing import ListTabulars
 from lakeward_catalog.application.paging import Page
@@ -17,7 +16,6 @@ from lakeward_catalog.transport import decode, encode
 from lakeward_catalog.transport.pages import page_of
 from lakeward_catalog.transport.probing import looked_for
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
-from lakeward_servicekit.authorization.identity import Identity
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +32,12 @@ class TableLifecycleUseCases:
 class TableLifecycleMethods(tables_pb2_grpc.TableServiceServicer):
     """Which tables there are, and the ends of their lives."""
 
-    def __init__(self, identity: Identity, use_cases: TableLifecycleUseCases) -> None:
-        """Serve the use cases to whom `identity` knows."""
-        self._known_by = identity
+    def __init__(self, use_cases: TableLifecycleUseCases) -> None:
+        """Serve the use cases."""
         self._lifecycle = use_cases
 
-    async def ListTables(self, request: tables_pb2.ListTablesRequest, context: Any) -> tables_pb2.ListTablesResponse:
+    async def ListTables(self, request: tables_pb2.ListTablesRequest, caller: Caller) -> tables_pb2.ListTablesResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._known_by)
         command = ListTabulars(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.namespace),
@@ -58,18 +54,18 @@ class TableLifecycleMethods(tables_pb2_grpc.TableServiceServicer):
             response.protection.extend([table.protected for table in page.entries])
         return response
 
-    async def TableExists(self, request: tables_pb2.TableExistsRequest, context: Any) -> tables_pb2.TableExistsResponse:
+    async def TableExists(
+        self, request: tables_pb2.TableExistsRequest, caller: Caller
+    ) -> tables_pb2.TableExistsResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._known_by)
         warehouse_id = decode.warehouse_id(request.warehouse_id)
         await self._lifecycle.check_exists(
             warehouse_id, looked_for(Kind.TABLE, request.table), Kind.TABLE, caller=caller
         )
         return tables_pb2.TableExistsResponse()
 
-    async def DropTable(self, request: tables_pb2.DropTableRequest, context: Any) -> tables_pb2.DropTableResponse:
+    async def DropTable(self, request: tables_pb2.DropTableRequest, caller: Caller) -> tables_pb2.DropTableResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._known_by)
         command = DropTabular(
             decode.warehouse_id(request.warehouse_id),
             decode.tabular_ident(request.table),
@@ -80,9 +76,10 @@ class TableLifecycleMethods(tables_pb2_grpc.TableServiceServicer):
         await self._lifecycle.drop(command, caller=caller)
         return tables_pb2.DropTableResponse()
 
-    async def RenameTable(self, request: tables_pb2.RenameTableRequest, context: Any) -> tables_pb2.RenameTableResponse:
+    async def RenameTable(
+        self, request: tables_pb2.RenameTableRequest, caller: Caller
+    ) -> tables_pb2.RenameTableResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._known_by)
         command = RenameTabular(
             decode.warehouse_id(request.warehouse_id),
             Kind.TABLE,
@@ -93,10 +90,9 @@ class TableLifecycleMethods(tables_pb2_grpc.TableServiceServicer):
         return tables_pb2.RenameTableResponse()
 
     async def ReportMetrics(
-        self, request: tables_pb2.ReportMetricsRequest, context: Any
+        self, request: tables_pb2.ReportMetricsRequest, caller: Caller
     ) -> tables_pb2.ReportMetricsResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._known_by)
         warehouse_id, ident = decode.warehouse_id(request.warehouse_id), looked_for(Kind.TABLE, request.table)
         await self._lifecycle.report_metrics(warehouse_id, ident, Payload(request.body), caller=caller)
         return tables_pb2.ReportMetricsResponse()

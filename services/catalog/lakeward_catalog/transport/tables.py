@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
-from lakeward_catalog.application.caller import authenticate
+from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.payloads import Payload
 from lakeward_catalog.application.tables.creating import CreateTable
 from lakeward_catalog.application.tables.loaded import Credential, Loaded, NotModified
@@ -15,9 +15,8 @@ from lakeward_catalog.application.tables.loading import LoadTable
 from lakeward_catalog.application.tables.registering import RegisterTable
 from lakeward_catalog.transport import decode, encode
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
-from lakeward_servicekit.authorization.identity import Identity
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.rpc import failure_of
+from lakeward_servicekit.rpc import Settle, failure_of
 
 MAX_BATCH: Final = 256
 # A full batch of replies stays well within a frame only if none of them is large.
@@ -41,14 +40,12 @@ class TableUseCases:
 class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
     """The methods of TableService that read or write metadata."""
 
-    def __init__(self, identity: Identity, use_cases: TableUseCases) -> None:
-        """Serve the use cases to whom `identity` knows."""
-        self._identity = identity
+    def __init__(self, use_cases: TableUseCases) -> None:
+        """Serve the use cases."""
         self._do = use_cases
 
-    async def LoadTable(self, request: tables_pb2.LoadTableRequest, context: Any) -> tables_pb2.LoadTableResponse:
+    async def LoadTable(self, request: tables_pb2.LoadTableRequest, caller: Caller) -> tables_pb2.LoadTableResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         loaded = await self._do.load(
             LoadTable(
                 decode.warehouse_id(request.warehouse_id),
@@ -66,7 +63,7 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         return response
 
     async def BatchLoadTables(
-        self, request: tables_pb2.BatchLoadTablesRequest, context: Any
+        self, request: tables_pb2.BatchLoadTablesRequest, settle: Settle[Caller]
     ) -> tables_pb2.BatchLoadTablesResponse:
         """See the contract."""
         if len(request.items) > MAX_BATCH:
@@ -78,7 +75,7 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
             )
         if not request.items:
             return tables_pb2.BatchLoadTablesResponse()
-        loads = [asyncio.create_task(self._item(item, context)) for item in request.items]
+        loads = [asyncio.create_task(self._item(item, settle)) for item in request.items]
         try:
             _, late = await asyncio.wait(loads, timeout=BATCH_SECONDS)
         finally:
@@ -87,19 +84,18 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         items = [_LATE if load in late else load.result() for load in loads]
         return tables_pb2.BatchLoadTablesResponse(items=items)
 
-    async def _item(self, item: tables_pb2.LoadTableRequest, context: Any) -> tables_pb2.BatchLoadTablesItem:
+    async def _item(self, item: tables_pb2.LoadTableRequest, settle: Settle[Caller]) -> tables_pb2.BatchLoadTablesItem:
         try:
-            response = await self.LoadTable(item, context)
+            response = await self.LoadTable(item, await settle(item.context))
             _check_size(response)
             return tables_pb2.BatchLoadTablesItem(response=response)
         except Refusal as refusal:
             return tables_pb2.BatchLoadTablesItem(failure=failure_of(refusal))
 
     async def LoadCredentials(
-        self, request: tables_pb2.LoadCredentialsRequest, context: Any
+        self, request: tables_pb2.LoadCredentialsRequest, caller: Caller
     ) -> tables_pb2.LoadCredentialsResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         credentials = await self._do.load_credentials(
             decode.warehouse_id(request.warehouse_id), decode.tabular_ident(request.table), caller=caller
         )
@@ -107,9 +103,10 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
             storage_credentials=[encode.credential(credential) for credential in credentials]
         )
 
-    async def CreateTable(self, request: tables_pb2.CreateTableRequest, context: Any) -> tables_pb2.CreateTableResponse:
+    async def CreateTable(
+        self, request: tables_pb2.CreateTableRequest, caller: Caller
+    ) -> tables_pb2.CreateTableResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = CreateTable(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.namespace),
@@ -119,10 +116,9 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         return tables_pb2.CreateTableResponse(table=encode.loaded(await self._do.create(command, caller=caller)))
 
     async def RegisterTable(
-        self, request: tables_pb2.RegisterTableRequest, context: Any
+        self, request: tables_pb2.RegisterTableRequest, caller: Caller
     ) -> tables_pb2.RegisterTableResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = RegisterTable(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.namespace),
@@ -133,9 +129,10 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         )
         return tables_pb2.RegisterTableResponse(table=encode.loaded(await self._do.register(command, caller=caller)))
 
-    async def CommitTable(self, request: tables_pb2.CommitTableRequest, context: Any) -> tables_pb2.CommitTableResponse:
+    async def CommitTable(
+        self, request: tables_pb2.CommitTableRequest, caller: Caller
+    ) -> tables_pb2.CommitTableResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         warehouse_id, path = decode.warehouse_id(request.warehouse_id), decode.tabular_ident(request.table)
         loaded = await self._do.commit(
             warehouse_id, path, Payload(request.body), deflated=request.accept_deflate, caller=caller
@@ -145,10 +142,9 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         return response
 
     async def CommitTransaction(
-        self, request: tables_pb2.CommitTransactionRequest, context: Any
+        self, request: tables_pb2.CommitTransactionRequest, caller: Caller
     ) -> tables_pb2.CommitTransactionResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         warehouse_id = decode.warehouse_id(request.warehouse_id)
         await self._do.commit_transaction(warehouse_id, Payload(request.body), caller=caller)
         return tables_pb2.CommitTransactionResponse()

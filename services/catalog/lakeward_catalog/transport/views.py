@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Awaitable, Callable, Sized
-from typing import Any, Final
+from typing import Final
 
-from lakeward_catalog.application.caller import authenticate
+from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.dropping import DropTabular
 from lakeward_catalog.application.listing import ListTabulars
 from lakeward_catalog.application.paging import Page
@@ -20,7 +20,6 @@ from lakeward_catalog.transport import decode, encode
 from lakeward_catalog.transport.pages import page_of
 from lakeward_catalog.transport.probing import looked_for
 from lakeward_protocol.catalog.v1 import views_pb2, views_pb2_grpc
-from lakeward_servicekit.authorization.identity import Identity
 from lakeward_servicekit.errors import Reason, Refusal
 
 
@@ -40,15 +39,13 @@ class ViewUseCases:
 class ViewServicer(views_pb2_grpc.ViewServiceServicer):
     """Iceberg views."""
 
-    def __init__(self, identity: Identity, use_cases: ViewUseCases, *, referenced_by_max: int) -> None:
-        """Serve the use cases to whom `identity` knows; a load may say that it was led by so many views."""
-        self._identity = identity
+    def __init__(self, use_cases: ViewUseCases, *, referenced_by_max: int) -> None:
+        """Serve the use cases; a load may say that it was led by so many views."""
         self._do = use_cases
         self._referenced_by_max: Final = referenced_by_max
 
-    async def ListViews(self, request: views_pb2.ListViewsRequest, context: Any) -> views_pb2.ListViewsResponse:
+    async def ListViews(self, request: views_pb2.ListViewsRequest, caller: Caller) -> views_pb2.ListViewsResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = ListTabulars(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.namespace),
@@ -65,9 +62,8 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
             response.protection.extend([view.protected for view in page.entries])
         return response
 
-    async def CreateView(self, request: views_pb2.CreateViewRequest, context: Any) -> views_pb2.CreateViewResponse:
+    async def CreateView(self, request: views_pb2.CreateViewRequest, caller: Caller) -> views_pb2.CreateViewResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = CreateView(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.namespace),
@@ -75,24 +71,21 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
         )
         return views_pb2.CreateViewResponse(view=encode.loaded(await self._do.create(command, caller=caller)))
 
-    async def LoadView(self, request: views_pb2.LoadViewRequest, context: Any) -> views_pb2.LoadViewResponse:
+    async def LoadView(self, request: views_pb2.LoadViewRequest, caller: Caller) -> views_pb2.LoadViewResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         check_depth(request.referenced_by, limit=self._referenced_by_max)
         warehouse_id = decode.warehouse_id(request.warehouse_id)
         loaded = await self._do.load(warehouse_id, looked_for(Kind.VIEW, request.view), caller=caller)
         return views_pb2.LoadViewResponse(view=encode.loaded(loaded))
 
-    async def ViewExists(self, request: views_pb2.ViewExistsRequest, context: Any) -> views_pb2.ViewExistsResponse:
+    async def ViewExists(self, request: views_pb2.ViewExistsRequest, caller: Caller) -> views_pb2.ViewExistsResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         warehouse_id = decode.warehouse_id(request.warehouse_id)
         await self._do.check_exists(warehouse_id, looked_for(Kind.VIEW, request.view), Kind.VIEW, caller=caller)
         return views_pb2.ViewExistsResponse()
 
-    async def CommitView(self, request: views_pb2.CommitViewRequest, context: Any) -> views_pb2.CommitViewResponse:
+    async def CommitView(self, request: views_pb2.CommitViewRequest, caller: Caller) -> views_pb2.CommitViewResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         change = ViewChange(
             decode.warehouse_id(request.warehouse_id),
             decode.tabular_ident(request.view),
@@ -100,9 +93,8 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
         )
         return views_pb2.CommitViewResponse(view=encode.loaded(await self._do.commit(change, caller=caller)))
 
-    async def DropView(self, request: views_pb2.DropViewRequest, context: Any) -> views_pb2.DropViewResponse:
+    async def DropView(self, request: views_pb2.DropViewRequest, caller: Caller) -> views_pb2.DropViewResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = DropTabular(
             decode.warehouse_id(request.warehouse_id),
             decode.tabular_ident(request.view),
@@ -113,9 +105,8 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
         await self._do.drop(command, caller=caller)
         return views_pb2.DropViewResponse()
 
-    async def RenameView(self, request: views_pb2.RenameViewRequest, context: Any) -> views_pb2.RenameViewResponse:
+    async def RenameView(self, request: views_pb2.RenameViewRequest, caller: Caller) -> views_pb2.RenameViewResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = RenameTabular(
             decode.warehouse_id(request.warehouse_id),
             Kind.VIEW,

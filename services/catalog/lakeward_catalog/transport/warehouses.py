@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
 
-from lakeward_catalog.application.caller import authenticate
+from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.config import ClientConfig
 from lakeward_catalog.application.warehouses.changing import DeleteWarehouse, RenameWarehouse
 from lakeward_catalog.application.warehouses.creating import CreateWarehouse
 from lakeward_catalog.application.warehouses.storage import UpdateStorage, UpdateStorageCredential
 from lakeward_catalog.domain.model import Warehouse
 from lakeward_catalog.transport import decode
+from lakeward_catalog.transport.callers import presented
 from lakeward_catalog.transport.warehouse_messages import (
     credential,
     restorable_for,
@@ -21,7 +21,6 @@ from lakeward_catalog.transport.warehouse_messages import (
     warehouse_message,
 )
 from lakeward_protocol.catalog.v1 import warehouses_pb2, warehouses_pb2_grpc
-from lakeward_servicekit.authorization.identity import Identity
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,17 +41,15 @@ class WarehouseUseCases:
 class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     """Warehouses and their storage."""
 
-    def __init__(self, identity: Identity, use_cases: WarehouseUseCases) -> None:
-        """Serve the use cases to whom `identity` knows."""
-        self._identity = identity
+    def __init__(self, use_cases: WarehouseUseCases) -> None:
+        """Serve the use cases."""
         self._do = use_cases
 
     async def GetConfig(
-        self, request: warehouses_pb2.GetConfigRequest, context: Any
+        self, request: warehouses_pb2.GetConfigRequest, caller: Caller
     ) -> warehouses_pb2.GetConfigResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
-        config = await self._do.get_config(request.warehouse, caller=caller, context=request.context)
+        config = await self._do.get_config(request.warehouse, caller=caller, presented=presented(request.context))
         response = warehouses_pb2.GetConfigResponse(
             warehouse_id=str(config.warehouse_id), defaults=config.defaults, overrides=config.overrides
         )
@@ -61,10 +58,9 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
         return response
 
     async def CreateWarehouse(
-        self, request: warehouses_pb2.CreateWarehouseRequest, context: Any
+        self, request: warehouses_pb2.CreateWarehouseRequest, caller: Caller
     ) -> warehouses_pb2.CreateWarehouseResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = CreateWarehouse(
             name=request.name,
             profile=request.storage_profile,
@@ -77,69 +73,61 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
         return warehouses_pb2.CreateWarehouseResponse(warehouse=warehouse_message(warehouse))
 
     async def ListWarehouses(
-        self, request: warehouses_pb2.ListWarehousesRequest, context: Any
+        self, request: warehouses_pb2.ListWarehousesRequest, caller: Caller
     ) -> warehouses_pb2.ListWarehousesResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         found = await self._do.list(statuses(request.statuses), caller=caller)
         return warehouses_pb2.ListWarehousesResponse(warehouses=[warehouse_message(warehouse) for warehouse in found])
 
     async def GetWarehouse(
-        self, request: warehouses_pb2.GetWarehouseRequest, context: Any
+        self, request: warehouses_pb2.GetWarehouseRequest, caller: Caller
     ) -> warehouses_pb2.GetWarehouseResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         warehouse = await self._do.get(decode.warehouse_id(request.warehouse_id), caller=caller)
         return warehouses_pb2.GetWarehouseResponse(warehouse=warehouse_message(warehouse))
 
     async def RenameWarehouse(
-        self, request: warehouses_pb2.RenameWarehouseRequest, context: Any
+        self, request: warehouses_pb2.RenameWarehouseRequest, caller: Caller
     ) -> warehouses_pb2.RenameWarehouseResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = RenameWarehouse(decode.warehouse_id(request.warehouse_id), request.name)
         warehouse = await self._do.rename(command, caller=caller)
         return warehouses_pb2.RenameWarehouseResponse(warehouse=warehouse_message(warehouse))
 
     async def ActivateWarehouse(
-        self, request: warehouses_pb2.ActivateWarehouseRequest, context: Any
+        self, request: warehouses_pb2.ActivateWarehouseRequest, caller: Caller
     ) -> warehouses_pb2.ActivateWarehouseResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         await self._do.set_serving(decode.warehouse_id(request.warehouse_id), active=True, caller=caller)
         return warehouses_pb2.ActivateWarehouseResponse()
 
     async def DeactivateWarehouse(
-        self, request: warehouses_pb2.DeactivateWarehouseRequest, context: Any
+        self, request: warehouses_pb2.DeactivateWarehouseRequest, caller: Caller
     ) -> warehouses_pb2.DeactivateWarehouseResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         await self._do.set_serving(decode.warehouse_id(request.warehouse_id), active=False, caller=caller)
         return warehouses_pb2.DeactivateWarehouseResponse()
 
     async def DeleteWarehouse(
-        self, request: warehouses_pb2.DeleteWarehouseRequest, context: Any
+        self, request: warehouses_pb2.DeleteWarehouseRequest, caller: Caller
     ) -> warehouses_pb2.DeleteWarehouseResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = DeleteWarehouse(decode.warehouse_id(request.warehouse_id), force=request.force)
         await self._do.delete(command, caller=caller)
         return warehouses_pb2.DeleteWarehouseResponse()
 
     async def UpdateStorage(
-        self, request: warehouses_pb2.UpdateStorageRequest, context: Any
+        self, request: warehouses_pb2.UpdateStorageRequest, caller: Caller
     ) -> warehouses_pb2.UpdateStorageResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = UpdateStorage(decode.warehouse_id(request.warehouse_id), request.storage_profile, credential(request))
         warehouse = await self._do.update_storage(command, caller=caller)
         return warehouses_pb2.UpdateStorageResponse(warehouse=warehouse_message(warehouse))
 
     async def UpdateStorageCredential(
-        self, request: warehouses_pb2.UpdateStorageCredentialRequest, context: Any
+        self, request: warehouses_pb2.UpdateStorageCredentialRequest, caller: Caller
     ) -> warehouses_pb2.UpdateStorageCredentialResponse:
         """See the contract."""
-        caller = await authenticate(request.context, self._identity)
         command = UpdateStorageCredential(decode.warehouse_id(request.warehouse_id), secret_id(request.secret_id))
         warehouse = await self._do.update_storage_credential(command, caller=caller)
         return warehouses_pb2.UpdateStorageCredentialResponse(warehouse=warehouse_message(warehouse))

@@ -28,48 +28,45 @@ from lakeward_protocol.catalog.v1 import (
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
-from lakeward_servicekit.authorization.identity import Identity
 from lakeward_servicekit.rpc import Host
 
 
 class TableServicer(TableMetadataMethods, TableLifecycleMethods):
     """TableService whole."""
 
-    def __init__(self, identity: Identity, metadata: TableUseCases, lifecycle: TableLifecycleUseCases) -> None:
-        """Serve the use cases to whom `identity` knows."""
-        TableMetadataMethods.__init__(self, identity, metadata)
-        TableLifecycleMethods.__init__(self, identity, lifecycle)
+    def __init__(self, metadata: TableUseCases, lifecycle: TableLifecycleUseCases) -> None:
+        """Serve the use cases."""
+        TableMetadataMethods.__init__(self, metadata)
+        TableLifecycleMethods.__init__(self, lifecycle)
 
 
 def add_servicers(host: Host, roles: Roles, facts: Facts) -> None:
     """Host every service of the catalog."""
-    identity = roles.identity
     host.add(
         server_pb2_grpc.add_ServerServiceServicer_to_server,
-        ServerServicer(identity, server_use_cases(roles), facts=facts, default_project=roles.rules.default_project),
+        ServerServicer(server_use_cases(roles), facts=facts, default_project=roles.rules.default_project),
     )
     host.add(
         warehouses_pb2_grpc.add_WarehouseServiceServicer_to_server,
-        WarehouseServicer(identity, warehouse_use_cases(roles)),
+        WarehouseServicer(warehouse_use_cases(roles)),
     )
     host.add(
         namespaces_pb2_grpc.add_NamespaceServiceServicer_to_server,
-        NamespaceServicer(identity, namespace_use_cases(roles)),
+        NamespaceServicer(namespace_use_cases(roles)),
     )
     host.add(
         tables_pb2_grpc.add_TableServiceServicer_to_server,
-        TableServicer(identity, table_use_cases(roles), table_lifecycle_use_cases(roles)),
+        TableServicer(table_use_cases(roles), table_lifecycle_use_cases(roles)),
     )
     host.add(
         views_pb2_grpc.add_ViewServiceServicer_to_server,
-        ViewServicer(identity, view_use_cases(roles), referenced_by_max=roles.rules.referenced_by_max),
+        ViewServicer(view_use_cases(roles), referenced_by_max=roles.rules.referenced_by_max),
     )
     host.add(signing_pb2_grpc.add_SigningServiceServicer_to_server, _signing(roles))
 
 
 def _signing(roles: Roles) -> SigningServicer:
     return SigningServicer(
-        roles.identity,
         partial(
             sign_storage_request,
             authorizer=roles.authorizer,

@@ -16,7 +16,7 @@ def server_use_cases(roles: Roles) -> ServerUseCases:
         get_server=partial(get_server, servers=roles.servers),
         bootstrap=partial(
             bootstrap,
-            identity=roles.identity,
+            registrar=roles.registrar,
             servers=roles.servers,
             changes=roles.changes,
             announcer=roles.announcer,

@@ -26,7 +26,7 @@ def warehouse_use_cases(roles: Roles) -> WarehouseUseCases:
     return WarehouseUseCases(
         get_config=partial(
             get_config,
-            identity=roles.identity,
+            registrar=roles.registrar,
             authorizer=roles.authorizer,
             warehouses=roles.warehouses,
             rules=roles.rules,

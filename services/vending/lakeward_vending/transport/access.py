@@ -40,7 +40,7 @@ class VendingServicer(vending_pb2_grpc.VendingServiceServicer):
         self._vend_access = vend_access
         self._sign_request = sign_request
 
-    async def VendAccess(self, request: pb.VendAccessRequest, context: Call) -> pb.VendAccessResponse:  # type: ignore[override]
+    async def VendAccess(self, request: pb.VendAccessRequest, context: Call) -> pb.VendAccessResponse:
         """See the contract."""
         del context
         storage = request.storage
@@ -57,7 +57,7 @@ class VendingServicer(vending_pb2_grpc.VendingServiceServicer):
             response.expires_at.FromDatetime(access.expires_at)
         return response
 
-    async def SignRequest(self, request: pb.SignRequestRequest, context: Call) -> pb.SignRequestResponse:  # type: ignore[override]
+    async def SignRequest(self, request: pb.SignRequestRequest, context: Call) -> pb.SignRequestResponse:
         """See the contract."""
         del context
         storage = request.storage

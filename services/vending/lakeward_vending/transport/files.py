@@ -47,14 +47,14 @@ class FileServicer(vending_pb2_grpc.FileServiceServicer):
         self._is_empty = is_empty
         self._purge_page = purge_page
 
-    async def ReadFile(self, request: pb.ReadFileRequest, context: Call) -> pb.ReadFileResponse:  # type: ignore[override]
+    async def ReadFile(self, request: pb.ReadFileRequest, context: Call) -> pb.ReadFileResponse:
         """See the contract."""
         del context
         storage = request.storage
         content = await self._read_file(self._permit(storage), storage.profile, location=request.location)
         return pb.ReadFileResponse(content=content)
 
-    async def WriteFile(self, request: pb.WriteFileRequest, context: Call) -> pb.WriteFileResponse:  # type: ignore[override]
+    async def WriteFile(self, request: pb.WriteFileRequest, context: Call) -> pb.WriteFileResponse:
         """See the contract."""
         del context
         storage = request.storage
@@ -68,20 +68,20 @@ class FileServicer(vending_pb2_grpc.FileServiceServicer):
         )
         return pb.WriteFileResponse()
 
-    async def DeleteFiles(self, request: pb.DeleteFilesRequest, context: Call) -> pb.DeleteFilesResponse:  # type: ignore[override]
+    async def DeleteFiles(self, request: pb.DeleteFilesRequest, context: Call) -> pb.DeleteFilesResponse:
         """See the contract."""
         del context
         storage = request.storage
         await self._delete_files(self._permit(storage), storage.profile, locations=tuple(request.locations))
         return pb.DeleteFilesResponse()
 
-    async def CheckEmpty(self, request: pb.CheckEmptyRequest, context: Call) -> pb.CheckEmptyResponse:  # type: ignore[override]
+    async def CheckEmpty(self, request: pb.CheckEmptyRequest, context: Call) -> pb.CheckEmptyResponse:
         """See the contract."""
         del context
         storage = request.storage
         return pb.CheckEmptyResponse(empty=await self._is_empty(self._permit(storage), storage.profile))
 
-    async def PurgePage(self, request: pb.PurgePageRequest, context: Call) -> pb.PurgePageResponse:  # type: ignore[override]
+    async def PurgePage(self, request: pb.PurgePageRequest, context: Call) -> pb.PurgePageResponse:
         """See the contract."""
         del context
         storage = request.storage

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from uuid import UUID
 
-    from lakeward_servicekit.authorization.identity import Identity
     from lakeward_servicekit.permits import PermitVerifier
     from lakeward_servicekit.rpc import Call
+    from lakeward_vending.application.caller import Caller
     from lakeward_vending.application.marking_places import Claimed, FoundMark
     from lakeward_vending.application.normalise_profile import NormalisedProfile
     from lakeward_vending.application.validate_storage import Validation
@@ -29,9 +29,7 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
     """Keeps secrets and judges profiles.
 
     Args:
-        identity: knows who stages a credential.
         verifier: verifies permits.
-        default_project: for requests that name none; None where there is none.
         stage_credential: the use case, its ports filled.
         keep_secret: the same.
         forget_secret: the same.
@@ -44,9 +42,7 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
     def __init__(
         self,
         *,
-        identity: Identity,
         verifier: PermitVerifier,
-        default_project: str | None,
         stage_credential: Callable[..., Awaitable[tuple[UUID, CredentialKind]]],
         keep_secret: Callable[..., Awaitable[None]],
         forget_secret: Callable[..., Awaitable[None]],
@@ -55,10 +51,8 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
         claim_place: Callable[..., Awaitable[Claimed]],
         release_place: Callable[..., Awaitable[None]],
     ) -> None:
-        """Serve whom `identity` knows, and what `verifier` verifies."""
-        self._identity = identity
+        """Act on what `verifier` verifies."""
         self._permit = partial(decode.permit, verifier=verifier)
-        self._default_project = default_project
         self._stage_credential = stage_credential
         self._keep_secret = keep_secret
         self._forget_secret = forget_secret
@@ -67,18 +61,15 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
         self._claim_place = claim_place
         self._release_place = release_place
 
-    async def StageCredential(self, request: pb.StageCredentialRequest, context: Call) -> pb.StageCredentialResponse:  # type: ignore[override]
+    async def StageCredential(self, request: pb.StageCredentialRequest, caller: Caller) -> pb.StageCredentialResponse:
         """See the contract."""
-        del context
-        project = decode.project(request.context.project_id, default=self._default_project)
         warehouse_id = decode.optional_uuid(request.warehouse_id, field="warehouse_id")
-        caller = await self._identity.authenticate(request.context)
         secret_id, kind = await self._stage_credential(
-            request.credential, project_id=project, warehouse_id=warehouse_id, caller=caller.principal
+            request.credential, project_id=caller.project, warehouse_id=warehouse_id, caller=caller.principal
         )
         return pb.StageCredentialResponse(secret_id=str(secret_id), credential_kind=kind.value)
 
-    async def KeepSecret(self, request: pb.KeepSecretRequest, context: Call) -> pb.KeepSecretResponse:  # type: ignore[override]
+    async def KeepSecret(self, request: pb.KeepSecretRequest, context: Call) -> pb.KeepSecretResponse:
         """See the contract."""
         del context
         await self._keep_secret(
@@ -87,13 +78,13 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
         )
         return pb.KeepSecretResponse()
 
-    async def ForgetSecret(self, request: pb.ForgetSecretRequest, context: Call) -> pb.ForgetSecretResponse:  # type: ignore[override]
+    async def ForgetSecret(self, request: pb.ForgetSecretRequest, context: Call) -> pb.ForgetSecretResponse:
         """See the contract."""
         del context
         await self._forget_secret(decode.uuid(request.secret_id, field="secret_id"))
         return pb.ForgetSecretResponse()
 
-    async def NormaliseProfile(self, request: pb.NormaliseProfileRequest, context: Call) -> pb.NormaliseProfileResponse:  # type: ignore[override]
+    async def NormaliseProfile(self, request: pb.NormaliseProfileRequest, context: Call) -> pb.NormaliseProfileResponse:
         """See the contract."""
         del context
         normal = await self._normalise_profile(
@@ -113,7 +104,7 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
             signs_remotely=normal.signs_remotely,
         )
 
-    async def ValidateStorage(self, request: pb.ValidateStorageRequest, context: Call) -> pb.ValidateStorageResponse:  # type: ignore[override]
+    async def ValidateStorage(self, request: pb.ValidateStorageRequest, context: Call) -> pb.ValidateStorageResponse:
         """See the contract."""
         del context
         storage = request.storage
@@ -124,7 +115,7 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
             check.duration.FromTimedelta(result.duration)
         return response
 
-    async def ClaimPlace(self, request: pb.ClaimPlaceRequest, context: Call) -> pb.ClaimPlaceResponse:  # type: ignore[override]
+    async def ClaimPlace(self, request: pb.ClaimPlaceRequest, context: Call) -> pb.ClaimPlaceResponse:
         """See the contract."""
         del context
         if len(request.takes_over) > _MAX_TAKEN_OVER:
@@ -141,7 +132,7 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
             response.other.CopyFrom(_mark(claimed.other))
         return response
 
-    async def ReleasePlace(self, request: pb.ReleasePlaceRequest, context: Call) -> pb.ReleasePlaceResponse:  # type: ignore[override]
+    async def ReleasePlace(self, request: pb.ReleasePlaceRequest, context: Call) -> pb.ReleasePlaceResponse:
         """See the contract."""
         del context
         before = request.claimed_before if request.HasField("claimed_before") else None

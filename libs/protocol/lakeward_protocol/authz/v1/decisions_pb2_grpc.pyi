@@ -68,7 +68,8 @@ class DecisionServiceServicer(metaclass=_abc_1.ABCMeta):
     def Decide(
         self,
         request: _decisions_pb2.DecideRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_decisions_pb2.DecideResponse, _abc.Awaitable[_decisions_pb2.DecideResponse]]:
         """Decides demands of one principal, all under one revision.
         Errors: UNAVAILABLE/AUTHORIZATION_UNAVAILABLE.
@@ -78,7 +79,8 @@ class DecisionServiceServicer(metaclass=_abc_1.ABCMeta):
     def BatchDecide(
         self,
         request: _decisions_pb2.BatchDecideRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_decisions_pb2.BatchDecideResponse, _abc.Awaitable[_decisions_pb2.BatchDecideResponse]]:
         """Decide for questions that arrive together."""
 
@@ -86,7 +88,8 @@ class DecisionServiceServicer(metaclass=_abc_1.ABCMeta):
     def Visible(
         self,
         request: _decisions_pb2.VisibleRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_decisions_pb2.VisibleResponse, _abc.Awaitable[_decisions_pb2.VisibleResponse]]:
         """What of one kind a principal may see in a scope, as a set.
         Errors: UNAVAILABLE/AUTHORIZATION_UNAVAILABLE.

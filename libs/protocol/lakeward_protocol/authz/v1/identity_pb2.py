@@ -29,7 +29,7 @@ from lakeward_protocol.common.v1 import context_pb2 as lakeward_dot_common_dot_v
 from lakeward_protocol.common.v1 import options_pb2 as lakeward_dot_common_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n lakeward/authz/v1/identity.proto\x12\x11lakeward.authz.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\"lakeward/authz/v1/principals.proto\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\"J\n\x13\x41uthenticateRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\"\x9f\x01\n\x14\x41uthenticateResponse\x12/\n\tprincipal\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.Principal\x12.\n\nexpires_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08revision\x18\x03 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x04 \x01(\t\"K\n\x14ProvisionUserRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\"9\n\x15ProvisionUserResponse\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"i\n\x1d\x42ootstrapAdministratorRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x13\n\x0bis_operator\x18\x02 \x01(\x08\" \n\x1e\x42ootstrapAdministratorResponse2\xfe\x03\n\x0fIdentityService\x12\x8d\x01\n\x0c\x41uthenticate\x12&.lakeward.authz.v1.AuthenticateRequest\x1a\'.lakeward.authz.v1.AuthenticateResponse\",\x92\xb5\x18(\n\x02\x02\x04\x10\x01* it is how a caller becomes known\x12\xa1\x01\n\rProvisionUser\x12\'.lakeward.authz.v1.ProvisionUserRequest\x1a(.lakeward.authz.v1.ProvisionUserResponse\"=\x92\xb5\x18\x39\n\x01\x02\x10\x02\x18\x01*0everyone may be known by name; it grants nothing\x12\xb6\x01\n\x16\x42ootstrapAdministrator\x12\x30.lakeward.authz.v1.BootstrapAdministratorRequest\x1a\x31.lakeward.authz.v1.BootstrapAdministratorResponse\"7\x92\xb5\x18\x33\n\x01\x02\x10\x02\x18\x01**nobody has rights before it; it works onceb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n lakeward/authz/v1/identity.proto\x12\x11lakeward.authz.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\"lakeward/authz/v1/principals.proto\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\"J\n\x13\x41uthenticateRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\"\x9f\x01\n\x14\x41uthenticateResponse\x12/\n\tprincipal\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.Principal\x12.\n\nexpires_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08revision\x18\x03 \x01(\t\x12\x14\n\x0c\x64isplay_name\x18\x04 \x01(\t\"K\n\x14ProvisionUserRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\"9\n\x15ProvisionUserResponse\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"i\n\x1d\x42ootstrapAdministratorRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x13\n\x0bis_operator\x18\x02 \x01(\x08\" \n\x1e\x42ootstrapAdministratorResponse2\x84\x04\n\x0fIdentityService\x12\x8f\x01\n\x0c\x41uthenticate\x12&.lakeward.authz.v1.AuthenticateRequest\x1a\'.lakeward.authz.v1.AuthenticateResponse\".\x92\xb5\x18*\n\x02\x02\x04\x10\x01* it is how a caller becomes known0\x03\x12\xa3\x01\n\rProvisionUser\x12\'.lakeward.authz.v1.ProvisionUserRequest\x1a(.lakeward.authz.v1.ProvisionUserResponse\"?\x92\xb5\x18;\n\x01\x02\x10\x02\x18\x01*0everyone may be known by name; it grants nothing0\x03\x12\xb8\x01\n\x16\x42ootstrapAdministrator\x12\x30.lakeward.authz.v1.BootstrapAdministratorRequest\x1a\x31.lakeward.authz.v1.BootstrapAdministratorResponse\"9\x92\xb5\x18\x35\n\x01\x02\x10\x02\x18\x01**nobody has rights before it; it works once0\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,11 +37,11 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'lakeward.authz.v1.identity_
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_IDENTITYSERVICE'].methods_by_name['Authenticate']._loaded_options = None
-  _globals['_IDENTITYSERVICE'].methods_by_name['Authenticate']._serialized_options = b'\222\265\030(\n\002\002\004\020\001* it is how a caller becomes known'
+  _globals['_IDENTITYSERVICE'].methods_by_name['Authenticate']._serialized_options = b'\222\265\030*\n\002\002\004\020\001* it is how a caller becomes known0\003'
   _globals['_IDENTITYSERVICE'].methods_by_name['ProvisionUser']._loaded_options = None
-  _globals['_IDENTITYSERVICE'].methods_by_name['ProvisionUser']._serialized_options = b'\222\265\0309\n\001\002\020\002\030\001*0everyone may be known by name; it grants nothing'
+  _globals['_IDENTITYSERVICE'].methods_by_name['ProvisionUser']._serialized_options = b'\222\265\030;\n\001\002\020\002\030\001*0everyone may be known by name; it grants nothing0\003'
   _globals['_IDENTITYSERVICE'].methods_by_name['BootstrapAdministrator']._loaded_options = None
-  _globals['_IDENTITYSERVICE'].methods_by_name['BootstrapAdministrator']._serialized_options = b'\222\265\0303\n\001\002\020\002\030\001**nobody has rights before it; it works once'
+  _globals['_IDENTITYSERVICE'].methods_by_name['BootstrapAdministrator']._serialized_options = b'\222\265\0305\n\001\002\020\002\030\001**nobody has rights before it; it works once0\003'
   _globals['_AUTHENTICATEREQUEST']._serialized_start=192
   _globals['_AUTHENTICATEREQUEST']._serialized_end=266
   _globals['_AUTHENTICATERESPONSE']._serialized_start=269
@@ -55,5 +55,5 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_BOOTSTRAPADMINISTRATORRESPONSE']._serialized_start=673
   _globals['_BOOTSTRAPADMINISTRATORRESPONSE']._serialized_end=705
   _globals['_IDENTITYSERVICE']._serialized_start=708
-  _globals['_IDENTITYSERVICE']._serialized_end=1218
+  _globals['_IDENTITYSERVICE']._serialized_end=1224
 # @@protoc_insertion_point(module_scope)

@@ -76,7 +76,8 @@ class IdentityServiceServicer(metaclass=_abc_1.ABCMeta):
     def Authenticate(
         self,
         request: _identity_pb2.AuthenticateRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_identity_pb2.AuthenticateResponse, _abc.Awaitable[_identity_pb2.AuthenticateResponse]]:
         """Verifies the context's token and its assumed role.
         Errors: UNAUTHENTICATED/TOKEN_MISSING, UNAUTHENTICATED/TOKEN_REFUSED, UNAVAILABLE/IDENTITY_PROVIDER_UNAVAILABLE,
@@ -87,7 +88,8 @@ class IdentityServiceServicer(metaclass=_abc_1.ABCMeta):
     def ProvisionUser(
         self,
         request: _identity_pb2.ProvisionUserRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_identity_pb2.ProvisionUserResponse, _abc.Awaitable[_identity_pb2.ProvisionUserResponse]]:
         """Records the context's caller as a user if it never was, from the token's claims.
         Errors: as Authenticate.
@@ -97,7 +99,8 @@ class IdentityServiceServicer(metaclass=_abc_1.ABCMeta):
     def BootstrapAdministrator(
         self,
         request: _identity_pb2.BootstrapAdministratorRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_identity_pb2.BootstrapAdministratorResponse, _abc.Awaitable[_identity_pb2.BootstrapAdministratorResponse]]:
         """Records the context's caller as the first administrator, when the catalog bootstraps. A repetition by the same caller is
         answered alike.

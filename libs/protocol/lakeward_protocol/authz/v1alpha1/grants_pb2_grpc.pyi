@@ -52,7 +52,8 @@ class GrantServiceServicer(metaclass=_abc_1.ABCMeta):
     def UpdateGrants(
         self,
         request: _grants_pb2.UpdateGrantsRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_grants_pb2.UpdateGrantsResponse, _abc.Awaitable[_grants_pb2.UpdateGrantsResponse]]:
         """Gives and takes, all or none."""
 

@@ -94,7 +94,8 @@ class NamespaceServiceServicer(metaclass=_abc_1.ABCMeta):
     def ListNamespaces(
         self,
         request: _namespaces_pb2.ListNamespacesRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_namespaces_pb2.ListNamespacesResponse, _abc.Awaitable[_namespaces_pb2.ListNamespacesResponse]]:
         """The direct children of a namespace, or the top level.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, NOT_FOUND/NO_SUCH_NAMESPACE (the parent), INVALID_ARGUMENT/INVALID_PAGE_TOKEN.
@@ -104,7 +105,8 @@ class NamespaceServiceServicer(metaclass=_abc_1.ABCMeta):
     def CreateNamespace(
         self,
         request: _namespaces_pb2.CreateNamespaceRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_namespaces_pb2.CreateNamespaceResponse, _abc.Awaitable[_namespaces_pb2.CreateNamespaceResponse]]:
         """Makes a namespace below one that exists, or at the top.
         Errors: ALREADY_EXISTS/NAMESPACE_EXISTS, NOT_FOUND/NO_SUCH_NAMESPACE (the parent), INVALID_ARGUMENT/RESERVED_NAMESPACE,
@@ -116,7 +118,8 @@ class NamespaceServiceServicer(metaclass=_abc_1.ABCMeta):
     def GetNamespace(
         self,
         request: _namespaces_pb2.GetNamespaceRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_namespaces_pb2.GetNamespaceResponse, _abc.Awaitable[_namespaces_pb2.GetNamespaceResponse]]:
         """One namespace. A path that no namespace can have is only not found.
         Errors: NOT_FOUND/NO_SUCH_NAMESPACE.
@@ -126,7 +129,8 @@ class NamespaceServiceServicer(metaclass=_abc_1.ABCMeta):
     def UpdateNamespaceProperties(
         self,
         request: _namespaces_pb2.UpdateNamespacePropertiesRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_namespaces_pb2.UpdateNamespacePropertiesResponse, _abc.Awaitable[_namespaces_pb2.UpdateNamespacePropertiesResponse]]:
         """Sets and removes properties, in one step.
         Errors: INVALID_ARGUMENT/PROPERTY_SET_AND_REMOVED, PROPERTY_NOT_LOWERCASE, NAMESPACE_LOCATION_FIXED; NOT_FOUND/NO_SUCH_NAMESPACE.
@@ -136,7 +140,8 @@ class NamespaceServiceServicer(metaclass=_abc_1.ABCMeta):
     def DropNamespace(
         self,
         request: _namespaces_pb2.DropNamespaceRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_namespaces_pb2.DropNamespaceResponse, _abc.Awaitable[_namespaces_pb2.DropNamespaceResponse]]:
         """Drops a namespace.
         Errors: FAILED_PRECONDITION/NAMESPACE_NOT_EMPTY, NAMESPACE_PROTECTED, CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED;

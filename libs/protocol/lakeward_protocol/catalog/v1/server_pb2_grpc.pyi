@@ -72,7 +72,8 @@ class ServerServiceServicer(metaclass=_abc_1.ABCMeta):
     def GetServerInfo(
         self,
         request: _server_pb2.GetServerInfoRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_server_pb2.GetServerInfoResponse, _abc.Awaitable[_server_pb2.GetServerInfoResponse]]:
         """What this server is.
         Errors: UNAUTHENTICATED/TOKEN_MISSING, UNAUTHENTICATED/TOKEN_REFUSED.
@@ -82,7 +83,8 @@ class ServerServiceServicer(metaclass=_abc_1.ABCMeta):
     def Bootstrap(
         self,
         request: _server_pb2.BootstrapRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_server_pb2.BootstrapResponse, _abc.Awaitable[_server_pb2.BootstrapResponse]]:
         """Opens the server for use, once: records the caller as its first administrator and makes the default project.
         Errors: INVALID_ARGUMENT/TERMS_NOT_ACCEPTED, INVALID_ARGUMENT/ALREADY_BOOTSTRAPPED.
@@ -92,7 +94,8 @@ class ServerServiceServicer(metaclass=_abc_1.ABCMeta):
     def GetProject(
         self,
         request: _server_pb2.GetProjectRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_server_pb2.GetProjectResponse, _abc.Awaitable[_server_pb2.GetProjectResponse]]:
         """The default project, where one is on.
         Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING.

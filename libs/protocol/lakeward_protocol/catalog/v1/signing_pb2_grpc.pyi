@@ -58,7 +58,8 @@ class SigningServiceServicer(metaclass=_abc_1.ABCMeta):
     def SignS3Request(
         self,
         request: _signing_pb2.SignS3RequestRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_signing_pb2.SignS3RequestResponse, _abc.Awaitable[_signing_pb2.SignS3RequestResponse]]:
         """Signs one request to an S3 store.
         Errors: INVALID_ARGUMENT/SIGNING_INVALID, SIGNING_METHOD, SIGNING_OUTSIDE; PERMISSION_DENIED/SIGNING_DISABLED, FORBIDDEN;

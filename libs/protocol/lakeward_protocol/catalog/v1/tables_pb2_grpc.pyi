@@ -163,7 +163,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     def ListTables(
         self,
         request: _tables_pb2.ListTablesRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tables_pb2.ListTablesResponse, _abc.Awaitable[_tables_pb2.ListTablesResponse]]:
         """The tables of a namespace that the caller may see, in the order in which they were made.
         Errors: INVALID_ARGUMENT/INVALID_PAGE_TOKEN.
@@ -173,7 +174,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     def CreateTable(
         self,
         request: _tables_pb2.CreateTableRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tables_pb2.CreateTableResponse, _abc.Awaitable[_tables_pb2.CreateTableResponse]]:
         """Makes a table, or stages one that a commit with `assert-create` finishes within a day.
         Errors: ALREADY_EXISTS/TABULAR_EXISTS, ALREADY_EXISTS/LOCATION_TAKEN, INVALID_ARGUMENT/INVALID_TABULAR_NAME,
@@ -185,7 +187,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     def RegisterTable(
         self,
         request: _tables_pb2.RegisterTableRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tables_pb2.RegisterTableResponse, _abc.Awaitable[_tables_pb2.RegisterTableResponse]]:
         """Takes a metadata file that exists as a table. The right to create is decided before the file is read.
         Errors: ALREADY_EXISTS/TABULAR_EXISTS, FAILED_PRECONDITION/TABULAR_PROTECTED, LOCATION_BEING_PURGED,
@@ -196,7 +199,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     def LoadTable(
         self,
         request: _tables_pb2.LoadTableRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tables_pb2.LoadTableResponse, _abc.Awaitable[_tables_pb2.LoadTableResponse]]:
         """A table's metadata as the last commit left it, and access to its files where asked for and allowed.
         Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
@@ -206,7 +210,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     def BatchLoadTables(
         self,
         request: _tables_pb2.BatchLoadTablesRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tables_pb2.BatchLoadTablesResponse, _abc.Awaitable[_tables_pb2.BatchLoadTablesResponse]]:
         """LoadTable for calls that arrive together. Each item has its own context, its own caller and its own outcome. One whose reply is
         large, or that takes long, is refused with TOO_LARGE so that it keeps no other waiting; alone, it comes.
@@ -216,7 +221,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     def TableExists(
         self,
         request: _tables_pb2.TableExistsRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tables_pb2.TableExistsResponse, _abc.Awaitable[_tables_pb2.TableExistsResponse]]:
         """Whether a table is there. Errors: none beyond those of the service; absence is NOT_FOUND."""
 
@@ -224,7 +230,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     def LoadCredentials(
         self,
         request: _tables_pb2.LoadCredentialsRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tables_pb2.LoadCredentialsResponse, _abc.Awaitable[_tables_pb2.LoadCredentialsResponse]]:
         """Access to a table's files alone.
         Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
@@ -234,7 +241,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     def CommitTable(
         self,
         request: _tables_pb2.CommitTableRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tables_pb2.CommitTableResponse, _abc.Awaitable[_tables_pb2.CommitTableResponse]]:
         """Changes a table if its requirements hold. Where there is no such table, not even a staged one, and the requirement is
         assert-create, the updates make it, as CreateTable would.
@@ -247,7 +255,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     def CommitTransaction(
         self,
         request: _tables_pb2.CommitTransactionRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tables_pb2.CommitTransactionResponse, _abc.Awaitable[_tables_pb2.CommitTransactionResponse]]:
         """Changes several tables, all or none; each is there already, or staged.
         Errors: as CommitTable, and INVALID_ARGUMENT/IDENTIFIER_REQUIRED, IDENTIFIERS_NOT_UNIQUE, TOO_MANY_TABLES.
@@ -257,7 +266,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     def DropTable(
         self,
         request: _tables_pb2.DropTableRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tables_pb2.DropTableResponse, _abc.Awaitable[_tables_pb2.DropTableResponse]]:
         """Takes a table out of its namespace; with `purge` its files are removed later.
         Errors: FAILED_PRECONDITION/TABULAR_PROTECTED, GC_DISABLED.
@@ -268,7 +278,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     def RenameTable(
         self,
         request: _tables_pb2.RenameTableRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tables_pb2.RenameTableResponse, _abc.Awaitable[_tables_pb2.RenameTableResponse]]:
         """Gives a table another name, perhaps in another namespace of its warehouse. Nothing else of it changes.
         Errors: ALREADY_EXISTS/TABULAR_EXISTS, INVALID_ARGUMENT/INVALID_TABULAR_NAME.
@@ -278,7 +289,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     def ReportMetrics(
         self,
         request: _tables_pb2.ReportMetricsRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tables_pb2.ReportMetricsResponse, _abc.Awaitable[_tables_pb2.ReportMetricsResponse]]:
         """Takes an engine's report on a scan or a commit, and keeps it for the log alone.
         Errors: INVALID_ARGUMENT/MALFORMED_DOCUMENT.

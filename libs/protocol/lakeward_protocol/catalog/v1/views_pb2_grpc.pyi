@@ -110,7 +110,8 @@ class ViewServiceServicer(metaclass=_abc_1.ABCMeta):
     def ListViews(
         self,
         request: _views_pb2.ListViewsRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_views_pb2.ListViewsResponse, _abc.Awaitable[_views_pb2.ListViewsResponse]]:
         """The views of a namespace that the caller may see, in the order in which they were made.
         Errors: INVALID_ARGUMENT/INVALID_PAGE_TOKEN.
@@ -120,7 +121,8 @@ class ViewServiceServicer(metaclass=_abc_1.ABCMeta):
     def CreateView(
         self,
         request: _views_pb2.CreateViewRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_views_pb2.CreateViewResponse, _abc.Awaitable[_views_pb2.CreateViewResponse]]:
         """Makes a view.
         Errors: ALREADY_EXISTS/TABULAR_EXISTS, ALREADY_EXISTS/LOCATION_TAKEN, INVALID_ARGUMENT/EMPTY_VIEW, INVALID_METADATA,
@@ -131,7 +133,8 @@ class ViewServiceServicer(metaclass=_abc_1.ABCMeta):
     def LoadView(
         self,
         request: _views_pb2.LoadViewRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_views_pb2.LoadViewResponse, _abc.Awaitable[_views_pb2.LoadViewResponse]]:
         """A view as the last commit left it.
         Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
@@ -141,7 +144,8 @@ class ViewServiceServicer(metaclass=_abc_1.ABCMeta):
     def ViewExists(
         self,
         request: _views_pb2.ViewExistsRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_views_pb2.ViewExistsResponse, _abc.Awaitable[_views_pb2.ViewExistsResponse]]:
         """Whether a view is there. Errors: none beyond those of the service; absence is NOT_FOUND."""
 
@@ -149,7 +153,8 @@ class ViewServiceServicer(metaclass=_abc_1.ABCMeta):
     def CommitView(
         self,
         request: _views_pb2.CommitViewRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_views_pb2.CommitViewResponse, _abc.Awaitable[_views_pb2.CommitViewResponse]]:
         """Changes a view if its requirements hold. A new location moves the view's later metadata there; nothing is deleted.
         Errors: ABORTED/COMMIT_CONFLICT, UNKNOWN/COMMIT_STATE_UNKNOWN, INVALID_ARGUMENT/INVALID_UPDATE, UNKNOWN_UPDATE,
@@ -160,7 +165,8 @@ class ViewServiceServicer(metaclass=_abc_1.ABCMeta):
     def DropView(
         self,
         request: _views_pb2.DropViewRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_views_pb2.DropViewResponse, _abc.Awaitable[_views_pb2.DropViewResponse]]:
         """Takes a view out of its namespace; with `purge` its files are removed later.
         Errors: FAILED_PRECONDITION/TABULAR_PROTECTED.
@@ -170,7 +176,8 @@ class ViewServiceServicer(metaclass=_abc_1.ABCMeta):
     def RenameView(
         self,
         request: _views_pb2.RenameViewRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_views_pb2.RenameViewResponse, _abc.Awaitable[_views_pb2.RenameViewResponse]]:
         """Gives a view another name, perhaps in another namespace of its warehouse.
         Errors: ALREADY_EXISTS/TABULAR_EXISTS, INVALID_ARGUMENT/INVALID_TABULAR_NAME.

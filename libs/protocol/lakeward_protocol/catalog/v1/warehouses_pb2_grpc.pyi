@@ -142,7 +142,8 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
     def GetConfig(
         self,
         request: _warehouses_pb2.GetConfigRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_warehouses_pb2.GetConfigResponse, _abc.Awaitable[_warehouses_pb2.GetConfigResponse]]:
         """What an Iceberg client needs to start: prefix, defaults, overrides. Also records a user who was never seen before.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE (unknown, inactive and invisible alike), INVALID_ARGUMENT/WAREHOUSE_MISSING,
@@ -153,7 +154,8 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
     def CreateWarehouse(
         self,
         request: _warehouses_pb2.CreateWarehouseRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_warehouses_pb2.CreateWarehouseResponse, _abc.Awaitable[_warehouses_pb2.CreateWarehouseResponse]]:
         """Makes a warehouse, after real writes, reads and deletes with what would be vended.
         Errors: ALREADY_EXISTS/WAREHOUSE_EXISTS, INVALID_ARGUMENT/INVALID_WAREHOUSE_NAME, INVALID_ARGUMENT/INVALID_STORAGE_PROFILE,
@@ -165,7 +167,8 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
     def ListWarehouses(
         self,
         request: _warehouses_pb2.ListWarehousesRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_warehouses_pb2.ListWarehousesResponse, _abc.Awaitable[_warehouses_pb2.ListWarehousesResponse]]:
         """The warehouses of a project that the caller may see, by name.
         Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN.
@@ -175,7 +178,8 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
     def GetWarehouse(
         self,
         request: _warehouses_pb2.GetWarehouseRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_warehouses_pb2.GetWarehouseResponse, _abc.Awaitable[_warehouses_pb2.GetWarehouseResponse]]:
         """One warehouse, inactive ones included.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
@@ -185,7 +189,8 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
     def RenameWarehouse(
         self,
         request: _warehouses_pb2.RenameWarehouseRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_warehouses_pb2.RenameWarehouseResponse, _abc.Awaitable[_warehouses_pb2.RenameWarehouseResponse]]:
         """Gives an active warehouse another name.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, ALREADY_EXISTS/WAREHOUSE_EXISTS, INVALID_ARGUMENT/INVALID_WAREHOUSE_NAME.
@@ -195,7 +200,8 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
     def ActivateWarehouse(
         self,
         request: _warehouses_pb2.ActivateWarehouseRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_warehouses_pb2.ActivateWarehouseResponse, _abc.Awaitable[_warehouses_pb2.ActivateWarehouseResponse]]:
         """Lets a warehouse serve.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
@@ -205,7 +211,8 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
     def DeactivateWarehouse(
         self,
         request: _warehouses_pb2.DeactivateWarehouseRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_warehouses_pb2.DeactivateWarehouseResponse, _abc.Awaitable[_warehouses_pb2.DeactivateWarehouseResponse]]:
         """Stops a warehouse from serving; its tasks go on.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
@@ -215,7 +222,8 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
     def DeleteWarehouse(
         self,
         request: _warehouses_pb2.DeleteWarehouseRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_warehouses_pb2.DeleteWarehouseResponse, _abc.Awaitable[_warehouses_pb2.DeleteWarehouseResponse]]:
         """Deletes an empty warehouse. Its files stay.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, FAILED_PRECONDITION/WAREHOUSE_NOT_EMPTY, FAILED_PRECONDITION/WAREHOUSE_PROTECTED.
@@ -225,7 +233,8 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
     def UpdateStorage(
         self,
         request: _warehouses_pb2.UpdateStorageRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_warehouses_pb2.UpdateStorageResponse, _abc.Awaitable[_warehouses_pb2.UpdateStorageResponse]]:
         """Replaces the storage profile of an active warehouse, and its credential.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, INVALID_ARGUMENT/STORAGE_PROFILE_IMMUTABLE, INVALID_ARGUMENT/INVALID_STORAGE_PROFILE,
@@ -236,7 +245,8 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
     def UpdateStorageCredential(
         self,
         request: _warehouses_pb2.UpdateStorageCredentialRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_warehouses_pb2.UpdateStorageCredentialResponse, _abc.Awaitable[_warehouses_pb2.UpdateStorageCredentialResponse]]:
         """Replaces the credential of an active warehouse.
         Errors: as UpdateStorage.

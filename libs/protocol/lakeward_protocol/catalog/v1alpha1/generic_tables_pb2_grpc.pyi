@@ -56,7 +56,8 @@ class GenericTableServiceServicer(metaclass=_abc_1.ABCMeta):
     def CreateGenericTable(
         self,
         request: _generic_tables_pb2.CreateGenericTableRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_generic_tables_pb2.CreateGenericTableResponse, _abc.Awaitable[_generic_tables_pb2.CreateGenericTableResponse]]:
         """Makes a generic table."""
 
@@ -64,7 +65,8 @@ class GenericTableServiceServicer(metaclass=_abc_1.ABCMeta):
     def LoadGenericTable(
         self,
         request: _generic_tables_pb2.LoadGenericTableRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_generic_tables_pb2.LoadGenericTableResponse, _abc.Awaitable[_generic_tables_pb2.LoadGenericTableResponse]]:
         """A generic table, and access to its files where asked for."""
 

@@ -56,7 +56,8 @@ class TaskServiceServicer(metaclass=_abc_1.ABCMeta):
     def ListTasks(
         self,
         request: _tasks_pb2.ListTasksRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tasks_pb2.ListTasksResponse, _abc.Awaitable[_tasks_pb2.ListTasksResponse]]:
         """A page of a warehouse's tasks, newest first."""
 
@@ -64,7 +65,8 @@ class TaskServiceServicer(metaclass=_abc_1.ABCMeta):
     def ControlTasks(
         self,
         request: _tasks_pb2.ControlTasksRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_tasks_pb2.ControlTasksResponse, _abc.Awaitable[_tasks_pb2.ControlTasksResponse]]:
         """Stops, cancels, or runs tasks now or later."""
 

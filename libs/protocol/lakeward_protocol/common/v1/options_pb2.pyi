@@ -90,6 +90,38 @@ REPEAT_NEVER: Repeat.ValueType  # 4
 """A repetition is another change."""
 Global___Repeat: _TypeAlias = Repeat  # noqa: Y015
 
+class _ActsFor:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ActsForEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ActsFor.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ACTS_FOR_UNSPECIFIED: _ActsFor.ValueType  # 0
+    """Never set."""
+    ACTS_FOR_USER: _ActsFor.ValueType  # 1
+    """The user of the request's `context`: settled before the method's own code runs, which is handed who calls."""
+    ACTS_FOR_USER_OF_EACH_ITEM: _ActsFor.ValueType  # 2
+    """The user of each item's `context` in the request's `items`: each settled for its item alone, and one that is refused does not
+    touch the others.
+    """
+    ACTS_FOR_NOBODY: _ActsFor.ValueType  # 3
+    """No user: it answers Lakeward's own services, by a permit, or to make a caller known."""
+
+class ActsFor(_ActsFor, metaclass=_ActsForEnumTypeWrapper):
+    """On whose behalf a method acts."""
+
+ACTS_FOR_UNSPECIFIED: ActsFor.ValueType  # 0
+"""Never set."""
+ACTS_FOR_USER: ActsFor.ValueType  # 1
+"""The user of the request's `context`: settled before the method's own code runs, which is handed who calls."""
+ACTS_FOR_USER_OF_EACH_ITEM: ActsFor.ValueType  # 2
+"""The user of each item's `context` in the request's `items`: each settled for its item alone, and one that is refused does not
+touch the others.
+"""
+ACTS_FOR_NOBODY: ActsFor.ValueType  # 3
+"""No user: it answers Lakeward's own services, by a permit, or to make a caller known."""
+Global___ActsFor: _TypeAlias = ActsFor  # noqa: Y015
+
 @_typing.final
 class MethodRule(_message.Message):
     """What a method promises."""
@@ -101,12 +133,15 @@ class MethodRule(_message.Message):
     MUTATION_FIELD_NUMBER: _builtins.int
     PERMISSIONS_FIELD_NUMBER: _builtins.int
     OPEN_FIELD_NUMBER: _builtins.int
+    ACTS_FOR_FIELD_NUMBER: _builtins.int
     repeat: Global___Repeat.ValueType
     """Required."""
     mutation: _builtins.bool
     """True where a successful call changes what later calls see. Read-only maintenance refuses these."""
     open: _builtins.str
     """Why no permission is demanded; empty where one is."""
+    acts_for: Global___ActsFor.ValueType
+    """Required."""
     @_builtins.property
     def callers(self) -> _containers.RepeatedScalarFieldContainer[Global___Caller.ValueType]:
         """Who may call; at least one. A method without CALLER_USER refuses users' calls even with a valid token."""
@@ -125,10 +160,11 @@ class MethodRule(_message.Message):
         mutation: _builtins.bool = ...,
         permissions: _abc.Iterable[_builtins.str] | None = ...,
         open: _builtins.str = ...,
+        acts_for: Global___ActsFor.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["callers", b"callers", "mutation", b"mutation", "open", b"open", "permissions", b"permissions", "repeat", b"repeat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acts_for", b"acts_for", "callers", b"callers", "mutation", b"mutation", "open", b"open", "permissions", b"permissions", "repeat", b"repeat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

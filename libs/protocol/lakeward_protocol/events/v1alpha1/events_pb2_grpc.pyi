@@ -52,7 +52,8 @@ class EventServiceServicer(metaclass=_abc_1.ABCMeta):
     def ReadEvents(
         self,
         request: _events_pb2.ReadEventsRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_events_pb2.ReadEventsResponse, _abc.Awaitable[_events_pb2.ReadEventsResponse]]:
         """A page of one stream after a sequence number."""
 

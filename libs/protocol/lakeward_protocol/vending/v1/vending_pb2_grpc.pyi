@@ -70,7 +70,8 @@ class VendingServiceServicer(metaclass=_abc_1.ABCMeta):
     def VendAccess(
         self,
         request: _vending_pb2.VendAccessRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.VendAccessResponse, _abc.Awaitable[_vending_pb2.VendAccessResponse]]:
         """Credentials for the permit's location, and the client properties that go with them.
         Errors: PERMISSION_DENIED/PERMIT_REFUSED, FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED, UNAVAILABLE/STORE_UNAVAILABLE (retry),
@@ -81,7 +82,8 @@ class VendingServiceServicer(metaclass=_abc_1.ABCMeta):
     def SignRequest(
         self,
         request: _vending_pb2.SignRequestRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.SignRequestResponse, _abc.Awaitable[_vending_pb2.SignRequestResponse]]:
         """Signs one S3 request that stays inside the permit's location: with a session that opens nothing else where the storage
         vends, else with the server's own key on terms that the store was seen to keep.
@@ -156,7 +158,8 @@ class FileServiceServicer(metaclass=_abc_1.ABCMeta):
     def ReadFile(
         self,
         request: _vending_pb2.ReadFileRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.ReadFileResponse, _abc.Awaitable[_vending_pb2.ReadFileResponse]]:
         """One file, inflated where its name says gzip; at most 64 MiB inflated.
         Errors: NOT_FOUND/FILE_NOT_FOUND, INVALID_ARGUMENT/FILE_UNREADABLE, PERMISSION_DENIED/PERMIT_REFUSED,
@@ -167,7 +170,8 @@ class FileServiceServicer(metaclass=_abc_1.ABCMeta):
     def WriteFile(
         self,
         request: _vending_pb2.WriteFileRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.WriteFileResponse, _abc.Awaitable[_vending_pb2.WriteFileResponse]]:
         """Writes one new file; refuses to replace one, where the store can.
         Errors: ALREADY_EXISTS/FILE_EXISTS, and as ReadFile.
@@ -177,7 +181,8 @@ class FileServiceServicer(metaclass=_abc_1.ABCMeta):
     def DeleteFiles(
         self,
         request: _vending_pb2.DeleteFilesRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.DeleteFilesResponse, _abc.Awaitable[_vending_pb2.DeleteFilesResponse]]:
         """Deletes files by name; one that is absent counts as deleted.
         Errors: as ReadFile.
@@ -187,7 +192,8 @@ class FileServiceServicer(metaclass=_abc_1.ABCMeta):
     def CheckEmpty(
         self,
         request: _vending_pb2.CheckEmptyRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.CheckEmptyResponse, _abc.Awaitable[_vending_pb2.CheckEmptyResponse]]:
         """Whether nothing lies below the permit's location.
         Errors: as ReadFile.
@@ -197,7 +203,8 @@ class FileServiceServicer(metaclass=_abc_1.ABCMeta):
     def PurgePage(
         self,
         request: _vending_pb2.PurgePageRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.PurgePageResponse, _abc.Awaitable[_vending_pb2.PurgePageResponse]]:
         """Deletes one page of what lies below the permit's location. Called until `done`, it resumes wherever it stopped, because
         what is deleted is not listed again.
@@ -285,7 +292,8 @@ class StorageServiceServicer(metaclass=_abc_1.ABCMeta):
     def StageCredential(
         self,
         request: _vending_pb2.StageCredentialRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.StageCredentialResponse, _abc.Awaitable[_vending_pb2.StageCredentialResponse]]:
         """Takes a credential in and answers its id. What no warehouse refers to within an hour is swept.
         Errors: INVALID_ARGUMENT/INVALID_STORAGE_PROFILE (a field of the credential), PERMISSION_DENIED/FORBIDDEN.
@@ -295,7 +303,8 @@ class StorageServiceServicer(metaclass=_abc_1.ABCMeta):
     def KeepSecret(
         self,
         request: _vending_pb2.KeepSecretRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.KeepSecretResponse, _abc.Awaitable[_vending_pb2.KeepSecretResponse]]:
         """Keeps a staged secret, now that a warehouse refers to it.
         Errors: NOT_FOUND/NO_SUCH_SECRET.
@@ -305,7 +314,8 @@ class StorageServiceServicer(metaclass=_abc_1.ABCMeta):
     def ForgetSecret(
         self,
         request: _vending_pb2.ForgetSecretRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.ForgetSecretResponse, _abc.Awaitable[_vending_pb2.ForgetSecretResponse]]:
         """Forgets a secret that no warehouse refers to any more. One that is absent counts as forgotten."""
 
@@ -313,7 +323,8 @@ class StorageServiceServicer(metaclass=_abc_1.ABCMeta):
     def NormaliseProfile(
         self,
         request: _vending_pb2.NormaliseProfileRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.NormaliseProfileResponse, _abc.Awaitable[_vending_pb2.NormaliseProfileResponse]]:
         """Brings a profile into its normal form and checks it, against an older one where it replaces that.
         Errors: INVALID_ARGUMENT/INVALID_STORAGE_PROFILE, STORAGE_PROFILE_IMMUTABLE, CREDENTIAL_MISSING, CREDENTIAL_MISMATCH,
@@ -324,7 +335,8 @@ class StorageServiceServicer(metaclass=_abc_1.ABCMeta):
     def ValidateStorage(
         self,
         request: _vending_pb2.ValidateStorageRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.ValidateStorageResponse, _abc.Awaitable[_vending_pb2.ValidateStorageResponse]]:
         """Proves a profile: real writes, reads, lists and deletes below the permit's location with the server's credential and with
         what would be vended, and that the latter reaches nothing outside.
@@ -335,7 +347,8 @@ class StorageServiceServicer(metaclass=_abc_1.ABCMeta):
     def ClaimPlace(
         self,
         request: _vending_pb2.ClaimPlaceRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.ClaimPlaceResponse, _abc.Awaitable[_vending_pb2.ClaimPlaceResponse]]:
         """Marks the warehouse's place in the store itself as the warehouse's, unless another's mark is there, or one lies above or below
         it: endpoints have many spellings, and the store alone knows that two of them are one. Again it changes nothing.
@@ -346,7 +359,8 @@ class StorageServiceServicer(metaclass=_abc_1.ABCMeta):
     def ReleasePlace(
         self,
         request: _vending_pb2.ReleasePlaceRequest,
-        context: _ServicerContext,
+        context: _typing.Any,
+        /,
     ) -> _typing.Union[_vending_pb2.ReleasePlaceResponse, _abc.Awaitable[_vending_pb2.ReleasePlaceResponse]]:
         """Takes the warehouse's own marks away; another's stay. Where there are none it changes nothing.
         Errors: as ClaimPlace.

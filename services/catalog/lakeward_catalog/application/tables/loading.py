@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from lakeward_catalog.application.access import LIVE_OR_STAGED, OpenedTabular, open_tabular
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.documents import Documents
@@ -121,7 +123,7 @@ async def load_credentials(
         Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE, FORBIDDEN; what `ClientAccess.vend` raises.
     """
     if is_client_managed(caller.delegation):
-        caller = dataclasses.replace(caller, delegation=frozenset())  # who asks for credentials wants some
+        caller = msgspec.structs.replace(caller, delegation=frozenset())  # who asks for credentials wants some
     opened = await open_tabular(
         warehouse_id,
         ident,
