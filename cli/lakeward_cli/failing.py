@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from lakeward_components.errors import ComponentError
 from lakeward_servicekit import process
-from lakeward_servicekit.postgres.migrating import MigrationFailed
+from lakeward_servicekit.postgres.schemas import MigrationFailed
 
 
 @contextmanager

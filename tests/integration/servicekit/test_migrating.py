@@ -12,9 +12,16 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.postgres.migrating import MigrationFailed, differences, migrate, newest_of
+from lakeward_servicekit.postgres.migrating import differences, migrate, newest_of
 from lakeward_servicekit.postgres.pools import open_connection, open_pool
-from lakeward_servicekit.postgres.schemas import Needs, SchemaMismatch, SchemaState, Version, check_schema
+from lakeward_servicekit.postgres.schemas import (
+    MigrationFailed,
+    Needs,
+    SchemaMismatch,
+    SchemaState,
+    Version,
+    check_schema,
+)
 
 pytestmark = pytest.mark.integration
 

@@ -24,7 +24,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from lakeward_servicekit.postgres import failures
 from lakeward_servicekit.postgres.addresses import Address, address_of, quoted
-from lakeward_servicekit.postgres.schemas import TABLE, Version, release_key
+from lakeward_servicekit.postgres.schemas import TABLE, MigrationFailed, Version, release_key
 
 if TYPE_CHECKING:
     from alembic.runtime.migration import MigrationInfo
@@ -47,10 +47,6 @@ insert into schema_version (number, oldest_release) values (:number, :oldest)
 on conflict (only_row) do update
    set number = excluded.number, oldest_release = excluded.oldest_release, migrated_at = now()
 """
-
-
-class MigrationFailed(Exception):  # noqa: N818 - the message says what to do
-    """The schema was not brought to its newest version; nothing of it was changed."""
 
 
 async def migrate(url: SecretStr, *, package: str, schema: str, root_cert: Path | None = None) -> Version:

@@ -74,6 +74,10 @@ class SchemaMismatch(Exception):  # noqa: N818 - it says what is the case; the c
         self.state: Final = state
 
 
+class MigrationFailed(Exception):  # noqa: N818 - the message says what to do
+    """The schema was not brought to its newest version; nothing of it was changed."""
+
+
 async def version_of(pool: Pool, schema: str) -> Version | None:
     """What a schema says of itself; None where it was never migrated.
 

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+SHOW = (
+    "import sys, lakeward_cli.main, lakeward_cli.failing, lakeward_cli.serving; "
+    "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+)
+
+
+@pytest.fixture(scope="module")
+def loaded() -> set[str]:
+    done = subprocess.run([sys.executable, "-c", SHOW], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("library", ["sqlalchemy", "alembic"])
+def test_what_migrating_alone_needs_is_not_loaded_to_serve(loaded: set[str], library: str) -> None:
+    assert library not in loaded
