@@ -58,7 +58,7 @@ function response(status, headers, body)
   end
   if not found then
     unreadable = unreadable + 1
-  elseif found < tonumber(headers["x-request-id"]:sub(-12)) then
+  elseif found < tonumber(headers["X-Request-Id"]:sub(-12)) then
     stale = stale + 1
   end
 end
