@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lakeward_components.errors import ComponentError
-from lakeward_servicekit import process
 from lakeward_servicekit.postgres.schemas import MigrationFailed
+from lakeward_servicekit.process import EX_UNAVAILABLE, end
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn failures that a user can mend into one message and an exit status; beside those of every process, a command's own."""
-    with process.explained():
-        try:
-            yield
-        except ComponentError as error:
-            process.end(str(error), process.EX_UNAVAILABLE)
-        except MigrationFailed as error:
-            process.end(str(error), 1)
+    """Turn them into one message and an exit status; those of every process are explained where it is run."""
+    try:
+        yield
+    except ComponentError as error:
+        end(str(error), EX_UNAVAILABLE)
+    except MigrationFailed as error:
+        end(str(error), 1)

@@ -17,15 +17,13 @@ from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.postgres.schemas import SchemaMismatch
 from lakeward_servicekit.settings.loading import load
 from lakeward_servicekit.settings.observability import LogSettings
-from lakeward_servicekit.settings.problems import SettingsError
+from lakeward_servicekit.settings.problems import EXIT_CODE, SettingsError
 from lakeward_servicekit.telemetry.logs import configure
 
 _log: Final = logging.getLogger(__name__)
 T = TypeVar("T")
 
-# sysexits.h: the configuration is wrong; a service that is needed is not there.
-EX_CONFIG: Final = 78
-EX_UNAVAILABLE: Final = 69
+EX_UNAVAILABLE: Final = 69  # of sysexits.h: a service that is needed is not there
 _INTERRUPTED: Final = 130
 
 
@@ -72,7 +70,7 @@ def explained() -> Iterator[None]:
     try:
         yield
     except SettingsError as error:
-        end(str(error), EX_CONFIG)
+        end(str(error), EXIT_CODE)
     except SchemaMismatch as error:
         end(str(error), 1)
     except Refusal as refusal:
