@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 
 from lakeward_catalog.application.announcements import Announcer
+from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.ports import (
     BodyStore,
     ChangeGate,
-    Changes,
     Clock,
     Files,
     Ids,
