@@ -1,4 +1,4 @@
-"""Who fills each role of the catalog's use cases: the parts that `bootstrap` makes once and hands to all of them."""
+"""The parts of the catalog's use cases: what `bootstrap` makes once."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ from lakeward_servicekit.authorization.registrar import Registrar
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Roles:
-    """The roles, filled. Only `bootstrap` and the wiring of use cases see all of them together."""
+class Parts:
+    """Each part once. Only `bootstrap`, `composition` and `background` see all of them together."""
 
     identity: Identity
     registrar: Registrar
     authorizer: Authorizer
+    doors: Doors
     servers: ServerStore
     warehouses: WarehouseStore
     namespaces: NamespaceStore
@@ -53,15 +54,3 @@ class Roles:
     clock: Clock
     ids: Ids
     rules: Rules
-
-    @property
-    def doors(self) -> Doors:
-        """What opens objects for a caller."""
-        return Doors(
-            authorizer=self.authorizer,
-            servers=self.servers,
-            warehouses=self.warehouses,
-            namespaces=self.namespaces,
-            tabulars=self.tabulars,
-            default_project=self.rules.default_project,
-        )
