@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
@@ -14,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 from lakeward_authz.adapters.allow_all import AllowAll
 from lakeward_authz.adapters.postgres.users import PostgresUsers
 from lakeward_authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
-from lakeward_authz.application.identifying import Authenticator, Everybody
+from lakeward_authz.application.identifying import Authenticate, Authenticator, Everybody
+from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser, UserStore
 from lakeward_authz.domain.display_template import DisplayTemplate, MalformedTemplate
 from lakeward_authz.domain.engines import EngineTokens
 from lakeward_authz.domain.provider_rules import ProviderRules
@@ -31,6 +31,7 @@ from lakeward_servicekit.settings.authorization import BUILT, AuthorizationSetti
 from lakeward_servicekit.settings.model import variable_of
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.settings.problems import Problem, SettingsError
+from lakeward_servicekit.system import SystemClock
 
 if TYPE_CHECKING:
     from lakeward_authz.adapters.oidc.provider import Provider
@@ -65,13 +66,21 @@ async def authz(
         pool = await stack.enter_async_context(_pool(settings.postgres))
         host = Host("authz", read_only=read_only, reflects=True)
         host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(decider))
-        host.add(
-            identity_pb2_grpc.add_IdentityServiceServicer_to_server,
-            IdentityServicer(authenticator=authenticator, users=PostgresUsers(pool), now=lambda: datetime.now(UTC)),
-        )
+        host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, _identity(authenticator, PostgresUsers(pool)))
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)
         yield host
+
+
+def _identity(authenticator: Authenticator, users: UserStore) -> IdentityServicer:
+    clock = SystemClock()
+    provision = ProvisionUser(users, clock)
+    return IdentityServicer(
+        # No role model is served yet, so no role can be assumed.
+        authenticate=Authenticate(authenticator, roles=None),
+        provision_user=provision,
+        bootstrap_administrator=BootstrapAdministrator(provision, users, clock),
+    )
 
 
 def _authorizer(settings: AuthorizationSettings) -> RevisedAuthorizer:
@@ -137,9 +146,7 @@ async def _authenticator(settings: AuthzSettings) -> AsyncIterator[Authenticator
         await asyncio.gather(*(_connect(each) for each in providers))
         for each in providers:
             stack.push_async_callback(_ended, asyncio.create_task(each.keep_fresh()))
-        yield verifier.OidcAuthenticator(
-            providers, engines=_engines(settings.authorization), now=lambda: datetime.now(UTC)
-        )
+        yield verifier.OidcAuthenticator(providers, engines=_engines(settings.authorization), clock=SystemClock())
 
 
 async def _connect(provider: Provider) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 from lakeward_catalog.application.announcements import Announcer
+from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.ports import (
     BodyStore,
     ChangeGate,
-    Changes,
     Clock,
     Files,
     Ids,
@@ -52,3 +53,15 @@ class Roles:
     clock: Clock
     ids: Ids
     rules: Rules
+
+    @property
+    def doors(self) -> Doors:
+        """What opens objects for a caller."""
+        return Doors(
+            authorizer=self.authorizer,
+            servers=self.servers,
+            warehouses=self.warehouses,
+            namespaces=self.namespaces,
+            tabulars=self.tabulars,
+            default_project=self.rules.default_project,
+        )

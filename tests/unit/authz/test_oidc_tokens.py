@@ -24,6 +24,7 @@ from lakeward_authz.domain.display_template import DisplayTemplate
 from lakeward_authz.domain.engines import EngineTokens
 from lakeward_authz.domain.provider_rules import ProviderRules
 from lakeward_servicekit.errors import Reason, Refusal
+from tests.support.users import FixedClock
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 ISSUER = "https://idp.example.org/realm"
@@ -82,7 +83,7 @@ def unreached(its: ProviderRules) -> Provider:
 
 
 async def authenticator(*providers: Provider, engines: tuple[EngineTokens, ...] = ()) -> OidcAuthenticator:
-    return OidcAuthenticator(providers or (await reached(rules()),), engines=engines, now=lambda: NOW)
+    return OidcAuthenticator(providers or (await reached(rules()),), engines=engines, clock=FixedClock(NOW))
 
 
 def claims(**changed: object) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The role that says whom a token belongs to, and the use case that asks it."""
+"""Who calls: the roles that know whose a token is and who holds which role, and the use case that asks them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+import msgspec
+
 from lakeward_authz.domain.profiles import Profile
 from lakeward_servicekit.authorization.identity import OPEN_REVISION
-from lakeward_servicekit.authorization.principals import ANONYMOUS, Principal
+from lakeward_servicekit.authorization.principals import ANONYMOUS, Principal, PrincipalKind, RoleId, UserId
 from lakeward_servicekit.errors import Reason, Refusal
 
 
@@ -54,28 +56,76 @@ class Everybody:
         return self._IDENTIFIED
 
 
-async def authenticate(authorization: str, assumed_role: str, *, authenticator: Authenticator) -> Identification:
-    """Who calls.
+class RoleMembership(Protocol):
+    """Which roles there are, and who holds them."""
 
-    Raises:
-        Refusal: as `Authenticator`; INVALID_ROLE_ID, ROLE_NOT_ASSUMABLE.
+    async def may_assume(self, user_id: UserId, role_id: RoleId) -> bool | None:
+        """Whether a user may act as a role: directly, or through roles in it; None where there is no such role.
+
+        Raises:
+            Refusal: DATABASE_UNAVAILABLE; never a guess.
+        """
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Authenticate:
+    """Says who calls.
+
+    Attributes:
+        authenticator: says whom the token belongs to.
+        roles: who holds which; None where roles are not served, and then none can be assumed.
     """
-    identification = await authenticator.identify(authorization)
-    if assumed_role:
-        _refuse_role(assumed_role)
-    return identification
+
+    authenticator: Authenticator
+    roles: RoleMembership | None
+
+    async def __call__(self, authorization: str, *, assumed_role: str = "") -> Identification:
+        """Whom an `Authorization` value belongs to, as the principal that the request acts as.
+
+        Args:
+            authorization: as in `Authenticator.identify`.
+            assumed_role: UUID of the role that the user wants to act as; "" to act with the user's own rights.
+
+        Raises:
+            Refusal: as `Authenticator`; INVALID_ROLE_ID, ASSUMED_ROLE_UNKNOWN, ROLE_NOT_ASSUMABLE.
+        """
+        identification = await self.authenticator.identify(authorization)
+        if not assumed_role:
+            return identification
+        return dataclasses.replace(
+            identification, principal=await self._as_role(identification.principal, _role_id(assumed_role))
+        )
+
+    async def _as_role(self, principal: Principal, role_id: RoleId) -> Principal:
+        if self.roles is None:
+            raise _not_assumable(role_id, "this server keeps no roles")
+        if principal.kind is not PrincipalKind.USER:
+            raise _not_assumable(role_id, "nobody is asked who they are here, so nobody holds a role")
+        may = await self.roles.may_assume(principal.user_id, role_id)
+        if may is None:
+            raise Refusal(
+                Reason.REASON_ASSUMED_ROLE_UNKNOWN, f"there is no role {role_id}, so it can't be assumed", role=role_id
+            )
+        if not may:
+            raise _not_assumable(role_id, "you do not hold it")
+        return msgspec.structs.replace(principal, kind=PrincipalKind.ROLE, role_id=role_id)
 
 
-def _refuse_role(role: str) -> None:
-    shown = role[:64]
+def _role_id(text: str) -> RoleId:
+    """One text for one role, however its UUID was spelled: principals are told apart by it."""
     try:
-        UUID(role)
+        return RoleId(str(UUID(text)))
     except ValueError as error:
+        shown = text[:64]
         raise Refusal(
             Reason.REASON_INVALID_ROLE_ID, f"the role to assume is {shown!r}; it must be a role's UUID", role=shown
         ) from error
-    raise Refusal(
+
+
+def _not_assumable(role_id: RoleId, why: str) -> Refusal:
+    return Refusal(
         Reason.REASON_ROLE_NOT_ASSUMABLE,
-        f"the role {shown} is not one that you may assume; leave x-assume-role out to act with your own rights",
-        role=shown,
+        f"the role {role_id} is not one that you may assume: {why}; leave x-assume-role out to act with your own rights",
+        role=role_id,
     )

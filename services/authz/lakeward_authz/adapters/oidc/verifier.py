@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import jwt
@@ -14,6 +13,7 @@ import jwt
 from lakeward_authz.adapters.oidc.provider import Provider
 from lakeward_authz.adapters.oidc.signing_keys import ALGORITHMS
 from lakeward_authz.application.identifying import Identification
+from lakeward_authz.application.users import Clock
 from lakeward_authz.domain.claims import Claims, at_path, check_scope, check_times, refused, subject_of, texts_of
 from lakeward_authz.domain.engines import EngineTokens, engines_of
 from lakeward_authz.domain.profiles import profile_of
@@ -57,16 +57,14 @@ class OidcAuthenticator:
     Args:
         providers: in the order in which they are asked.
         engines: tokens that are trusted engines'.
-        now: the time, in UTC.
+        clock: tells whether a token has begun and not ended.
     """
 
-    def __init__(
-        self, providers: Sequence[Provider], *, engines: Sequence[EngineTokens], now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, providers: Sequence[Provider], *, engines: Sequence[EngineTokens], clock: Clock) -> None:
         """Verify by `providers`; see the class."""
         self._providers = tuple(providers)
         self._engines = tuple(engines)
-        self._now = now
+        self._clock = clock
         # Sorted throughout: replicas with one configuration must name one revision.
         described = [dataclasses.asdict(provider.rules) for provider in self._providers]
         described += [dataclasses.asdict(engine) for engine in self._engines]
@@ -93,7 +91,7 @@ class OidcAuthenticator:
         if claims.get("iss") not in (provider.issuers or ()) or not rules.takes_audience(audiences):
             # The keys were read again meanwhile, and the provider names another issuer now.
             raise refused("issuer", "its issuer is no longer the provider's")
-        expires_at = check_times(claims, now=self._now())
+        expires_at = check_times(claims, now=self._clock.now())
         check_scope(claims, rules.scope)
         subject = subject_of(claims, rules.subject_claims)
         engines = engines_of(self._engines, provider=rules.id, subject=subject, audiences=audiences)
