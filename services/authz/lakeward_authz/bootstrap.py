@@ -75,8 +75,7 @@ async def authz(
 
 
 def _authorizer(settings: AuthorizationSettings) -> RevisedAuthorizer:
-    # By value: an unset setting has its default as plain text.
-    backend = AuthzBackend(settings.backend)
+    backend = settings.backend
     if backend is not AuthzBackend.ALLOW_ALL:
         built = ", ".join(sorted(each.value for each in BUILT))
         raise _unusable("AUTHZ_BACKEND", f"is {backend.value!r}, which this build has no adapter for; it has {built}")

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import asyncpg
 import pytest
-from pydantic import SecretStr
 
 from lakeward_catalog.adapters.postgres import schema, shared, tabular_changes, warehouses
 from lakeward_catalog.adapters.postgres.migrations import versions
@@ -16,6 +15,7 @@ from lakeward_catalog.adapters.postgres.rows import warehouse_of
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_locations import Location
 from lakeward_servicekit.postgres.migrating import differences, migrate
+from lakeward_servicekit.secrecy import SecretStr
 from tests.support.catalog.stores import MIGRATIONS, SCHEMA
 from tests.support.catalog.values import uuid7
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self
-
-from pydantic import model_validator
 
 from lakeward_servicekit.settings.model import Contradiction, Settings, level, named
 
@@ -42,8 +39,7 @@ class AuthenticationSettings(Settings):
     kubernetes_accept_legacy: bool = named("KUBERNETES_AUTHENTICATION_ACCEPT_LEGACY_SERVICEACCOUNT")
     kubernetes_subject_source: str = named("KUBERNETES_AUTHENTICATION_SUBJECT_SOURCE")
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def __post_init__(self) -> None:
         wrong = [problem for key, provider in self.further_providers.items() for problem in _wrong(key, provider)]
         if self.openid_audience is not None and not self.enabled:
             wrong.append(
@@ -59,7 +55,6 @@ class AuthenticationSettings(Settings):
             )
         if wrong:
             raise Contradiction(*wrong)
-        return self
 
     @property
     def enabled(self) -> bool:
@@ -77,6 +72,7 @@ class AuthenticationSettings(Settings):
             subject_claims=self.openid_subject_claims,
             roles_claim=self.openid_roles_claim,
             display_name_template=self.openid_display_name_template,
+            require_connected_on_startup=True,
         )
         leading = {} if self.openid_provider_uri is None else {_FIRST_PROVIDER: first}
         return leading | dict(sorted(self.further_providers.items()))

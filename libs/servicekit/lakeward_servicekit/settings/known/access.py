@@ -12,15 +12,14 @@ _AUTHZ: Final = frozenset({Service.AUTHZ})
 
 def _authz(
     name: str,
-    kind: kinds.Kind,
+    kind: kinds.Kind[object],
     default: str | None,
     about: str,
     *,
     support: Support = Support.SUPPORTED,
-    secret: bool = False,
     family: Family = Family.UPSTREAM,
 ) -> Setting:
-    return Setting(name, kind, default, about, support=support, secret=secret, family=family, services=_AUTHZ)
+    return Setting(name, kind, default, about, support=support, family=family, services=_AUTHZ)
 
 
 _PLANNED: Final = Support.PLANNED
@@ -87,60 +86,4 @@ _KUBERNETES: Final = (
     ),
 )
 
-_AUTHORIZATION: Final = (
-    _authz(
-        "AUTHZ_BACKEND",
-        kinds.word("allowall", "openfga", "cedar", spellings={"allow-all": "allowall"}),
-        "allowall",
-        "Who decides what a user may do.",
-    ),
-    _authz("INSTANCE_ADMINS", kinds.ARRAY, "[]", "User ids that may do everything."),
-    _authz(
-        "OPENFGA__ENDPOINT",
-        kinds.url("http", "https", "grpc", "grpcs"),
-        None,
-        "Address of the OpenFGA server's gRPC API.",
-        support=_PLANNED,
-    ),
-    _authz("OPENFGA__STORE_NAME", kinds.TEXT, "lakekeeper", "Its store; made by migrate.", support=_PLANNED),
-    _authz("OPENFGA__API_KEY", kinds.TEXT, None, "Pre-shared key.", support=_PLANNED, secret=True),
-    _authz("OPENFGA__CLIENT_ID", kinds.TEXT, None, "Client credentials: the id.", support=_PLANNED),
-    _authz(
-        "OPENFGA__CLIENT_SECRET", kinds.TEXT, None, "Client credentials: the secret.", support=_PLANNED, secret=True
-    ),
-    _authz("OPENFGA__TOKEN_ENDPOINT", kinds.HTTP_URL, None, "Client credentials: the endpoint.", support=_PLANNED),
-    _authz("OPENFGA__SCOPE", kinds.TEXT, None, "Client credentials: the scope.", support=_PLANNED),
-    _authz("OPENFGA__AUTHORIZATION_MODEL_PREFIX", kinds.TEXT, "collaboration", "Name of the model.", support=_PLANNED),
-    _authz(
-        "OPENFGA__AUTHORIZATION_MODEL_VERSION",
-        kinds.matching(r"\d+\.\d+", "a version such as 4.3"),
-        None,
-        "Pins the model, so that migrate leaves it alone.",
-        support=_PLANNED,
-    ),
-    _authz("OPENFGA__MAX_BATCH_CHECK_SIZE", kinds.COUNT, "50", "Checks in one batch.", support=_PLANNED),
-    _authz("TRUSTED_ENGINES__<NAME>__TYPE", kinds.word("trino"), None, "What the trusted engine is.", support=_PLANNED),
-    _authz(
-        "TRUSTED_ENGINES__<NAME>__OWNER_PROPERTY",
-        kinds.matching(r"\S+", "the name of a view property"),
-        None,
-        "View property that names the owner a view runs as.",
-        support=_PLANNED,
-    ),
-    _authz(
-        "TRUSTED_ENGINES__<NAME>__IDENTITIES__<IDP>__AUDIENCES",
-        kinds.ARRAY,
-        "[]",
-        "Audiences whose tokens are the engine's.",
-        support=_PLANNED,
-    ),
-    _authz(
-        "TRUSTED_ENGINES__<NAME>__IDENTITIES__<IDP>__SUBJECTS",
-        kinds.ARRAY,
-        "[]",
-        "Subjects that are the engine.",
-        support=_PLANNED,
-    ),
-)
-
-SETTINGS: Final = (*_OPENID, *_KUBERNETES, *_AUTHORIZATION)
+SETTINGS: Final = (*_OPENID, *_KUBERNETES)
