@@ -64,6 +64,8 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
     "Postgres and secrets": ((postgres.PostgresSettings, vending.SecretSettings), database.SETTINGS),
     "Who calls, and who may": (
         (
+            authz.AuthenticationSettings,
+            authz.OpenIdProvider,
             authorization.AuthorizationSettings,
             authorization.OpenFgaSettings,
             authorization.TrustedEngine,

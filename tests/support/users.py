@@ -1,12 +1,24 @@
-"""Users that are kept in memory."""
+"""Users that are kept in memory, and the servicer over them."""
 
 from __future__ import annotations
 
 import dataclasses
 from datetime import datetime
 
-from lakeward_authz.application.users import Administrator, User
+from lakeward_authz.application.identifying import Authenticate, Authenticator, RoleMembership
+from lakeward_authz.application.users import Administrator, BootstrapAdministrator, ProvisionUser, User
+from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_servicekit.authorization.principals import UserId
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FixedClock:
+    """A clock that stands."""
+
+    at: datetime
+
+    def now(self) -> datetime:
+        return self.at
 
 
 class FakeUsers:
@@ -38,3 +50,16 @@ class FakeUsers:
         del at
         self.first = self.first or administrator
         return self.first
+
+
+def identity_servicer(
+    authenticator: Authenticator, users: FakeUsers, *, at: datetime, roles: RoleMembership | None = None
+) -> IdentityServicer:
+    """The servicer as it is composed, over what a test gives it; `at` is the time."""
+    clock = FixedClock(at)
+    provision = ProvisionUser(users, clock)
+    return IdentityServicer(
+        authenticate=Authenticate(authenticator, roles),
+        provision_user=provision,
+        bootstrap_administrator=BootstrapAdministrator(provision, users, clock),
+    )

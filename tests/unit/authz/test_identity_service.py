@@ -1,21 +1,27 @@
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from datetime import UTC, datetime
 
 import pytest
 
-from lakeward_authz.application.identifying import Authenticator, Everybody, Identification
+from lakeward_authz.application.identifying import (
+    Authenticator,
+    Everybody,
+    Identification,
+    RoleMembership,
+)
 from lakeward_authz.application.users import User
 from lakeward_authz.domain.profiles import Profile, UserKind
 from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_protocol.authz.v1 import identity_pb2 as pb
 from lakeward_protocol.authz.v1 import principals_pb2
 from lakeward_protocol.common.v1.context_pb2 import RequestContext
-from lakeward_servicekit.authorization.principals import UserId, user
+from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId, user
+from lakeward_servicekit.authorization.wire import principal_of
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc import Call, Caller
-from tests.support.users import FakeUsers
+from tests.support.users import FakeUsers, identity_servicer
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 CALL = Call(Caller.CALLER_CATALOG)
@@ -34,8 +40,10 @@ class Names:
         return Identification(user(f"oidc~{authorization}"), self.profile, (), NOW, "names-1")
 
 
-def servicer(users: FakeUsers | None = None, authenticator: Authenticator | None = None) -> IdentityServicer:
-    return IdentityServicer(authenticator=authenticator or Names(), users=users or FakeUsers(), now=lambda: NOW)
+def servicer(
+    users: FakeUsers | None = None, authenticator: Authenticator | None = None, roles: RoleMembership | None = None
+) -> IdentityServicer:
+    return identity_servicer(authenticator or Names(), users or FakeUsers(), at=NOW, roles=roles)
 
 
 def context(authorization: str = "ann", assumed_role: str = "") -> RequestContext:
@@ -71,9 +79,49 @@ async def test_without_a_provider_everybody_is_anonymous_whatever_they_send() ->
     ],
 )
 @pytest.mark.parametrize("authenticator", [Names(), Everybody()])
-async def test_no_role_can_be_assumed_yet(role: str, reason: int, authenticator: Authenticator) -> None:
+async def test_where_no_roles_are_served_none_can_be_assumed(
+    role: str, reason: int, authenticator: Authenticator
+) -> None:
     request = pb.AuthenticateRequest(context=context(assumed_role=role))
     assert await reason_of(servicer(authenticator=authenticator).Authenticate(request, CALL)) == reason
+
+
+class Held:
+    """Who holds which of the roles there are."""
+
+    def __init__(self, **held: Sequence[str]) -> None:
+        self.held = held
+
+    async def may_assume(self, user_id: UserId, role_id: RoleId) -> bool | None:
+        everybodys = {role for roles in self.held.values() for role in roles}
+        return role_id in self.held.get(user_id.removeprefix("oidc~"), ()) if role_id in everybodys else None
+
+
+@pytest.mark.parametrize("spelled", [ROLE, ROLE.upper(), ROLE.replace("-", ""), f"{{{ROLE}}}", f"urn:uuid:{ROLE}"])
+async def test_who_holds_a_role_acts_as_it_and_is_still_named_however_the_id_is_spelled(spelled: str) -> None:
+    request = pb.AuthenticateRequest(context=context(assumed_role=spelled))
+    answer = await servicer(roles=Held(ann=[ROLE])).Authenticate(request, CALL)
+    assert principal_of(answer.principal) == Principal(PrincipalKind.ROLE, UserId("oidc~ann"), RoleId(ROLE))
+
+
+@pytest.mark.parametrize(
+    ("held", "reason"),
+    [
+        (Held(bob=[ROLE]), Reason.REASON_ROLE_NOT_ASSUMABLE),
+        (Held(ann=[]), Reason.REASON_ASSUMED_ROLE_UNKNOWN),
+    ],
+)
+async def test_a_role_that_is_not_the_callers_is_refused_and_so_is_one_that_is_not_there(
+    held: Held, reason: int
+) -> None:
+    request = pb.AuthenticateRequest(context=context(assumed_role=ROLE))
+    assert await reason_of(servicer(roles=held).Authenticate(request, CALL)) == reason
+
+
+async def test_the_anonymous_caller_holds_no_role_even_where_roles_are_served() -> None:
+    request = pb.AuthenticateRequest(context=context(assumed_role=ROLE))
+    asking = servicer(authenticator=Everybody(), roles=Held(ann=[ROLE])).Authenticate(request, CALL)
+    assert await reason_of(asking) == Reason.REASON_ROLE_NOT_ASSUMABLE
 
 
 async def test_a_bad_token_is_refused_before_its_role_is_looked_at() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from lakeward_servicekit.settings import environment, known, names
 from lakeward_servicekit.settings.catalogue import Support
-from lakeward_servicekit.settings.known import access
 from lakeward_servicekit.settings.showing import effective
 
 SETTINGS = names.every()
@@ -137,9 +136,8 @@ def test_a_name_that_hands_its_value_on_names_a_known_one() -> None:
 def test_every_supported_setting_is_a_field_of_exactly_one_class_and_stands_nowhere_else() -> None:
     fields = [setting for each in names.classes() for setting in each.own.values()]
     assert len({setting.name for setting in fields}) == len(fields)
-    elsewhere = [each for each in known.SETTINGS if each not in access.SETTINGS]
-    assert [each.name for each in elsewhere if each.support is Support.SUPPORTED and each.instead is None] == []
-    assert {each.name for each in elsewhere} & {setting.name for setting in fields} == set()
+    assert [each.name for each in known.SETTINGS if each.support is Support.SUPPORTED and each.instead is None] == []
+    assert {each.name for each in known.SETTINGS} & {setting.name for setting in fields} == set()
     assert {each.support for each in fields} <= {Support.SUPPORTED, Support.PLANNED}
 
 

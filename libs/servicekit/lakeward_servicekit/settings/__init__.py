@@ -10,6 +10,6 @@
     loading     builds the classes; all that is wrong is said at once
     showing     the effective configuration, secrets masked
 
-Beside these, what several services share, one module a subject: server, postgres, authentication, authorization, storage,
+Beside these, what several services share, one module a subject: server, postgres, authorization, storage,
 services, observability. What one service alone reads is declared in the module `settings` of its package.
 """

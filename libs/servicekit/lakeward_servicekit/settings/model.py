@@ -57,21 +57,13 @@ def setting(
     return dataclasses.field(default=declared.default_value, metadata={_DECLARED: declared})
 
 
-def named(name: str) -> Any:  # noqa: ANN401 - stands as the default of fields of every type
-    """A field that is the setting `name` of the table of known ones."""
-    from lakeward_servicekit.settings import known  # noqa: PLC0415 - it stands on kinds alone
-
-    (declared,) = (each for each in known.SETTINGS if each.name == name)
-    return dataclasses.field(default=declared.default_value, metadata={_DECLARED: declared})
-
-
 def level(pattern: str, item: type[T]) -> Mapping[str, T]:
     """A field that maps what stands for the last placeholder of `pattern` to the settings below it."""
     below: Mapping[str, T] = dataclasses.field(default_factory=dict, metadata={_DECLARED: Level(pattern, item)})
     return below
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(setting, named, level))
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(setting, level))
 class Settings:
     """Some settings that belong together: frozen, each field one name of the catalogue.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 # What several services share; the others have theirs in the module `settings` of their package.
-_SHARED: Final = ("server", "postgres", "storage", "authentication", "authorization", "services", "observability")
+_SHARED: Final = ("server", "postgres", "storage", "authorization", "services", "observability")
 _SERVICES: Final = "lakeward.services"  # group of entry points: each has its service's package
 
 _PLACEHOLDER: Final = re.compile(r"<([A-Z]+)>")
@@ -43,7 +43,7 @@ def every() -> tuple[Setting, ...]:
     return (
         *declared,
         *(each for each in known.elsewhere() if each.name not in installed),
-        *(each for each in known.SETTINGS if each.name not in installed),
+        *known.SETTINGS,
     )
 
 

@@ -195,6 +195,7 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_IDENTITY_PROVIDER_UNAVAILABLE: Rendering(503, "AuthenticationBackendError", retry_after=1),
     Reason.REASON_INVALID_USER_ID: Rendering(400, "InvalidUserIdError"),
     Reason.REASON_INVALID_ROLE_ID: Rendering(400, "InvalidRoleIdError"),
+    Reason.REASON_ASSUMED_ROLE_UNKNOWN: Rendering(400, "InvalidAssumeRoleId"),
     Reason.REASON_ROLE_NOT_ASSUMABLE: Rendering(403, "AssumeRoleForbidden"),
     # the gateway itself was not believed: no caller can do anything about it
     Reason.REASON_WORKLOAD_REFUSED: Rendering(500, "InternalServerError"),
