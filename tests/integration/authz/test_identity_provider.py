@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 
 import httpx
 import pytest
-from pydantic import SecretStr
 
 from lakeward_authz.bootstrap import MIGRATIONS, authz
 from lakeward_authz.settings import AuthzSettings
@@ -30,6 +29,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.schemas import SchemaMismatch
 from lakeward_servicekit.rpc import Caller, Channel, connect
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.loading import load
 from lakeward_servicekit.settings.problems import SettingsError
 from tests.support.tokens import client_token, expiring_token, rotate_keys, user_token
