@@ -29,7 +29,7 @@ from lakeward_catalog.application.workers import TERMS, Handler, expire, purge, 
 from lakeward_catalog.domain.events import Actor, Event
 from lakeward_catalog.domain.model import Tabular
 from lakeward_catalog.domain.tasks import Queue
-from lakeward_catalog.roles import Roles
+from lakeward_catalog.parts import Parts
 from lakeward_catalog.settings import CatalogSettings
 from lakeward_servicekit.leases import keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
@@ -46,13 +46,13 @@ _TRACE: Final = "background"
 
 @asynccontextmanager
 async def background(
-    settings: CatalogSettings, roles: Roles, pool: Pool, bell: PostgresBell, *, holder: UUID
+    settings: CatalogSettings, parts: Parts, pool: Pool, bell: PostgresBell, *, holder: UUID
 ) -> AsyncIterator[None]:
     """Run the loops until the block ends.
 
     Args:
         settings: what the catalog is told.
-        roles: who fills each role.
+        parts: what the loops share with the use cases.
         pool: of the loops alone.
         bell: rings when a change wrote events; also in other processes.
         holder: this process, in leases.
@@ -76,8 +76,8 @@ async def background(
         if settings.server.maintenance_mode == "off":
             leftovers = PostgresLeftovers(pool)
             retention = Retention(keys_within=settings.idempotency.cleanup_timeout)
-            loops.append(keep(SWEEPER, partial(sweep, leftovers=leftovers, clock=roles.clock, retention=retention)))
-            loops += _workers(settings, roles, pool)
+            loops.append(keep(SWEEPER, partial(sweep, leftovers=leftovers, clock=parts.clock, retention=retention)))
+            loops += _workers(settings, parts, pool)
         running = [asyncio.create_task(loop) for loop in loops]
         for task in running:
             task.add_done_callback(_ended)
@@ -111,10 +111,10 @@ async def _sinks(settings: EventSettings, stack: AsyncExitStack) -> Sequence[Sin
     return sinks
 
 
-def _workers(settings: CatalogSettings, roles: Roles, pool: Pool) -> list[Coroutine[Any, Any, None]]:
+def _workers(settings: CatalogSettings, parts: Parts, pool: Pool) -> list[Coroutine[Any, Any, None]]:
     tasks = PostgresTasks(pool)
-    expiring = partial(expire, changes=roles.changes, clock=roles.clock, announce=partial(_expired, roles.announcer))
-    purging = partial(purge, warehouses=roles.warehouses, files=roles.files)
+    expiring = partial(expire, changes=parts.changes, clock=parts.clock, announce=partial(_expired, parts.announcer))
+    purging = partial(purge, warehouses=parts.warehouses, files=parts.files)
     crews: Sequence[tuple[Queue, Handler, int]] = (
         (Queue.TABULAR_PURGE, purging, settings.tasks.tabular_purge_workers),
         (Queue.SOFT_DELETION, expiring, settings.tasks.soft_deletion_workers),
@@ -124,7 +124,7 @@ def _workers(settings: CatalogSettings, roles: Roles, pool: Pool) -> list[Corout
             queue,
             tasks=tasks,
             handle=handle,
-            clock=roles.clock,
+            clock=parts.clock,
             bell=LocalBell(),
             jitter=random.random,
             terms=dataclasses.replace(TERMS[queue], poll=settings.tasks.poll_interval),

@@ -7,19 +7,16 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
-from lakeward_catalog.application.access import (
-    chosen_project,
-    decide,
-    no_such_warehouse,
-    warehouse_needs,
-)
+from lakeward_catalog.application.access import chosen_project, decide
 from lakeward_catalog.application.caller import Caller, is_project_id
+from lakeward_catalog.application.doors import warehouse_needs
 from lakeward_catalog.application.ports import Rules, WarehouseStore
 from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
+from lakeward_catalog.domain.wording import no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Authorizer
 from lakeward_servicekit.authorization.registrar import Presented, Registrar
-from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.errors import MaintenanceMode, Reason, Refusal
 
 PREFIX: Final = "prefix"
 PAGE_SIZE: Final = "rest-page-size"
@@ -73,13 +70,8 @@ async def get_config(
         )
     await _provision(presented, registrar)
     project_id, name = _split(named, caller, rules)
-    try:
-        warehouse = await warehouses.find_by_name(project_id, name)
-    except Refusal as refusal:
-        if refusal.reason == Reason.REASON_NO_SUCH_WAREHOUSE:
-            raise no_such_warehouse(named) from None
-        raise
-    if not warehouse.active:
+    warehouse = await warehouses.find_by_name(project_id, name)
+    if warehouse is None or not warehouse.active:
         raise no_such_warehouse(named)
     needs = warehouse_needs(warehouse, Action.WAREHOUSE_GET_CONFIG, absent=lambda: no_such_warehouse(named))
     await decide(caller, authorizer, needs)
@@ -89,9 +81,8 @@ async def get_config(
 async def _provision(presented: Presented, registrar: Registrar) -> None:
     try:
         await registrar.provision_user(presented)
-    except Refusal as refusal:
-        if refusal.reason != Reason.REASON_MAINTENANCE:  # reads go on, and the user is recorded another time
-            raise
+    except MaintenanceMode:
+        return  # reads go on, and the user is recorded another time
 
 
 def _split(named: str, caller: Caller, rules: Rules) -> tuple[ProjectId, str]:

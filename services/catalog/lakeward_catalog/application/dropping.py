@@ -6,13 +6,15 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Final
 
-from lakeward_catalog.application.access import OpenedTabular, open_tabular
+from lakeward_catalog.application.access import open_tabular
 from lakeward_catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import OpenedTabular
 from lakeward_catalog.application.garbage import Garbage
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import Changes, Clock, Rules, TabularStore, WarehouseStore
+from lakeward_catalog.application.ports import Clock, Rules, TabularStore, WarehouseStore
 from lakeward_catalog.application.replaying import may_still_use
 from lakeward_catalog.domain.model import Kind, State, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
@@ -81,10 +83,10 @@ async def drop_tabular(
     async def take_out(opened: OpenedTabular, keeper: Keeper) -> None:
         restorable_for = None if command.force else opened.warehouse.restorable_for
         async with changes.change() as change:
-            tabular = await change.lock_tabular(
+            tabular = await change.tabulars.lock(
                 command.warehouse_id, command.ident, (command.kind,), states=(State.LIVE,)
             )
-            if tabular.incarnation != opened.tabular.incarnation:  # what was decided on is gone
+            if tabular is None or tabular.incarnation != opened.tabular.incarnation:  # what was decided on is gone
                 raise no_such_tabular(command.kind, command.ident)
             if tabular.protected and not command.force:
                 raise protected(tabular.kind, command.ident)
@@ -102,13 +104,13 @@ async def drop_tabular(
                 purge=purge,
             )
             if restorable_for is None:
-                await change.delete_tabular(tabular)
+                await change.tabulars.delete(tabular)
             else:
-                await change.drop_tabular(tabular, at=now, expires_at=task.scheduled_for)
+                await change.tabulars.drop(tabular, at=now, expires_at=task.scheduled_for)
             if purge or restorable_for is not None:
-                await change.enqueue(task)
+                await change.tasks.enqueue(task)
             told = {"purge": purge, "force": command.force, "soft": restorable_for is not None}
-            await change.emit(announcer.tabular(TabularChange.DROPPED, tabular, occasion(caller, now), data=told))
+            change.ledger.emit(announcer.tabular(TabularChange.DROPPED, tabular, occasion(caller, now), data=told))
             await keeper.keep(change, incarnation=tabular.incarnation)
 
     async def again(_: Mapping[str, str]) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-from lakeward_catalog.application.access import namespace_ref, open_namespace, visibility
+from lakeward_catalog.application.access import open_namespace, visibility
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.paging import EVERYTHING, Page, PageRequest, read_page
 from lakeward_catalog.application.ports import After, NamespaceStore, Rules, TabularStore
+from lakeward_catalog.application.refs import namespace_ref
 from lakeward_catalog.domain.model import Kind, Tabular, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_servicekit.authorization.actions import Action

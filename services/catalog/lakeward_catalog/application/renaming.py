@@ -8,15 +8,18 @@ from typing import Final
 
 import msgspec
 
-from lakeward_catalog.application.access import decide, namespace_ref, no_such_warehouse, tabular_ref, warehouse_needs
+from lakeward_catalog.application.access import decide
 from lakeward_catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Changes
+from lakeward_catalog.application.doors import warehouse_needs
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import Changes, Clock, TabularStore, WarehouseStore
+from lakeward_catalog.application.ports import Clock, TabularStore, WarehouseStore
+from lakeward_catalog.application.refs import namespace_ref, tabular_ref
 from lakeward_catalog.application.replaying import may_still_use
 from lakeward_catalog.domain.model import Kind, Namespace, State, Tabular, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent, check_new_name
-from lakeward_catalog.domain.wording import new_name_taken, no_such_namespace, no_such_tabular
+from lakeward_catalog.domain.wording import new_name_taken, no_such_namespace, no_such_tabular, no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Need
 
@@ -59,17 +62,17 @@ async def rename_tabular(
     async def rename(keeper: Keeper) -> None:
         decided_on, namespace = await _open(command, caller=caller, authorizer=authorizer, tabulars=tabulars)
         async with changes.change() as change:
-            target = await change.lock_namespace(command.warehouse_id, namespace.ident, exclusively=False)
-            if target.namespace_id != namespace.namespace_id:
+            target = await change.namespaces.lock(command.warehouse_id, namespace.ident, exclusively=False)
+            if target is None or target.namespace_id != namespace.namespace_id:
                 raise no_such_namespace(command.destination.namespace)
-            tabular = await change.lock_tabular(
+            tabular = await change.tabulars.lock(
                 command.warehouse_id, command.source, (command.kind,), states=(State.LIVE,)
             )
-            if tabular.incarnation != decided_on.incarnation:
+            if tabular is None or tabular.incarnation != decided_on.incarnation:
                 raise no_such_tabular(command.kind, command.source)
             moved = tabular.namespace_id != target.namespace_id or tabular.ident.name != command.destination.name
             if moved:
-                await change.rename_tabular(tabular, namespace=target, name=command.destination.name)
+                await change.tabulars.rename(tabular, namespace=target, name=command.destination.name)
                 event = announcer.tabular(
                     TabularChange.RENAMED,
                     tabular,
@@ -77,7 +80,7 @@ async def rename_tabular(
                     data={"new-namespace": str(target.ident), "new-name": command.destination.name},
                     request=_request(command),
                 )
-                await change.emit(event)
+                change.ledger.emit(event)
             await keeper.keep(change, incarnation=tabular.incarnation)
 
     async def again(_: Mapping[str, str]) -> None:

@@ -7,7 +7,8 @@ from typing import Final
 
 from lakeward_catalog.application.announcements import Announcer, occasion
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.ports import Changes, Clock, Rules, ServerStore
+from lakeward_catalog.application.changes import Changes
+from lakeward_catalog.application.ports import Clock, Rules, ServerStore
 from lakeward_catalog.domain.model import Project, Server
 from lakeward_servicekit.authorization.registrar import Presented, Registrar
 from lakeward_servicekit.errors import Reason, Refusal
@@ -82,11 +83,11 @@ async def bootstrap(
     project = None if rules.default_project is None else Project(rules.default_project, DEFAULT_PROJECT_NAME)
     when = occasion(caller, clock.now())
     async with changes.change() as change:
-        if not await change.bootstrap(default_project=project):
+        if not await change.server.bootstrap(default_project=project):
             raise _done_already()
-        await change.emit(announcer.server_bootstrapped(when, is_operator=command.is_operator))
+        change.ledger.emit(announcer.server_bootstrapped(when, is_operator=command.is_operator))
         if project is not None:
-            await change.emit(announcer.project_created(project, when))
+            change.ledger.emit(announcer.project_created(project, when))
 
 
 def _done_already() -> Refusal:

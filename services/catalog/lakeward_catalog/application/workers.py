@@ -14,11 +14,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from lakeward_catalog.application.ports import Changes, Clock, Files, WarehouseStore
+from lakeward_catalog.application.changes import Changes
+from lakeward_catalog.application.ports import Clock, Files, WarehouseStore
 from lakeward_catalog.application.relay import Bell, retry_pause
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import State, Tabular
 from lakeward_catalog.domain.tasks import NewTask, Queue, Task
+from lakeward_catalog.domain.wording import no_such_warehouse
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Refusal
 
@@ -168,6 +170,8 @@ async def purge(task: Task, progress: Progress, *, warehouses: WarehouseStore, f
         Refusal: NO_SUCH_WAREHOUSE, STORE_UNAVAILABLE, STORE_DENIED.
     """
     warehouse = await warehouses.find(task.warehouse_id)
+    if warehouse is None:
+        raise no_such_warehouse(task.warehouse_id)
     location = Location.parse(task.location)
     nothing_left = False
     while not nothing_left:
@@ -186,13 +190,13 @@ async def expire(
 ) -> str:
     """Delete a soft-deleted tabular for good, and queue the purge of its files where the drop asked for it."""
     async with changes.change() as change:
-        tabular = await change.lock_incarnation(task.warehouse_id, task.incarnation)
+        tabular = await change.tabulars.lock_incarnation(task.warehouse_id, task.incarnation)
         if tabular is None or tabular.state is not State.DROPPED:
             return "The tabular was restored, or is gone already"
         now = clock.now()
-        await change.delete_tabular(tabular)
+        await change.tabulars.delete(tabular)
         if task.purge:
-            await change.enqueue(
+            await change.tasks.enqueue(
                 NewTask(
                     queue=Queue.TABULAR_PURGE,
                     warehouse_id=task.warehouse_id,
@@ -202,7 +206,7 @@ async def expire(
                     scheduled_for=now,
                 )
             )
-        await change.emit(announce(tabular, now))
+        change.ledger.emit(announce(tabular, now))
     progress.done += 1
     return "Deleted tabular"
 

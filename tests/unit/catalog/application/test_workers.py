@@ -29,10 +29,10 @@ async def _queued(stores: MemoryStores, queue: Queue = Queue.TABULAR_PURGE) -> U
     tabular = await stores.with_tabular()
     async with stores.changes.change() as change:
         if queue is Queue.TABULAR_PURGE:
-            await change.delete_tabular(tabular)
+            await change.tabulars.delete(tabular)
         else:
-            await change.drop_tabular(tabular, at=NOON, expires_at=NOON)
-        return await change.enqueue(a_purge(tabular, queue=queue))
+            await change.tabulars.drop(tabular, at=NOON, expires_at=NOON)
+        return await change.tasks.enqueue(a_purge(tabular, queue=queue))
 
 
 async def _claimed(stores: MemoryStores, queue: Queue = Queue.TABULAR_PURGE) -> Task:
@@ -177,7 +177,7 @@ async def test_an_expired_tabular_is_deleted_and_its_files_queued(stores: Memory
 async def test_a_tabular_that_was_restored_does_not_expire(stores: MemoryStores) -> None:
     tabular = await stores.with_tabular()
     async with stores.changes.change() as change:
-        await change.enqueue(a_purge(tabular, queue=Queue.SOFT_DELETION))
+        await change.tasks.enqueue(a_purge(tabular, queue=Queue.SOFT_DELETION))
     task = await stores.tasks.claim(Queue.SOFT_DELETION, now=NOON, silence=TERMS.silence, attempts=3)
     assert task is not None
     await expire(task, Progress(), changes=stores.changes, clock=stores.clock, announce=lambda *_: an_event())

@@ -9,11 +9,12 @@ from uuid import UUID
 from lakeward_catalog.application.access import open_namespace, open_warehouse
 from lakeward_catalog.application.announcements import Announcer, NamespaceChange, occasion
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.namespaces.properties import LOCATION, storable
 from lakeward_catalog.application.namespaces.reading import get_namespace
 from lakeward_catalog.application.placing import base_of, check_place, layout_of, parse_location
-from lakeward_catalog.application.ports import Changes, Clock, Ids, NamespaceStore, Rules, WarehouseStore
+from lakeward_catalog.application.ports import Clock, Ids, NamespaceStore, Rules, WarehouseStore
 from lakeward_catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, check_not_reserved
 from lakeward_catalog.domain.wording import no_such_namespace
@@ -83,12 +84,14 @@ async def create_namespace(
         )
         async with changes.change() as change:
             if parent is not None:
-                held = await change.lock_namespace(command.warehouse_id, parent.ident, exclusively=False)
-                if held.namespace_id != parent.namespace_id:  # what was decided on is gone
+                held = await change.namespaces.lock(command.warehouse_id, parent.ident, exclusively=False)
+                if held is None or held.namespace_id != parent.namespace_id:  # what was decided on is gone
                     raise no_such_namespace(parent.ident)
-            await change.insert_namespace(namespace)
+            await change.namespaces.insert(namespace)
             told = {"properties": properties}
-            await change.emit(announcer.namespace(NamespaceChange.CREATED, namespace, occasion(caller, now), data=told))
+            change.ledger.emit(
+                announcer.namespace(NamespaceChange.CREATED, namespace, occasion(caller, now), data=told)
+            )
             await keeper.keep(change, namespace_id=namespace_id)
         return namespace
 

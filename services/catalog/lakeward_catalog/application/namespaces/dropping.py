@@ -6,21 +6,15 @@ import dataclasses
 from collections.abc import Mapping
 from datetime import datetime
 
-from lakeward_catalog.application.access import OpenedNamespace, open_namespace
+from lakeward_catalog.application.access import open_namespace
 from lakeward_catalog.application.announcements import Announcer, NamespaceChange, Occasion, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Change, Changes, Contents
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import OpenedNamespace
 from lakeward_catalog.application.garbage import Garbage
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import (
-    Change,
-    Changes,
-    Clock,
-    Contents,
-    NamespaceStore,
-    Rules,
-    WarehouseStore,
-)
+from lakeward_catalog.application.ports import Clock, NamespaceStore, Rules, WarehouseStore
 from lakeward_catalog.application.replaying import may_still_use
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import Namespace, State, Warehouse, WarehouseId
@@ -86,17 +80,19 @@ async def drop_namespace(
 
     async def take_out(opened: OpenedNamespace, keeper: Keeper) -> None:
         async with changes.change() as change:
-            namespace = await change.lock_namespace(command.warehouse_id, command.ident, exclusively=True)
-            if namespace.namespace_id != opened.namespace.namespace_id:  # what was decided on is gone
+            namespace = await change.namespaces.lock(command.warehouse_id, command.ident, exclusively=True)
+            if (
+                namespace is None or namespace.namespace_id != opened.namespace.namespace_id
+            ):  # what was decided on is gone
                 raise no_such_namespace(command.ident)
-            contents = await change.contents(command.warehouse_id, namespace.namespace_id)
+            contents = await change.namespaces.contents(command.warehouse_id, namespace.namespace_id)
             check_droppable(command, opened.warehouse, namespace, contents)
             if command.recursive and command.purge:
                 garbage.check(contents.tabulars)
             now = clock.now()
             await _enqueue_purges(command, change, contents, at=now + rules.purge_after)
-            await change.delete_namespace(namespace)
-            await change.emit(*_events(command, namespace, contents, announcer, occasion(caller, now)))
+            await change.namespaces.delete(namespace)
+            change.ledger.emit(*_events(command, namespace, contents, announcer, occasion(caller, now)))
             await keeper.keep(change, namespace_id=namespace.namespace_id)
 
     async def again(_: Mapping[str, str]) -> None:
@@ -168,7 +164,7 @@ async def _enqueue_purges(command: DropNamespace, change: Change, contents: Cont
     if not (command.recursive and command.purge):
         return
     for tabular in contents.tabulars:
-        await change.enqueue(
+        await change.tasks.enqueue(
             NewTask(
                 queue=Queue.TABULAR_PURGE,
                 warehouse_id=tabular.warehouse_id,

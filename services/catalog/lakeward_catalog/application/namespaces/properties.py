@@ -10,8 +10,9 @@ from typing import Final
 from lakeward_catalog.application.access import open_namespace
 from lakeward_catalog.application.announcements import Announcer, NamespaceChange, occasion
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import Changes, Clock, NamespaceStore
+from lakeward_catalog.application.ports import Clock, NamespaceStore
 from lakeward_catalog.domain.model import Namespace, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_catalog.domain.wording import no_such_namespace
@@ -83,8 +84,8 @@ async def update_properties(
     async def update(keeper: Keeper) -> PropertiesUpdated:
         namespace = await _open(command, caller=caller, authorizer=authorizer, namespaces=namespaces)
         async with changes.change() as change:
-            held = await change.lock_namespace(command.warehouse_id, command.ident, exclusively=True)
-            if held.namespace_id != namespace.namespace_id:  # what was decided on is gone
+            held = await change.namespaces.lock(command.warehouse_id, command.ident, exclusively=True)
+            if held is None or held.namespace_id != namespace.namespace_id:  # what was decided on is gone
                 raise no_such_namespace(command.ident)
             result = PropertiesUpdated(
                 updated=tuple(sorted(updates)),
@@ -94,12 +95,12 @@ async def update_properties(
             kept = {key: value for key, value in held.properties.items() if key not in removals}
             after = kept | updates
             if after != held.properties:
-                await change.set_namespace_properties(held, after)
+                await change.namespaces.set_properties(held, after)
                 told = {"updated": updates, "removed": result.removed}
                 event = announcer.namespace(
                     NamespaceChange.PROPERTIES_UPDATED, held, occasion(caller, clock.now()), data=told
                 )
-                await change.emit(event)
+                change.ledger.emit(event)
             await keeper.keep(change, result=json.dumps(dataclasses.asdict(result)))
         return result
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from lakeward_catalog.application.access import namespace_ref, open_namespace, open_warehouse, visibility, warehouse_ref
+from lakeward_catalog.application.access import open_namespace, open_warehouse, visibility
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.paging import EVERYTHING, Page, PageRequest, read_page
 from lakeward_catalog.application.ports import After, NamespaceStore, Rules, WarehouseStore
+from lakeward_catalog.application.refs import namespace_ref, warehouse_ref
 from lakeward_catalog.domain.model import Namespace, NamespaceId, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_servicekit.authorization.actions import Action

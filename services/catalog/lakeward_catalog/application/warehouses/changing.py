@@ -9,13 +9,15 @@ from typing import Final
 from lakeward_catalog.application.access import open_warehouse
 from lakeward_catalog.application.announcements import Announcer, WarehouseChange, occasion
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import Changes, Clock, WarehouseStore
+from lakeward_catalog.application.ports import Clock, WarehouseStore
 from lakeward_catalog.application.ports_storage import StorageJudge
 from lakeward_catalog.application.warehouses.places import Places
 from lakeward_catalog.application.warehouses.secrets import forget
 from lakeward_catalog.domain.model import Warehouse, WarehouseId
 from lakeward_catalog.domain.warehouse_rules import check_warehouse_name
+from lakeward_catalog.domain.wording import no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Authorizer
 from lakeward_servicekit.errors import Reason, Refusal
@@ -62,13 +64,15 @@ async def rename_warehouse(
     )
     check_warehouse_name(command.name)
     async with changes.change() as change:
-        warehouse = await change.lock_warehouse(command.warehouse_id)
+        warehouse = await change.warehouses.lock(command.warehouse_id)
+        if warehouse is None:
+            raise no_such_warehouse(command.warehouse_id)
         if warehouse.name == command.name:
             return warehouse
-        renamed = await change.update_warehouse(warehouse, name=command.name)
+        renamed = await change.warehouses.update(warehouse, name=command.name)
         told = {"old-name": warehouse.name}
         event = announcer.warehouse(WarehouseChange.RENAMED, renamed, occasion(caller, clock.now()), data=told)
-        await change.emit(event)
+        change.ledger.emit(event)
     return renamed
 
 
@@ -93,11 +97,13 @@ async def set_serving(
         warehouse_id, action, caller=caller, authorizer=authorizer, warehouses=warehouses, inactive_too=True
     )
     async with changes.change() as change:
-        warehouse = await change.lock_warehouse(warehouse_id)
+        warehouse = await change.warehouses.lock(warehouse_id)
+        if warehouse is None:
+            raise no_such_warehouse(warehouse_id)
         if warehouse.active is active:
             return
-        updated = await change.update_warehouse(warehouse, active=active)
-        await change.emit(announcer.warehouse(kind, updated, occasion(caller, clock.now())))
+        updated = await change.warehouses.update(warehouse, active=active)
+        change.ledger.emit(announcer.warehouse(kind, updated, occasion(caller, clock.now())))
 
 
 async def delete_warehouse(
@@ -129,15 +135,17 @@ async def delete_warehouse(
             inactive_too=True,
         )
         async with changes.change() as change:
-            warehouse = await change.lock_warehouse(command.warehouse_id)
+            warehouse = await change.warehouses.lock(command.warehouse_id)
+            if warehouse is None:
+                raise no_such_warehouse(command.warehouse_id)
             if warehouse.protected and not command.force:
                 raise Refusal(
                     Reason.REASON_WAREHOUSE_PROTECTED,
                     f"warehouse {warehouse.name!r} is protected; take its protection away first, or use force",
                     warehouse=warehouse.name,
                 )
-            await change.delete_warehouse(command.warehouse_id)
-            await change.emit(announcer.warehouse(WarehouseChange.DELETED, warehouse, occasion(caller, clock.now())))
+            await change.warehouses.delete(command.warehouse_id)
+            change.ledger.emit(announcer.warehouse(WarehouseChange.DELETED, warehouse, occasion(caller, clock.now())))
             await keeper.keep(change, warehouse_id=warehouse.warehouse_id)
         await places.release(warehouse.warehouse_id, warehouse.storage)
         if warehouse.storage.secret_id is not None:

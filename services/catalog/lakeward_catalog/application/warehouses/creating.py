@@ -19,9 +19,10 @@ from uuid import UUID
 from lakeward_catalog.application.access import chosen_project, open_project, open_warehouse
 from lakeward_catalog.application.announcements import Announcer, WarehouseChange, occasion
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_project
 from lakeward_catalog.application.payloads import Payload
-from lakeward_catalog.application.ports import Changes, Clock, Ids, Rules, ServerStore, WarehouseStore
+from lakeward_catalog.application.ports import Clock, Ids, Rules, ServerStore, WarehouseStore
 from lakeward_catalog.application.ports_storage import StorageJudge
 from lakeward_catalog.application.warehouses.overlapping import overlap, overlapped
 from lakeward_catalog.application.warehouses.places import Places
@@ -98,11 +99,11 @@ async def create_warehouse(
                 claim.check()
                 other = await overlapped(change, storage, folded=storage.folds)
                 if other is None:
-                    await change.insert_warehouse(warehouse)
+                    await change.warehouses.insert(warehouse)
                     event = announcer.warehouse(
                         WarehouseChange.CREATED, warehouse, occasion(caller, warehouse.created_at)
                     )
-                    await change.emit(event)
+                    change.ledger.emit(event)
                     await keeper.keep(change, warehouse_id=warehouse.warehouse_id)
             if other is not None:
                 raise await overlap(other, project_id=project.project_id, caller=caller, authorizer=authorizer)
@@ -129,13 +130,8 @@ async def _check(command: CreateWarehouse, project: Project, *, warehouses: Ware
     check_warehouse_name(command.name)
     format_version_policy(command.allowed_format_versions, command.default_format_version)
     check_restorable_for(command.restorable_for)
-    try:
-        await warehouses.find_by_name(project.project_id, command.name)
-    except Refusal as refusal:
-        if refusal.reason == Reason.REASON_NO_SUCH_WAREHOUSE:
-            return
-        raise
-    raise name_taken(command.name)
+    if await warehouses.find_by_name(project.project_id, command.name) is not None:
+        raise name_taken(command.name)
 
 
 def name_taken(name: str) -> Refusal:

@@ -5,10 +5,10 @@ Warehouses of all projects are compared, since files don't know projects: two wa
 
 from __future__ import annotations
 
-from lakeward_catalog.application.access import warehouse_ref
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Change
 from lakeward_catalog.application.placing import base_of
-from lakeward_catalog.application.ports import Change
+from lakeward_catalog.application.refs import warehouse_ref
 from lakeward_catalog.domain.model import ProjectId, Storage, Warehouse, WarehouseId
 from lakeward_locations.location import Location
 from lakeward_servicekit.authorization.actions import Action
@@ -27,9 +27,9 @@ async def overlapped(
         folded: whether places that differ by case alone count as one. Before the storage is proved, that is not known.
         but_not: the warehouse itself.
     """
-    await change.lock_storage_place(storage.place)
+    await change.warehouses.lock_place(storage.place)
     base = Location.parse(storage.base_location)
-    for other in await change.warehouses_at(storage.place):
+    for other in await change.warehouses.at(storage.place):
         if other.warehouse_id != but_not and base_of(other).overlaps(base, folded=folded):
             return other
     return None

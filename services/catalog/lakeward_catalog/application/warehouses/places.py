@@ -19,9 +19,9 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.ports import Clock, ServerStore, WarehouseStore
 from lakeward_catalog.application.ports_storage import PlaceMark, StorageJudge
 from lakeward_catalog.application.warehouses.overlapping import overlap
-from lakeward_catalog.domain.model import ProjectId, Storage, Warehouse, WarehouseId
+from lakeward_catalog.domain.model import ProjectId, Storage, WarehouseId
 from lakeward_servicekit.authorization.authorizer import Authorizer
-from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.errors import CommitStateUnknown, Reason, Refusal
 
 _log = logging.getLogger(__name__)
 
@@ -54,9 +54,10 @@ class Places:
         claim = await self._claim(warehouse_id, storage, project_id=project_id, caller=caller)
         try:
             yield claim
-        except Refusal as refusal:
-            unknown = refusal.reason == Reason.REASON_COMMIT_STATE_UNKNOWN  # a row may yet lie there
-            if claim.fresh and not unknown and not await self._lies_there(warehouse_id, storage):
+        except CommitStateUnknown:
+            raise  # a row may yet lie there
+        except Refusal:
+            if claim.fresh and not await self._lies_there(warehouse_id, storage):
                 await self.release(warehouse_id, storage)
             raise
 
@@ -88,7 +89,7 @@ class Places:
                 return Claim(at, fresh=claimed.fresh, clock=self.clock)
             if other.warehouse_id is None or other.installation != installation:
                 raise _taken(other, ours=False)
-            known = await self._find(other.warehouse_id)
+            known = await self.warehouses.find(other.warehouse_id)
             if known is not None:
                 raise await overlap(
                     known, project_id=project_id, caller=caller, authorizer=self.authorizer, mark=other.location
@@ -97,18 +98,10 @@ class Places:
                 raise _taken(other, ours=True)
             ended.append(other.warehouse_id)
 
-    async def _find(self, warehouse_id: WarehouseId) -> Warehouse | None:
-        try:
-            return await self.warehouses.find(warehouse_id)
-        except Refusal as refusal:
-            if refusal.reason != Reason.REASON_NO_SUCH_WAREHOUSE:
-                raise
-            return None
-
     async def _lies_there(self, warehouse_id: WarehouseId, storage: Storage) -> bool:
         """Whether a warehouse's row has, or might have, this place."""
         try:
-            found = await self._find(warehouse_id)
+            found = await self.warehouses.find(warehouse_id)
         except Refusal:
             return True
         return found is not None and _place(found.storage) == _place(storage)

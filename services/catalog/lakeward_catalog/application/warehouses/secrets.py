@@ -10,7 +10,7 @@ from uuid import UUID
 from lakeward_catalog.application.ports import WarehouseStore
 from lakeward_catalog.application.ports_storage import StorageJudge
 from lakeward_catalog.domain.model import WarehouseId
-from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.errors import CommitStateUnknown, Refusal
 
 _log = logging.getLogger(__name__)
 
@@ -32,9 +32,10 @@ async def kept_for(
     await judge.keep_secret(secret_id, warehouse_id)
     try:
         yield
-    except Refusal as refusal:
-        unknown = refusal.reason == Reason.REASON_COMMIT_STATE_UNKNOWN  # a row may yet refer to it
-        if not unknown and not await _refers(warehouses, warehouse_id, secret_id):
+    except CommitStateUnknown:
+        raise  # a row may yet refer to it
+    except Refusal:
+        if not await _refers(warehouses, warehouse_id, secret_id):
             await forget(judge, secret_id, warehouse_id)
         raise
 
@@ -42,9 +43,10 @@ async def kept_for(
 async def _refers(warehouses: WarehouseStore, warehouse_id: WarehouseId, secret_id: UUID) -> bool:
     """Whether a warehouse's row refers, or might refer, to a secret."""
     try:
-        return (await warehouses.find(warehouse_id)).storage.secret_id == secret_id
-    except Refusal as refusal:
-        return refusal.reason != Reason.REASON_NO_SUCH_WAREHOUSE
+        warehouse = await warehouses.find(warehouse_id)
+    except Refusal:
+        return True
+    return warehouse is not None and warehouse.storage.secret_id == secret_id
 
 
 async def forget(judge: StorageJudge, secret_id: UUID, warehouse_id: WarehouseId) -> None:

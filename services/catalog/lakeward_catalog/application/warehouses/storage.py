@@ -13,7 +13,8 @@ from uuid import UUID
 from lakeward_catalog.application.access import open_warehouse
 from lakeward_catalog.application.announcements import Announcer, WarehouseChange, occasion
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.ports import Changes, Clock, WarehouseStore
+from lakeward_catalog.application.changes import Changes
+from lakeward_catalog.application.ports import Clock, WarehouseStore
 from lakeward_catalog.application.ports_storage import StorageJudge
 from lakeward_catalog.application.warehouses.overlapping import overlap, overlapped
 from lakeward_catalog.application.warehouses.places import Places, has_moved
@@ -187,6 +188,6 @@ async def _write(
         )
         if other is not None:
             return warehouse, other
-        updated = await change.update_warehouse(warehouse, storage=storage)
-        await change.emit(announcer.warehouse(kind, updated, occasion(caller, clock.now())))
+        updated = await change.warehouses.update(warehouse, storage=storage)
+        change.ledger.emit(announcer.warehouse(kind, updated, occasion(caller, clock.now())))
     return updated, None

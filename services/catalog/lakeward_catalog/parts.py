@@ -1,16 +1,17 @@
-"""Who fills each role of the catalog's use cases: the parts that `bootstrap` makes once and hands to all of them."""
+"""The parts of the catalog's use cases: what `bootstrap` makes once."""
 
 from __future__ import annotations
 
 import dataclasses
 
 from lakeward_catalog.application.announcements import Announcer
+from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.ports import (
     BodyStore,
     ChangeGate,
-    Changes,
     Clock,
     Files,
     Ids,
@@ -29,12 +30,13 @@ from lakeward_servicekit.authorization.registrar import Registrar
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Roles:
-    """The roles, filled. Only `bootstrap` and the wiring of use cases see all of them together."""
+class Parts:
+    """Each part once. Only `bootstrap`, `composition` and `background` see all of them together."""
 
     identity: Identity
     registrar: Registrar
     authorizer: Authorizer
+    doors: Doors
     servers: ServerStore
     warehouses: WarehouseStore
     namespaces: NamespaceStore

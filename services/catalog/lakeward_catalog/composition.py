@@ -1,0 +1,78 @@
+"""The catalog's services, built from its parts: which use case needs what is said here and nowhere else."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from lakeward_catalog.application.server import Facts
+from lakeward_catalog.application.tables.signing import sign_storage_request
+from lakeward_catalog.parts import Parts
+from lakeward_catalog.transport.namespaces import NamespaceServicer
+from lakeward_catalog.transport.server import ServerServicer
+from lakeward_catalog.transport.signing import SigningServicer
+from lakeward_catalog.transport.table_lifecycle import TableLifecycleMethods, TableLifecycleUseCases
+from lakeward_catalog.transport.tables import TableMetadataMethods, TableUseCases
+from lakeward_catalog.transport.views import ViewServicer
+from lakeward_catalog.transport.warehouses import WarehouseServicer
+from lakeward_catalog.wiring.namespaces import namespace_use_cases
+from lakeward_catalog.wiring.server import server_use_cases
+from lakeward_catalog.wiring.table_lifecycle import table_lifecycle_use_cases
+from lakeward_catalog.wiring.tables import table_use_cases
+from lakeward_catalog.wiring.views import view_use_cases
+from lakeward_catalog.wiring.warehouses import warehouse_use_cases
+from lakeward_protocol.catalog.v1 import (
+    namespaces_pb2_grpc,
+    server_pb2_grpc,
+    signing_pb2_grpc,
+    tables_pb2_grpc,
+    views_pb2_grpc,
+    warehouses_pb2_grpc,
+)
+from lakeward_servicekit.rpc import Host
+
+
+class TableServicer(TableMetadataMethods, TableLifecycleMethods):
+    """TableService whole."""
+
+    def __init__(self, metadata: TableUseCases, lifecycle: TableLifecycleUseCases) -> None:
+        """Serve the use cases."""
+        TableMetadataMethods.__init__(self, metadata)
+        TableLifecycleMethods.__init__(self, lifecycle)
+
+
+def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
+    """Host every service of the catalog."""
+    host.add(
+        server_pb2_grpc.add_ServerServiceServicer_to_server,
+        ServerServicer(server_use_cases(parts), facts=facts, default_project=parts.rules.default_project),
+    )
+    host.add(
+        warehouses_pb2_grpc.add_WarehouseServiceServicer_to_server,
+        WarehouseServicer(warehouse_use_cases(parts)),
+    )
+    host.add(
+        namespaces_pb2_grpc.add_NamespaceServiceServicer_to_server,
+        NamespaceServicer(namespace_use_cases(parts)),
+    )
+    host.add(
+        tables_pb2_grpc.add_TableServiceServicer_to_server,
+        TableServicer(table_use_cases(parts), table_lifecycle_use_cases(parts)),
+    )
+    host.add(
+        views_pb2_grpc.add_ViewServiceServicer_to_server,
+        ViewServicer(view_use_cases(parts), referenced_by_max=parts.rules.referenced_by_max),
+    )
+    host.add(signing_pb2_grpc.add_SigningServiceServicer_to_server, _signing(parts))
+
+
+def _signing(parts: Parts) -> SigningServicer:
+    return SigningServicer(
+        partial(
+            sign_storage_request,
+            authorizer=parts.authorizer,
+            warehouses=parts.warehouses,
+            tabulars=parts.tabulars,
+            access=parts.access,
+            scopes=parts.scopes,
+        ),
+    )
