@@ -8,10 +8,11 @@ from importlib.metadata import version
 from typing import Final
 
 from lakeward_authz.adapters.allow_all import AllowAll
+from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
 from lakeward_authz.adapters.postgres.users import PostgresUsers
 from lakeward_authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
 from lakeward_authz.application.identifying import Authenticate, Authenticator
-from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser, UserStore
+from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser
 from lakeward_authz.authentication import open_authenticator, unusable
 from lakeward_authz.domain.engines import EngineTokens
 from lakeward_authz.settings import AuthzSettings
@@ -27,7 +28,7 @@ from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.system import SystemClock
 
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 2
+SCHEMA_NUMBER: Final = 3
 # Users are written when they are first seen, so a few connections serve any load; the rest is the catalog's.
 _CONNECTIONS: Final = 4
 
@@ -57,18 +58,17 @@ async def authz(
         pool = await stack.enter_async_context(_pool(settings.postgres))
         host = Host("authz", read_only=read_only, reflects=True)
         host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(decider))
-        host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, _identity(authenticator, PostgresUsers(pool)))
+        host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, _identity(authenticator, pool))
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)
         yield host
 
 
-def _identity(authenticator: Authenticator, users: UserStore) -> IdentityServicer:
-    clock = SystemClock()
+def _identity(authenticator: Authenticator, pool: Pool) -> IdentityServicer:
+    users, clock = PostgresUsers(pool), SystemClock()
     provision = ProvisionUser(users, clock)
     return IdentityServicer(
-        # No role model is served yet, so no role can be assumed.
-        authenticate=Authenticate(authenticator, roles=None),
+        authenticate=Authenticate(authenticator, PostgresRoleMembership(pool)),
         provision_user=provision,
         bootstrap_administrator=BootstrapAdministrator(provision, users, clock),
     )

@@ -112,12 +112,12 @@ async def test_of_two_authorization_headers_neither_is_believed(place: Place, oi
             )
 
 
-async def test_a_role_can_not_be_assumed_where_none_are_kept(place: Place) -> None:
+async def test_a_role_that_is_not_there_or_is_no_role_is_not_assumed(place: Place) -> None:
     headers = {"authorization": f"Bearer {place.token}"}
     async with httpx.AsyncClient(base_url=place.installation.url, headers=headers) as http:
         for role, status, word in (
             ("admin", 400, "InvalidRoleIdError"),
-            ("0198f2c0-0000-7000-8000-000000000001", 403, "AssumeRoleForbidden"),
+            ("0198f2c0-0000-7000-8000-000000000001", 400, "InvalidAssumeRoleId"),
         ):
             reply = await http.get("management/v1/info", headers={"x-assume-role": role})
             assert (reply.status_code, reply.json()["error"]["type"]) == (status, word)
