@@ -217,8 +217,37 @@ def test_a_provider_without_its_address_or_with_a_taken_id_is_refused() -> None:
 
 def test_no_provider_means_open_endpoints_unless_something_was_meant_to_guard_them() -> None:
     assert not load(AuthenticationSettings, {}).settings.enabled
-    assert _refused(AuthenticationSettings, {"LAKEKEEPER__ENABLE_KUBERNETES_AUTHENTICATION": "true"})
+    assert _refused(AuthenticationSettings, {"LAKEKEEPER__KUBERNETES_AUTHENTICATION_AUDIENCE": "lakehouse"})
     assert _refused(AuthenticationSettings, {"LAKEKEEPER__OPENID_AUDIENCE": "lakehouse"})
+
+
+def test_kubernetes_alone_asks_callers_who_they_are() -> None:
+    settings = load(AuthenticationSettings, {"LAKEKEEPER__ENABLE_KUBERNETES_AUTHENTICATION": "true"}).settings
+    assert settings.enabled
+    assert not settings.providers
+
+
+def test_another_cluster_is_never_reached_with_the_pods_own_token_or_trust() -> None:
+    environ = {
+        "LAKEKEEPER__ENABLE_KUBERNETES_AUTHENTICATION": "true",
+        "LAKEWARD__KUBERNETES__API_SERVER": "https://10.0.0.1:6443",
+        "LAKEWARD__KUBERNETES__CA_FILE": "/etc/ca.pem",
+    }
+    (problem,) = _refused(AuthenticationSettings, environ)
+    assert problem.startswith("LAKEWARD__KUBERNETES__TOKEN_FILE is missing")
+
+
+def test_each_provider_has_a_clock_leeway_of_our_own_prefix() -> None:
+    environ = {
+        "LAKEKEEPER__OPENID_PROVIDER_URI": "https://first",
+        "LAKEKEEPER__OPENID_PROVIDERS__STAFF__URI": "https://staff",
+        "LAKEWARD__OPENID_PROVIDERS__STAFF__CLOCK_LEEWAY": "5s",
+    }
+    providers = load(AuthenticationSettings, environ).settings.providers
+    assert (providers["oidc"].clock_leeway, providers["staff"].clock_leeway) == (
+        timedelta(seconds=60),
+        timedelta(seconds=5),
+    )
 
 
 def test_a_trusted_engine_is_read_with_its_identities() -> None:

@@ -59,24 +59,24 @@ _KUBERNETES: Final = (
         kinds.BOOLEAN,
         "false",
         "Whether service account tokens are reviewed, as provider `kubernetes`.",
-        support=_PLANNED,
     ),
     _authz(
-        "KUBERNETES_AUTHENTICATION_AUDIENCE", kinds.LIST, None, "Audiences of which one is needed.", support=_PLANNED
+        "KUBERNETES_AUTHENTICATION_AUDIENCE",
+        kinds.LIST,
+        None,
+        "Audiences of which one is needed; unset, every token that no provider before it takes is reviewed.",
     ),
     _authz(
         "KUBERNETES_AUTHENTICATION_ACCEPT_LEGACY_SERVICEACCOUNT",
         kinds.BOOLEAN,
         "false",
         "Whether the issuers of old service account tokens count as well.",
-        support=_PLANNED,
     ),
     _authz(
         "KUBERNETES_AUTHENTICATION_SUBJECT_SOURCE",
         kinds.word("uid", "username"),
         "uid",
         "What names the user; a name is the same in every cluster.",
-        support=_PLANNED,
     ),
     _authz(
         "INSECURE_ALLOW_UNAUTHENTICATED",

@@ -10,6 +10,7 @@ from lakeward_servicekit.settings.catalogue import EVERYONE, Family, Service, Se
 _DATABASE: Final = frozenset({Service.CATALOG, Service.AUTHZ, Service.VENDING, Service.CLI})
 _VENDING: Final = frozenset({Service.VENDING})
 _GATEWAY: Final = frozenset({Service.GATEWAY})
+_AUTHZ: Final = frozenset({Service.AUTHZ})
 
 # service, default port, who calls it
 _PEERS: Final = (
@@ -120,6 +121,41 @@ SETTINGS: Final = (
         "60s",
         "How long the files of what was dropped are left alone; Spark's DROP TABLE ... PURGE reads and deletes them meanwhile.",
         services=frozenset({Service.CATALOG}),
+    ),
+    _ours(
+        "OPENID_CLOCK_LEEWAY",
+        kinds.DURATION,
+        "60s",
+        "How far this clock and that of the provider `oidc` may differ.",
+        services=_AUTHZ,
+    ),
+    _ours(
+        "OPENID_PROVIDERS__<ID>__CLOCK_LEEWAY",
+        kinds.DURATION,
+        "60s",
+        "How far this clock and the provider's may differ.",
+        services=_AUTHZ,
+    ),
+    _ours(
+        "KUBERNETES__API_SERVER",
+        kinds.url("https"),
+        None,
+        "Where service account tokens are reviewed; unset, the cluster that this process runs in.",
+        services=_AUTHZ,
+    ),
+    _ours(
+        "KUBERNETES__CA_FILE",
+        kinds.PATH,
+        None,
+        "PEM that the API server's certificate is verified with; unset, the pod's own.",
+        services=_AUTHZ,
+    ),
+    _ours(
+        "KUBERNETES__TOKEN_FILE",
+        kinds.PATH,
+        None,
+        "Token that this process reviews with, read again as it changes; unset, the pod's own.",
+        services=_AUTHZ,
     ),
     *(setting for peer in _PEERS for setting in _peer(*peer)),
     _ours("TLS__CERT_FILE", kinds.PATH, None, "Certificate chain of this process, PEM; gRPC is served with TLS."),
