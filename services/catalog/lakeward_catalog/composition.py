@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from lakeward_catalog.application.config import ClientConfiguration
-from lakeward_catalog.application.namespaces.creating import NamespaceCreation
-from lakeward_catalog.application.namespaces.dropping import NamespaceDrop
-from lakeward_catalog.application.namespaces.listing import NamespaceListing
-from lakeward_catalog.application.namespaces.properties import PropertiesUpdate
+from lakeward_catalog.application.config import ClientConfigs
+from lakeward_catalog.application.namespaces.creating import NamespaceCreations
+from lakeward_catalog.application.namespaces.dropping import NamespaceDrops
+from lakeward_catalog.application.namespaces.listing import NamespaceListings
+from lakeward_catalog.application.namespaces.properties import PropertiesUpdates
 from lakeward_catalog.application.server import Facts, ServerBootstrap
 from lakeward_catalog.application.tables.signing import sign_storage_request
-from lakeward_catalog.application.warehouses.changing import WarehouseDeletion, WarehouseRenaming, WarehouseServing
-from lakeward_catalog.application.warehouses.creating import WarehouseCreation
-from lakeward_catalog.application.warehouses.listing import WarehouseListing
+from lakeward_catalog.application.warehouses.changing import WarehouseDeletions, WarehouseRenames, WarehouseSwitches
+from lakeward_catalog.application.warehouses.creating import WarehouseCreations
+from lakeward_catalog.application.warehouses.listing import WarehouseListings
 from lakeward_catalog.application.warehouses.places import Places
 from lakeward_catalog.application.warehouses.secrets import Secrets
-from lakeward_catalog.application.warehouses.storage import StorageReplacement
+from lakeward_catalog.application.warehouses.storage import StorageReplacements
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.namespaces import NamespaceServicer
 from lakeward_catalog.transport.server import ServerServicer
@@ -74,38 +74,36 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
 
 
 def _server(parts: Parts, facts: Facts) -> ServerServicer:
-    bootstrap = ServerBootstrap(
-        parts.registrar, parts.servers, parts.changes, parts.announcer, parts.clock, parts.rules
-    )
-    return ServerServicer(doors=parts.doors, servers=parts.servers, bootstrap=bootstrap, facts=facts)
+    doors = parts.doors
+    bootstrap = ServerBootstrap(doors, parts.registrar, parts.changes, parts.announcer, parts.clock, parts.rules)
+    return ServerServicer(doors=doors, bootstrap=bootstrap, facts=facts)
 
 
 def _warehouses(parts: Parts) -> WarehouseServicer:
-    doors, warehouses, judge, once = parts.doors, parts.warehouses, parts.storage, parts.once
-    changes, announcer, clock, ids = parts.changes, parts.announcer, parts.clock, parts.ids
-    places = Places(doors, judge, parts.servers, warehouses, clock)
-    secrets = Secrets(judge, warehouses)
+    doors, changes, once, judge = parts.doors, parts.changes, parts.once, parts.storage
+    announcer, clock, ids = parts.announcer, parts.clock, parts.ids
+    places, secrets = Places(doors, judge, clock), Secrets(judge, doors.warehouses)
     return WarehouseServicer(
         doors=doors,
-        config=ClientConfiguration(doors, warehouses, parts.registrar, parts.rules),
-        create=WarehouseCreation(doors, warehouses, changes, judge, places, secrets, once, announcer, clock, ids),
-        listing=WarehouseListing(doors, warehouses),
-        rename=WarehouseRenaming(doors, changes, announcer, clock),
-        serve=WarehouseServing(doors, changes, announcer, clock),
-        delete=WarehouseDeletion(doors, changes, places, secrets, once, announcer, clock),
-        replace_storage=StorageReplacement(doors, changes, judge, places, secrets, announcer, clock),
+        config=ClientConfigs(doors, parts.registrar, parts.rules),
+        create=WarehouseCreations(doors, changes, judge, places, secrets, once, announcer, clock, ids),
+        list=WarehouseListings(doors),
+        rename=WarehouseRenames(doors, changes, announcer, clock),
+        switch=WarehouseSwitches(doors, changes, announcer, clock),
+        delete=WarehouseDeletions(doors, changes, places, secrets, once, announcer, clock),
+        replace_storage=StorageReplacements(doors, changes, judge, places, secrets, announcer, clock),
     )
 
 
 def _namespaces(parts: Parts) -> NamespaceServicer:
-    doors, namespaces, once, rules = parts.doors, parts.namespaces, parts.once, parts.rules
-    changes, announcer, clock = parts.changes, parts.announcer, parts.clock
+    doors, changes, once, rules = parts.doors, parts.changes, parts.once, parts.rules
+    announcer, clock = parts.announcer, parts.clock
     return NamespaceServicer(
         doors=doors,
-        listing=NamespaceListing(doors, namespaces, rules),
-        create=NamespaceCreation(doors, namespaces, changes, once, announcer, clock, parts.ids, rules),
-        update_properties=PropertiesUpdate(doors, changes, once, announcer, clock),
-        drop=NamespaceDrop(doors, parts.documents, changes, once, announcer, clock, rules),
+        list=NamespaceListings(doors, rules),
+        create=NamespaceCreations(doors, changes, once, announcer, clock, parts.ids, rules),
+        update_properties=PropertiesUpdates(doors, changes, once, announcer, clock),
+        drop=NamespaceDrops(doors, parts.documents, changes, once, announcer, clock, rules),
     )
 
 

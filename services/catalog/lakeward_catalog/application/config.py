@@ -10,7 +10,7 @@ from typing import Final
 
 from lakeward_catalog.application.caller import Caller, is_project_id
 from lakeward_catalog.application.doors import Doors, warehouse_needs
-from lakeward_catalog.application.ports import Rules, WarehouseStore
+from lakeward_catalog.application.ports import Rules
 from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
 from lakeward_catalog.domain.wording import no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action
@@ -40,11 +40,10 @@ class ClientConfig:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ClientConfiguration:
+class ClientConfigs:
     """Tells clients what they need to know of a warehouse. Records the caller as a user first, whatever the answer is."""
 
     doors: Doors
-    warehouses: WarehouseStore
     registrar: Registrar
     rules: Rules
 
@@ -66,7 +65,7 @@ class ClientConfiguration:
         # in maintenance reads go on, and the user is recorded another time
         with contextlib.suppress(MaintenanceMode):
             await self.registrar.provision_user(presented)
-        warehouse = await self.warehouses.find_by_name(*self._split(named, caller))
+        warehouse = await self.doors.warehouses.find_by_name(*self._split(named, caller))
         if warehouse is None or not warehouse.active:
             raise no_such_warehouse(named)
         needs = warehouse_needs(warehouse, Action.WAREHOUSE_GET_CONFIG, absent=lambda: no_such_warehouse(named))

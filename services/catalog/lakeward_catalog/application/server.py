@@ -8,7 +8,8 @@ from typing import Final
 from lakeward_catalog.application.announcements import Announcer, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
-from lakeward_catalog.application.ports import Clock, Rules, ServerStore
+from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.ports import Clock, Rules
 from lakeward_catalog.domain.model import Project
 from lakeward_servicekit.authorization.registrar import Presented, Registrar
 from lakeward_servicekit.errors import Reason, Refusal
@@ -56,8 +57,8 @@ class ServerBootstrap:
     between them is mended by the same caller's next attempt; the second is one transaction.
     """
 
+    doors: Doors
     registrar: Registrar
-    servers: ServerStore
     changes: Changes
     announcer: Announcer
     clock: Clock
@@ -73,7 +74,7 @@ class ServerBootstrap:
             raise Refusal(
                 Reason.REASON_TERMS_NOT_ACCEPTED, "the terms of use were not accepted; send accept-terms-of-use as true"
             )
-        if (await self.servers.server()).bootstrapped:
+        if (await self.doors.servers.server()).bootstrapped:
             raise _done_already()
         await self.registrar.bootstrap_administrator(presented, is_operator=command.is_operator)
         default = self.rules.default_project

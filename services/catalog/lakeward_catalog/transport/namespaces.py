@@ -6,10 +6,10 @@ import dataclasses
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.namespaces.creating import CreateNamespace, NamespaceCreation
-from lakeward_catalog.application.namespaces.dropping import DropNamespace, NamespaceDrop
-from lakeward_catalog.application.namespaces.listing import ListNamespaces, NamespaceListing
-from lakeward_catalog.application.namespaces.properties import PropertiesUpdate, UpdateProperties, shown
+from lakeward_catalog.application.namespaces.creating import CreateNamespace, NamespaceCreations
+from lakeward_catalog.application.namespaces.dropping import DropNamespace, NamespaceDrops
+from lakeward_catalog.application.namespaces.listing import ListNamespaces, NamespaceListings
+from lakeward_catalog.application.namespaces.properties import PropertiesUpdates, UpdateProperties, shown
 from lakeward_catalog.domain.model import Namespace
 from lakeward_catalog.transport import decode, encode
 from lakeward_catalog.transport.pages import page_of
@@ -23,10 +23,10 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
     """Namespaces of a warehouse."""
 
     doors: Doors
-    listing: NamespaceListing
-    create: NamespaceCreation
-    update_properties: PropertiesUpdate
-    drop: NamespaceDrop
+    list: NamespaceListings
+    create: NamespaceCreations
+    update_properties: PropertiesUpdates
+    drop: NamespaceDrops
 
     async def ListNamespaces(
         self, request: namespaces_pb2.ListNamespacesRequest, caller: Caller
@@ -37,7 +37,7 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
             decode.namespace_ident(request.parent) if request.parent.parts else None,
             page_of(request),
         )
-        page = await self.listing(command, caller=caller)
+        page = await self.list(command, caller=caller)
         response = namespaces_pb2.ListNamespacesResponse(
             namespaces=[encode.namespace_ident(namespace.ident) for namespace in page.entries],
             next_page_token=page.next_token,

@@ -6,7 +6,6 @@ import dataclasses
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.ports import ServerStore
 from lakeward_catalog.application.server import Bootstrap, Facts, ServerBootstrap
 from lakeward_catalog.transport.callers import presented
 from lakeward_protocol.catalog.v1 import server_pb2, server_pb2_grpc
@@ -18,7 +17,6 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
     """The installation itself. Whoever is authenticated may know what it talks to."""
 
     doors: Doors
-    servers: ServerStore
     bootstrap: ServerBootstrap
     facts: Facts
 
@@ -26,7 +24,7 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
         self, request: server_pb2.GetServerInfoRequest, caller: Caller
     ) -> server_pb2.GetServerInfoResponse:
         """See the contract."""
-        server, facts = await self.servers.server(), self.facts
+        server, facts = await self.doors.servers.server(), self.facts
         return server_pb2.GetServerInfoResponse(
             version=facts.version,
             bootstrapped=server.bootstrapped,

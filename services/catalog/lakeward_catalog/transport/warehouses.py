@@ -5,19 +5,19 @@ from __future__ import annotations
 import dataclasses
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.config import ClientConfiguration
+from lakeward_catalog.application.config import ClientConfigs
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.warehouses.changing import (
     DeleteWarehouse,
     RenameWarehouse,
-    SetServing,
-    WarehouseDeletion,
-    WarehouseRenaming,
-    WarehouseServing,
+    SwitchWarehouse,
+    WarehouseDeletions,
+    WarehouseRenames,
+    WarehouseSwitches,
 )
-from lakeward_catalog.application.warehouses.creating import CreateWarehouse, WarehouseCreation
-from lakeward_catalog.application.warehouses.listing import ListWarehouses, WarehouseListing
-from lakeward_catalog.application.warehouses.storage import OldCredential, ReplaceStorage, StorageReplacement
+from lakeward_catalog.application.warehouses.creating import CreateWarehouse, WarehouseCreations
+from lakeward_catalog.application.warehouses.listing import ListWarehouses, WarehouseListings
+from lakeward_catalog.application.warehouses.storage import OldCredential, ReplaceStorage, StorageReplacements
 from lakeward_catalog.transport import decode
 from lakeward_catalog.transport.callers import presented
 from lakeward_catalog.transport.warehouse_messages import (
@@ -36,13 +36,13 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     """Warehouses and their storage."""
 
     doors: Doors
-    config: ClientConfiguration
-    create: WarehouseCreation
-    listing: WarehouseListing
-    rename: WarehouseRenaming
-    serve: WarehouseServing
-    delete: WarehouseDeletion
-    replace_storage: StorageReplacement
+    config: ClientConfigs
+    create: WarehouseCreations
+    list: WarehouseListings
+    rename: WarehouseRenames
+    switch: WarehouseSwitches
+    delete: WarehouseDeletions
+    replace_storage: StorageReplacements
 
     async def GetConfig(
         self, request: warehouses_pb2.GetConfigRequest, caller: Caller
@@ -75,7 +75,7 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
         self, request: warehouses_pb2.ListWarehousesRequest, caller: Caller
     ) -> warehouses_pb2.ListWarehousesResponse:
         """See the contract."""
-        found = await self.listing(ListWarehouses(statuses(request.statuses)), caller=caller)
+        found = await self.list(ListWarehouses(statuses(request.statuses)), caller=caller)
         return warehouses_pb2.ListWarehousesResponse(warehouses=[warehouse_message(warehouse) for warehouse in found])
 
     async def GetWarehouse(
@@ -99,14 +99,14 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
         self, request: warehouses_pb2.ActivateWarehouseRequest, caller: Caller
     ) -> warehouses_pb2.ActivateWarehouseResponse:
         """See the contract."""
-        await self.serve(SetServing(decode.warehouse_id(request.warehouse_id), active=True), caller=caller)
+        await self.switch(SwitchWarehouse(decode.warehouse_id(request.warehouse_id), active=True), caller=caller)
         return warehouses_pb2.ActivateWarehouseResponse()
 
     async def DeactivateWarehouse(
         self, request: warehouses_pb2.DeactivateWarehouseRequest, caller: Caller
     ) -> warehouses_pb2.DeactivateWarehouseResponse:
         """See the contract."""
-        await self.serve(SetServing(decode.warehouse_id(request.warehouse_id), active=False), caller=caller)
+        await self.switch(SwitchWarehouse(decode.warehouse_id(request.warehouse_id), active=False), caller=caller)
         return warehouses_pb2.DeactivateWarehouseResponse()
 
     async def DeleteWarehouse(

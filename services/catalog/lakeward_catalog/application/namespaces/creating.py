@@ -13,7 +13,7 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.namespaces.properties import LOCATION, storable
 from lakeward_catalog.application.placing import base_of, check_place, layout_of, parse_location
-from lakeward_catalog.application.ports import Clock, Ids, NamespaceStore, Rules
+from lakeward_catalog.application.ports import Clock, Ids, Rules
 from lakeward_catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, check_not_reserved
 from lakeward_catalog.domain.wording import no_such_namespace
@@ -33,11 +33,10 @@ class CreateNamespace:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NamespaceCreation:
+class NamespaceCreations:
     """Makes namespaces. A location is fixed then: a later change of the warehouse's layout does not move it."""
 
     doors: Doors
-    namespaces: NamespaceStore
     changes: Changes
     once: Once
     announcer: Announcer
@@ -128,7 +127,7 @@ class NamespaceCreation:
             while above is not None:
                 path.insert(0, Named(above.ident.name, above.namespace_id))
                 upper = above.ident.parent
-                above = None if upper is None else (await self.namespaces.find(warehouse.warehouse_id, upper))[1]
+                above = None if upper is None else (await self.doors.namespaces.find(warehouse.warehouse_id, upper))[1]
         try:
             return layout.namespace_location(base_of(warehouse), path)
         except LocationError as error:

@@ -40,7 +40,7 @@ class DropNamespace:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NamespaceDrop:
+class NamespaceDrops:
     """Drops namespaces. Their rows are locked first, so nothing can be made inside meanwhile."""
 
     doors: Doors
@@ -98,7 +98,7 @@ def check_droppable(command: DropNamespace, warehouse: Warehouse, namespace: Nam
     Staged tables don't count as contents: nobody can see them, and their rows vanish with the namespace.
 
     Raises:
-        Refusal: see `NamespaceDrop`.
+        Refusal: see `NamespaceDrops`.
     """
     shown = str(namespace.ident)
     if namespace.protected and not command.force:

@@ -7,7 +7,7 @@ import dataclasses
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.paging import EVERYTHING, Page, PageRequest, read_page
-from lakeward_catalog.application.ports import After, NamespaceStore, Rules
+from lakeward_catalog.application.ports import After, Rules
 from lakeward_catalog.application.refs import namespace_ref, warehouse_ref
 from lakeward_catalog.domain.model import Namespace, NamespaceId, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
@@ -25,11 +25,10 @@ class ListNamespaces:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NamespaceListing:
+class NamespaceListings:
     """Lists namespaces that the caller may see, in the order in which they were made."""
 
     doors: Doors
-    namespaces: NamespaceStore
     rules: Rules
 
     async def __call__(self, command: ListNamespaces, *, caller: Caller) -> Page[Namespace]:
@@ -45,7 +44,7 @@ class NamespaceListing:
             listing=("namespace", str(command.warehouse_id), str(parent_id), caller.principal.key),
             rules=self.rules,
             place=lambda namespace: After(namespace.created_at, namespace.namespace_id),
-            read=lambda after, limit: self.namespaces.children(
+            read=lambda after, limit: self.doors.namespaces.children(
                 command.warehouse_id, parent_id, visible=visible, after=after, limit=limit
             ),
         )

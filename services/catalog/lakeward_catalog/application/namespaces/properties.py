@@ -60,7 +60,7 @@ def shown(namespace: Namespace) -> dict[str, str]:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class PropertiesUpdate:
+class PropertiesUpdates:
     """Changes properties under the row's lock, so that concurrent changes lose nothing."""
 
     doors: Doors

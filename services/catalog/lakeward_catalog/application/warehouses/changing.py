@@ -35,7 +35,7 @@ class RenameWarehouse:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class SetServing:
+class SwitchWarehouse:
     """Let a warehouse serve, or stop it."""
 
     warehouse_id: WarehouseId
@@ -51,7 +51,7 @@ class DeleteWarehouse:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class WarehouseRenaming:
+class WarehouseRenames:
     """Renames active warehouses. A name that one has already is no change, and no event."""
 
     doors: Doors
@@ -80,7 +80,7 @@ class WarehouseRenaming:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class WarehouseServing:
+class WarehouseSwitches:
     """Lets warehouses serve, and stops them. Where it is so already nothing changes."""
 
     doors: Doors
@@ -88,7 +88,7 @@ class WarehouseServing:
     announcer: Announcer
     clock: Clock
 
-    async def __call__(self, command: SetServing, *, caller: Caller) -> None:
+    async def __call__(self, command: SwitchWarehouse, *, caller: Caller) -> None:
         """Let one serve, or stop it.
 
         Raises:
@@ -107,7 +107,7 @@ class WarehouseServing:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class WarehouseDeletion:
+class WarehouseDeletions:
     """Deletes empty warehouses, active or not; then their places are released and their secrets forgotten. Files stay."""
 
     doors: Doors

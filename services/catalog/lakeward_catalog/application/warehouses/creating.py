@@ -22,7 +22,7 @@ from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_project
 from lakeward_catalog.application.payloads import Payload
-from lakeward_catalog.application.ports import Clock, Ids, WarehouseStore
+from lakeward_catalog.application.ports import Clock, Ids
 from lakeward_catalog.application.ports_storage import StorageJudge
 from lakeward_catalog.application.warehouses.places import Places, overlapped
 from lakeward_catalog.application.warehouses.secrets import Secrets
@@ -54,11 +54,10 @@ class CreateWarehouse:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class WarehouseCreation:
+class WarehouseCreations:
     """Makes warehouses, each once what would be vended was proved by real use."""
 
     doors: Doors
-    warehouses: WarehouseStore
     changes: Changes
     judge: StorageJudge
     places: Places
@@ -120,7 +119,7 @@ class WarehouseCreation:
         check_warehouse_name(command.name)
         format_version_policy(command.allowed_format_versions, command.default_format_version)
         check_restorable_for(command.restorable_for)
-        if await self.warehouses.find_by_name(project.project_id, command.name) is not None:
+        if await self.doors.warehouses.find_by_name(project.project_id, command.name) is not None:
             raise name_taken(command.name)
 
     def _made(

@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.ports import WarehouseStore
 from lakeward_catalog.domain.model import Warehouse
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
@@ -25,11 +24,10 @@ class ListWarehouses:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class WarehouseListing:
+class WarehouseListings:
     """Lists warehouses that the caller may see, by name."""
 
     doors: Doors
-    warehouses: WarehouseStore
 
     async def __call__(self, command: ListWarehouses, *, caller: Caller) -> Sequence[Warehouse]:
         """All of them.
@@ -42,4 +40,4 @@ class WarehouseListing:
         visible = await self.doors.shown(scope, ObjectKind.WAREHOUSE, caller=caller)
         wanted = set(command.active) or {True}
         only = None if len(wanted) > 1 else next(iter(wanted))
-        return await self.warehouses.list(project.project_id, active=only, visible=visible)
+        return await self.doors.warehouses.list(project.project_id, active=only, visible=visible)

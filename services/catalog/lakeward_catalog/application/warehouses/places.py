@@ -19,7 +19,7 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.placing import base_of
-from lakeward_catalog.application.ports import Clock, ServerStore, WarehouseStore
+from lakeward_catalog.application.ports import Clock
 from lakeward_catalog.application.ports_storage import PlaceMark, StorageJudge
 from lakeward_catalog.domain.model import ProjectId, Storage, Warehouse, WarehouseId
 from lakeward_locations.location import Location
@@ -40,8 +40,6 @@ class Places:
 
     doors: Doors
     judge: StorageJudge
-    servers: ServerStore
-    warehouses: WarehouseStore
     clock: Clock
 
     @contextlib.asynccontextmanager
@@ -96,7 +94,7 @@ class Places:
     async def _claim(
         self, warehouse_id: WarehouseId, storage: Storage, *, project_id: ProjectId, caller: Caller
     ) -> Claim:
-        installation = (await self.servers.server()).server_id
+        installation = (await self.doors.servers.server()).server_id
         at = self.clock.now()
         ended: list[UUID] = []
         while True:
@@ -108,7 +106,7 @@ class Places:
                 return Claim(at, fresh=claimed.fresh, clock=self.clock)
             if other.warehouse_id is None or other.installation != installation:
                 raise _taken(other, ours=False)
-            known = await self.warehouses.find(other.warehouse_id)
+            known = await self.doors.warehouses.find(other.warehouse_id)
             if known is not None:
                 raise await self.overlap(known, project_id=project_id, caller=caller, mark=other.location)
             if other.claimed_at is None or at - other.claimed_at < LEFT_BEHIND_AFTER or len(ended) == _LOOKS:
@@ -118,7 +116,7 @@ class Places:
     async def _lies_there(self, warehouse_id: WarehouseId, storage: Storage) -> bool:
         """Whether a warehouse's row has, or might have, this place."""
         try:
-            found = await self.warehouses.find(warehouse_id)
+            found = await self.doors.warehouses.find(warehouse_id)
         except Refusal:
             return True
         return found is not None and _place(found.storage) == _place(storage)

@@ -49,7 +49,7 @@ class ReplaceStorage:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class StorageReplacement:
+class StorageReplacements:
     """Replaces the storage of active warehouses. A stored profile is judged again: some depend on the kind of credential."""
 
     doors: Doors
