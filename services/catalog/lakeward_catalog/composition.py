@@ -17,15 +17,14 @@ from lakeward_catalog.application.warehouses.listing import WarehouseListings
 from lakeward_catalog.application.warehouses.places import Places
 from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.application.warehouses.storage import StorageReplacements
+from lakeward_catalog.composition_tabulars import life_cycle
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.namespaces import NamespaceServicer
 from lakeward_catalog.transport.server import ServerServicer
 from lakeward_catalog.transport.signing import SigningServicer
-from lakeward_catalog.transport.table_lifecycle import TableLifecycleMethods, TableLifecycleUseCases
-from lakeward_catalog.transport.tables import TableMetadataMethods, TableUseCases
+from lakeward_catalog.transport.tables import TableServicer
 from lakeward_catalog.transport.views import ViewServicer
 from lakeward_catalog.transport.warehouses import WarehouseServicer
-from lakeward_catalog.wiring.table_lifecycle import table_lifecycle_use_cases
 from lakeward_catalog.wiring.tables import table_use_cases
 from lakeward_catalog.wiring.views import view_use_cases
 from lakeward_protocol.catalog.v1 import (
@@ -39,17 +38,9 @@ from lakeward_protocol.catalog.v1 import (
 from lakeward_servicekit.rpc import Host
 
 
-class TableServicer(TableMetadataMethods, TableLifecycleMethods):
-    """TableService whole."""
-
-    def __init__(self, metadata: TableUseCases, lifecycle: TableLifecycleUseCases) -> None:
-        """Serve the use cases."""
-        TableMetadataMethods.__init__(self, metadata)
-        TableLifecycleMethods.__init__(self, lifecycle)
-
-
 def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
     """Host every service of the catalog."""
+    tabulars = life_cycle(parts)
     host.add(
         server_pb2_grpc.add_ServerServiceServicer_to_server,
         _server(parts, facts),
@@ -64,11 +55,11 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
     )
     host.add(
         tables_pb2_grpc.add_TableServiceServicer_to_server,
-        TableServicer(table_use_cases(parts), table_lifecycle_use_cases(parts)),
+        TableServicer(table_use_cases(parts), tabulars),
     )
     host.add(
         views_pb2_grpc.add_ViewServiceServicer_to_server,
-        ViewServicer(view_use_cases(parts), referenced_by_max=parts.rules.referenced_by_max),
+        ViewServicer(view_use_cases(parts), tabulars, referenced_by_max=parts.rules.referenced_by_max),
     )
     host.add(signing_pb2_grpc.add_SigningServiceServicer_to_server, _signing(parts))
 
