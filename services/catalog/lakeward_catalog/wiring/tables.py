@@ -8,6 +8,7 @@ from lakeward_catalog.application.tables.committing import TableCommits
 from lakeward_catalog.application.tables.creating import create_table
 from lakeward_catalog.application.tables.loading import load_credentials, load_table
 from lakeward_catalog.application.tables.registering import register_table
+from lakeward_catalog.application.tables.reporting import MetricsReports
 from lakeward_catalog.application.tables.transactions import commit_table, commit_transaction
 from lakeward_catalog.application.tables.unstaged import UnstagedCreation
 from lakeward_catalog.parts import Parts
@@ -101,4 +102,5 @@ def table_use_cases(parts: Parts) -> TableUseCases:
             authorizer=parts.authorizer,
             warehouses=parts.warehouses,
         ),
+        report_metrics=MetricsReports(doors=parts.doors),
     )

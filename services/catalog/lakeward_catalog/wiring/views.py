@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from lakeward_catalog.application.dropping import drop_tabular
-from lakeward_catalog.application.listing import list_tabulars
-from lakeward_catalog.application.renaming import rename_tabular
-from lakeward_catalog.application.reports import check_tabular_exists
 from lakeward_catalog.application.views.committing import ViewCommits
 from lakeward_catalog.application.views.creating import create_view
 from lakeward_catalog.application.views.loading import load_view
@@ -30,13 +26,6 @@ def view_use_cases(parts: Parts) -> ViewUseCases:
         ids=parts.ids,
     )
     return ViewUseCases(
-        list=partial(
-            list_tabulars,
-            authorizer=parts.authorizer,
-            namespaces=parts.namespaces,
-            tabulars=parts.tabulars,
-            rules=parts.rules,
-        ),
         create=partial(
             create_view,
             authorizer=parts.authorizer,
@@ -59,7 +48,6 @@ def view_use_cases(parts: Parts) -> ViewUseCases:
             documents=parts.documents,
             access=parts.access,
         ),
-        check_exists=partial(check_tabular_exists, authorizer=parts.authorizer, tabulars=parts.tabulars),
         commit=partial(
             replace_view,
             authorizer=parts.authorizer,
@@ -68,27 +56,5 @@ def view_use_cases(parts: Parts) -> ViewUseCases:
             documents=parts.documents,
             access=parts.access,
             once=parts.once,
-        ),
-        drop=partial(
-            drop_tabular,
-            authorizer=parts.authorizer,
-            warehouses=parts.warehouses,
-            tabulars=parts.tabulars,
-            documents=parts.documents,
-            changes=parts.changes,
-            once=parts.once,
-            announcer=parts.announcer,
-            clock=parts.clock,
-            rules=parts.rules,
-        ),
-        rename=partial(
-            rename_tabular,
-            authorizer=parts.authorizer,
-            warehouses=parts.warehouses,
-            tabulars=parts.tabulars,
-            changes=parts.changes,
-            once=parts.once,
-            announcer=parts.announcer,
-            clock=parts.clock,
         ),
     )
