@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, Self, TypeAlias
 
 from lakeward_protocol.errors.v1 import reason_pb2
 
@@ -74,6 +74,17 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, and the house'
     """
 
     __slots__ = ("message", "metadata", "reason")
+    _classes: ClassVar[dict[object, type[Refusal]]] = {}
+
+    def __init_subclass__(cls, *, reason: ReasonValue | None = None) -> None:
+        """The class of one reason, to be caught by name: whoever makes a refusal for that reason makes one of these."""
+        if reason is not None:
+            Refusal._classes[reason] = cls
+
+    def __new__(cls, *about: object, **_: object) -> Self:
+        """Of the reason's own class, where it has one."""
+        made = Refusal._classes.get(about[0]) if about else None
+        return super().__new__(cls if made is None or not issubclass(made, cls) else made)
 
     def __init__(self, reason: ReasonValue, message: str, **metadata: str) -> None:
         """Refuse for `reason`; see the class."""
@@ -95,6 +106,26 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, and the house'
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (self.reason, self.message, dict(self.metadata))
+
+
+class CommitStateUnknown(Refusal, reason=Reason.REASON_COMMIT_STATE_UNKNOWN):
+    """Whether a change happened is not known."""
+
+
+class MaintenanceMode(Refusal, reason=Reason.REASON_MAINTENANCE):
+    """Nothing is written for now."""
+
+
+class NoSuchTable(Refusal, reason=Reason.REASON_NO_SUCH_TABLE):
+    """A table is absent, or hidden."""
+
+
+class NoSuchSecret(Refusal, reason=Reason.REASON_NO_SUCH_SECRET):
+    """A storage secret is gone."""
+
+
+class SigningOutside(Refusal, reason=Reason.REASON_SIGNING_OUTSIDE):
+    """A storage request lies outside of what may be signed."""
 
 
 def _cut(text: str, limit: int) -> str:

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from lakeward_catalog.domain.bodies import text_of
-from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, Warehouse, WarehouseId
+from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_locations import Location
 from lakeward_servicekit.deflated import join
@@ -73,7 +73,7 @@ async def test_what_was_committed_is_what_is_loaded(stores: Stores) -> None:
     tabular = await stores.with_tabular()
     commit = a_commit(tabular, body=a_body('{"version":2}'))
     async with stores.changes.change() as change:
-        assert not await change.commit_tabulars([commit])
+        assert not await change.tabulars.commit([commit])
     found = await _found(stores, tabular)
     assert found == dataclasses.replace(
         tabular, metadata_id=commit.metadata_id, metadata_location=commit.metadata_location
@@ -85,7 +85,7 @@ async def test_what_was_committed_is_what_is_loaded(stores: Stores) -> None:
 async def test_a_body_that_was_replaced_is_gone(stores: Stores) -> None:
     tabular = await stores.with_tabular()
     async with stores.changes.change() as change:
-        await change.commit_tabulars([a_commit(tabular)])
+        await change.tabulars.commit([a_commit(tabular)])
     with pytest.raises(LookupError):
         await stores.bodies.body(tabular.warehouse_id, tabular.metadata_id, references=False)
 
@@ -96,7 +96,7 @@ async def test_of_two_commits_from_one_metadata_exactly_one_wins(stores: Stores)
 
     async def attempt(index: int) -> bool:
         async with stores.changes.change() as change:
-            return not await change.commit_tabulars([commits[index]])
+            return not await change.tabulars.commit([commits[index]])
 
     won = await asyncio.gather(*(attempt(index) for index in range(8)))
     assert sum(won) == 1
@@ -110,10 +110,10 @@ async def test_commits_to_several_tables_happen_all_or_not_at_all(stores: Stores
     first, second = await stores.with_tabular(namespace), await stores.with_tabular(namespace)
     stale = dataclasses.replace(a_commit(second), expected=MetadataId(uuid4()))
     async with stores.changes.change() as change:
-        assert list(await change.commit_tabulars([a_commit(first), stale])) == [second.incarnation]
+        assert list(await change.tabulars.commit([a_commit(first), stale])) == [second.incarnation]
     assert await _found(stores, first) == first
     async with stores.changes.change() as change:
-        assert not await change.commit_tabulars([a_commit(second), a_commit(first)])
+        assert not await change.tabulars.commit([a_commit(second), a_commit(first)])
     assert (await _found(stores, first)) != first
 
 
@@ -124,7 +124,7 @@ async def test_transactions_over_the_same_tables_in_any_order_all_end(stores: St
     async def attempt(turn: int) -> bool:
         order = tables if turn % 2 else tables[::-1]
         async with stores.changes.change() as change:
-            return not await change.commit_tabulars([a_commit(table) for table in order])
+            return not await change.tabulars.commit([a_commit(table) for table in order])
 
     assert sum(await asyncio.gather(*(attempt(turn) for turn in range(8)))) == 1
 
@@ -132,15 +132,15 @@ async def test_transactions_over_the_same_tables_in_any_order_all_end(stores: St
 async def test_a_dropped_table_takes_no_commit(stores: Stores) -> None:
     tabular = await stores.with_tabular()
     async with stores.changes.change() as change:
-        await change.drop_tabular(tabular, at=NOON, expires_at=NOON + timedelta(days=7))
+        await change.tabulars.drop(tabular, at=NOON, expires_at=NOON + timedelta(days=7))
     async with stores.changes.change() as change:
-        assert list(await change.commit_tabulars([a_commit(tabular)])) == [tabular.incarnation]
+        assert list(await change.tabulars.commit([a_commit(tabular)])) == [tabular.incarnation]
 
 
 async def test_the_first_commit_makes_a_staged_table_live(stores: Stores) -> None:
     tabular = await stores.with_tabular(state=State.STAGED)
     async with stores.changes.change() as change:
-        assert not await change.commit_tabulars([a_commit(tabular)])
+        assert not await change.tabulars.commit([a_commit(tabular)])
     found = await _found(stores, tabular)
     assert found is not None
     assert (found.state, found.expires_at) == (State.LIVE, None)
@@ -154,7 +154,7 @@ async def test_both_forms_of_a_body_come_back_part_by_part(stores: Stores) -> No
     tabular = await stores.with_tabular()
     commit = a_commit(tabular, body=body)
     async with stores.changes.change() as change:
-        await change.commit_tabulars([commit])
+        await change.tabulars.commit([commit])
     whole = await stores.bodies.body(tabular.warehouse_id, commit.metadata_id, references=False)
     assert tuple(whole) == body.everything
     references = await stores.bodies.body(tabular.warehouse_id, commit.metadata_id, references=True)
@@ -172,19 +172,19 @@ async def test_shared_parts_stay_while_a_body_names_them_and_go_with_the_last(st
     tabular = await stores.with_tabular()
     first = a_commit(tabular, body=a_body("{", (old, "old"), "}"))
     async with stores.changes.change() as change:
-        await change.commit_tabulars([first])
+        await change.tabulars.commit([first])
     second = dataclasses.replace(
         a_commit(tabular, body=a_body("{", (old, "old"), (new, "new"), "}")),
         expected=first.metadata_id,
         kept_chunks=frozenset({old}),
     )
     async with stores.changes.change() as change:
-        assert not await change.commit_tabulars([second])
+        assert not await change.tabulars.commit([second])
     assert await _text(stores, tabular, second.metadata_id) == "{oldnew}"
     assert await stores.chunks(tabular) == 2
     third = dataclasses.replace(a_commit(tabular, body=a_body("{}")), expected=second.metadata_id)
     async with stores.changes.change() as change:
-        assert not await change.commit_tabulars([third])
+        assert not await change.tabulars.commit([third])
     assert await stores.chunks(tabular) == 0
 
 
@@ -194,9 +194,9 @@ async def test_equal_shared_parts_of_two_tables_are_each_ones_own(stores: Stores
     first, second = await stores.with_tabular(namespace), await stores.with_tabular(namespace)
     commits = [a_commit(each, body=a_body("{", (shared, "same"), "}")) for each in (first, second)]
     async with stores.changes.change() as change:
-        await change.commit_tabulars(commits)
+        await change.tabulars.commit(commits)
     async with stores.changes.change() as change:
-        await change.delete_tabular(first)
+        await change.tabulars.delete(first)
     assert await _text(stores, second, commits[1].metadata_id) == "{same}"
 
 
@@ -218,15 +218,11 @@ async def test_of_two_creates_of_one_name_exactly_one_wins(stores: Stores) -> No
 
 async def test_a_public_id_is_taken_once_in_a_warehouse_and_free_in_the_next(stores: Stores) -> None:
     tabular = await stores.with_tabular()
-    namespace = await stores.with_namespace(await _warehouse_of(stores, tabular))
+    namespace = await stores.with_namespace(await stores.warehouse_of(tabular))
     with pytest.raises(Refusal) as refused:
         await stores.with_tabular(namespace, tabular_id=tabular.tabular_id)
     assert _reason(refused) == Reason.REASON_TABULAR_EXISTS
     await stores.with_tabular(await stores.with_namespace(), tabular_id=tabular.tabular_id)
-
-
-async def _warehouse_of(stores: Stores, tabular: Tabular) -> Warehouse:
-    return await stores.warehouses.find(tabular.warehouse_id)
 
 
 async def test_a_staged_table_gives_way_to_a_create_of_its_name(stores: Stores) -> None:
@@ -243,7 +239,7 @@ async def test_a_create_and_the_commit_of_the_staged_row_it_would_replace_leave_
 
     async def finish() -> bool:
         async with stores.changes.change() as change:
-            return not await change.commit_tabulars([a_commit(staged)])
+            return not await change.tabulars.commit([a_commit(staged)])
 
     finished, made = await asyncio.gather(finish(), stores.with_tabular(namespace, "t"), return_exceptions=True)
     assert (finished is True) == isinstance(made, Refusal)
@@ -251,7 +247,7 @@ async def test_a_create_and_the_commit_of_the_staged_row_it_would_replace_leave_
 
 async def test_two_tabulars_never_lie_at_one_place(stores: Stores) -> None:
     tabular = await stores.with_tabular()
-    namespace = await stores.with_namespace(await _warehouse_of(stores, tabular))
+    namespace = await stores.with_namespace(await stores.warehouse_of(tabular))
     spelled = tabular.location.replace("s3://", "s3a://")
     with pytest.raises(Refusal) as refused:
         await stores.with_tabular(namespace, location=spelled)
@@ -261,7 +257,7 @@ async def test_two_tabulars_never_lie_at_one_place(stores: Stores) -> None:
 async def test_a_tabular_in_a_namespace_that_went_is_refused(stores: Stores) -> None:
     namespace = await stores.with_namespace()
     async with stores.changes.change() as change:
-        await change.delete_namespace(namespace)
+        await change.namespaces.delete(namespace)
     with pytest.raises(Refusal) as refused:
         await stores.with_tabular(namespace)
     assert _reason(refused) == Reason.REASON_NO_SUCH_NAMESPACE
@@ -270,7 +266,7 @@ async def test_a_tabular_in_a_namespace_that_went_is_refused(stores: Stores) -> 
 async def test_a_dropped_table_frees_its_name_and_keeps_its_place(stores: Stores) -> None:
     tabular = await stores.with_tabular()
     async with stores.changes.change() as change:
-        await change.drop_tabular(tabular, at=NOON, expires_at=NOON + timedelta(days=7))
+        await change.tabulars.drop(tabular, at=NOON, expires_at=NOON + timedelta(days=7))
     assert await _found(stores, tabular) is None
     by_id = await stores.tabulars.by_id(tabular.warehouse_id, tabular.tabular_id)
     assert by_id is not None
@@ -284,7 +280,7 @@ async def test_a_dropped_table_frees_its_name_and_keeps_its_place(stores: Stores
 async def test_a_deleted_table_leaves_nothing(stores: Stores) -> None:
     tabular = await stores.with_tabular()
     async with stores.changes.change() as change:
-        await change.delete_tabular(tabular)
+        await change.tabulars.delete(tabular)
     assert await stores.tabulars.by_id(tabular.warehouse_id, tabular.tabular_id) is None
     with pytest.raises(LookupError):
         await stores.bodies.body(tabular.warehouse_id, tabular.metadata_id, references=False)
@@ -292,10 +288,10 @@ async def test_a_deleted_table_leaves_nothing(stores: Stores) -> None:
 
 async def test_a_rename_moves_the_name_and_nothing_else(stores: Stores) -> None:
     tabular = await stores.with_tabular()
-    warehouse = await stores.warehouses.find(tabular.warehouse_id)
+    warehouse = await stores.warehouse_of(tabular)
     target = await stores.with_namespace(warehouse)
     async with stores.changes.change() as change:
-        await change.rename_tabular(tabular, namespace=target, name="renamed")
+        await change.tabulars.rename(tabular, namespace=target, name="renamed")
     assert await _found(stores, tabular) is None
     ident = TabularIdent(target.ident, "renamed")
     moved = (await stores.tabulars.locate(tabular.warehouse_id, ident)).tabular
@@ -307,7 +303,7 @@ async def test_a_rename_to_a_taken_name_is_refused(stores: Stores) -> None:
     tabular, other = await stores.with_tabular(namespace), await stores.with_tabular(namespace)
     with pytest.raises(Refusal) as refused:
         async with stores.changes.change() as change:
-            await change.rename_tabular(tabular, namespace=namespace, name=other.ident.name.upper())
+            await change.tabulars.rename(tabular, namespace=namespace, name=other.ident.name.upper())
     assert _reason(refused) == Reason.REASON_TABULAR_EXISTS
 
 
@@ -315,7 +311,7 @@ async def test_a_rename_may_change_a_names_case(stores: Stores) -> None:
     namespace = await stores.with_namespace()
     tabular = await stores.with_tabular(namespace, "orders")
     async with stores.changes.change() as change:
-        await change.rename_tabular(tabular, namespace=namespace, name="Orders")
+        await change.tabulars.rename(tabular, namespace=namespace, name="Orders")
     found = await _found(stores, tabular)
     assert found is not None
     assert found.ident.name == "Orders"
@@ -325,40 +321,29 @@ async def test_a_change_of_a_row_that_moved_is_refused(stores: Stores) -> None:
     namespace = await stores.with_namespace()
     tabular = await stores.with_tabular(namespace)
     async with stores.changes.change() as change:
-        await change.rename_tabular(tabular, namespace=namespace, name="renamed")
+        await change.tabulars.rename(tabular, namespace=namespace, name="renamed")
     with pytest.raises(Refusal) as refused:
         async with stores.changes.change() as change:
-            await change.drop_tabular(tabular, at=NOON, expires_at=NOON)
+            await change.tabulars.drop(tabular, at=NOON, expires_at=NOON)
     assert _reason(refused) == Reason.REASON_CONCURRENT_CHANGE
 
 
-@pytest.mark.parametrize(
-    ("kinds", "reason"),
-    [
-        ((Kind.TABLE,), Reason.REASON_NO_SUCH_TABLE),
-        ((Kind.VIEW,), Reason.REASON_NO_SUCH_VIEW),
-        ((Kind.VIEW, Kind.TABLE), Reason.REASON_NO_SUCH_VIEW),
-    ],
-)
-async def test_an_absent_tabular_cannot_be_locked(stores: Stores, kinds: tuple[Kind, ...], reason: int) -> None:
+async def test_an_absent_tabular_is_not_locked(stores: Stores) -> None:
     namespace = await stores.with_namespace()
-    with pytest.raises(Refusal) as refused:
-        async with stores.changes.change() as change:
-            await change.lock_tabular(
-                namespace.warehouse_id, TabularIdent(namespace.ident, "absent"), kinds, states=list(State)
-            )
-    assert _reason(refused) == reason
+    absent = TabularIdent(namespace.ident, "absent")
+    async with stores.changes.change() as change:
+        locked = await change.tabulars.lock(namespace.warehouse_id, absent, list(Kind), states=list(State))
+    assert locked is None
 
 
 async def test_only_the_asked_kind_and_state_is_locked(stores: Stores) -> None:
     tabular = await stores.with_tabular()
     async with stores.changes.change() as change:
-        found = await change.lock_tabular(tabular.warehouse_id, tabular.ident, (Kind.TABLE,), states=(State.LIVE,))
+        found = await change.tabulars.lock(tabular.warehouse_id, tabular.ident, (Kind.TABLE,), states=(State.LIVE,))
         assert found == tabular
     for kinds, states in (((Kind.VIEW,), (State.LIVE,)), ((Kind.TABLE,), (State.STAGED,))):
-        with pytest.raises(Refusal):
-            async with stores.changes.change() as change:
-                await change.lock_tabular(tabular.warehouse_id, tabular.ident, kinds, states=states)
+        async with stores.changes.change() as change:
+            assert await change.tabulars.lock(tabular.warehouse_id, tabular.ident, kinds, states=states) is None
 
 
 @pytest.mark.parametrize(
@@ -375,10 +360,10 @@ async def test_places_overlap_by_whole_segments(stores: Stores, where: str, encl
     tabular = await stores.with_tabular()
     location = Location.parse(where.format(tabular.location, tabular.location.rpartition("/")[0]))
     async with stores.changes.change() as change:
-        await change.lock_locations(tabular.warehouse_id, exclusively=True)
-        found = await change.overlapping(tabular.warehouse_id, location, enclosed_too=enclosed_too)
+        await change.locations.lock(tabular.warehouse_id, exclusively=True)
+        found = await change.locations.overlapping(tabular.warehouse_id, location, enclosed_too=enclosed_too)
         assert found == (tabular if overlaps else None)
-        assert not await change.overlapping(
+        assert not await change.locations.overlapping(
             tabular.warehouse_id, location, enclosed_too=enclosed_too, but_not=tabular.incarnation
         )
 
@@ -403,12 +388,12 @@ async def test_places_that_differ_by_case_alone_are_one_unless_the_store_was_see
     warehouse = await stores.with_warehouse(storage=a_storage(tells_case=tells_case))
     tabular = await stores.with_tabular(await stores.with_namespace(warehouse), location=place)
     async with stores.changes.change() as change:
-        found = await change.overlapping(warehouse.warehouse_id, Location.parse(other), enclosed_too=True)
+        found = await change.locations.overlapping(warehouse.warehouse_id, Location.parse(other), enclosed_too=True)
         assert found == (tabular if overlaps and tells_case is not True else None)
-        await change.delete_tabular(tabular)
-        await change.enqueue(a_purge(tabular))
+        await change.tabulars.delete(tabular)
+        await change.tasks.enqueue(a_purge(tabular))
     async with stores.changes.change() as change:
-        pending = await change.purge_pending(warehouse.warehouse_id, Location.parse(other))
+        pending = await change.locations.purge_pending(warehouse.warehouse_id, Location.parse(other))
         assert pending is (overlaps and tells_case is not True)
 
 
@@ -418,11 +403,11 @@ async def test_a_table_that_moved_is_found_without_regard_to_case_where_it_is_an
     tabular = await stores.with_tabular(location="s3://lake/base/Before")
     moved = Location.parse("s3://lake/base/After")
     async with stores.changes.change() as change:
-        assert not await change.commit_tabulars([dataclasses.replace(a_commit(tabular), location=moved)])
+        assert not await change.tabulars.commit([dataclasses.replace(a_commit(tabular), location=moved)])
     async with stores.changes.change() as change:
         for place, found in (("before", False), ("AFTER", True)):
             location = Location.parse(f"s3://lake/base/{place}")
-            overlapping = await change.overlapping(tabular.warehouse_id, location, enclosed_too=True)
+            overlapping = await change.locations.overlapping(tabular.warehouse_id, location, enclosed_too=True)
             assert (overlapping is not None) is found, place
 
 
@@ -431,12 +416,15 @@ async def test_what_a_proof_learns_of_case_is_kept_with_its_warehouse(stores: St
     tabular = await stores.with_tabular(await stores.with_namespace(warehouse), location="s3://lake/base/abc")
     for tells_case in (True, False):
         async with stores.changes.change() as change:
-            locked = await change.lock_warehouse(warehouse.warehouse_id)
-            await change.update_warehouse(locked, storage=dataclasses.replace(locked.storage, tells_case=tells_case))
+            locked = await change.warehouses.lock(warehouse.warehouse_id)
+            assert locked is not None
+            await change.warehouses.update(locked, storage=dataclasses.replace(locked.storage, tells_case=tells_case))
         async with stores.changes.change() as change:
-            assert (await change.lock_warehouse(warehouse.warehouse_id)).storage.tells_case is tells_case
+            locked = await change.warehouses.lock(warehouse.warehouse_id)
+            assert locked is not None
+            assert locked.storage.tells_case is tells_case
             other = Location.parse("s3://lake/base/ABC")
-            found = await change.overlapping(warehouse.warehouse_id, other, enclosed_too=False)
+            found = await change.locations.overlapping(warehouse.warehouse_id, other, enclosed_too=False)
             assert found == (None if tells_case else tabular)
 
 
@@ -447,16 +435,16 @@ async def test_a_location_longer_than_an_index_entry_is_compared_whole(stores: S
     await stores.with_tabular(namespace, location=f"s3://lake/{segments}/second")
     async with stores.changes.change() as change:
         inner = Location.parse(f"{tabular.location}/data")
-        assert await change.overlapping(tabular.warehouse_id, inner, enclosed_too=False) == tabular
+        assert await change.locations.overlapping(tabular.warehouse_id, inner, enclosed_too=False) == tabular
         beside = Location.parse(f"s3://lake/{segments}/third")
-        assert await change.overlapping(tabular.warehouse_id, beside, enclosed_too=True) is None
+        assert await change.locations.overlapping(tabular.warehouse_id, beside, enclosed_too=True) is None
 
 
 async def test_files_that_wait_to_be_purged_block_what_overlaps_them(stores: Stores) -> None:
     tabular = await stores.with_tabular()
     async with stores.changes.change() as change:
-        await change.delete_tabular(tabular)
-        await change.enqueue(a_purge(tabular))
+        await change.tabulars.delete(tabular)
+        await change.tasks.enqueue(a_purge(tabular))
     async with stores.changes.change() as change:
         for place, pending in (
             (tabular.location, True),
@@ -464,16 +452,16 @@ async def test_files_that_wait_to_be_purged_block_what_overlaps_them(stores: Sto
             (tabular.location.rpartition("/")[0], True),
             (f"{tabular.location}2", False),
         ):
-            assert await change.purge_pending(tabular.warehouse_id, Location.parse(place)) is pending
+            assert await change.locations.purge_pending(tabular.warehouse_id, Location.parse(place)) is pending
 
 
 async def test_queueing_the_same_work_twice_answers_the_first_ones_id(stores: Stores) -> None:
     tabular = await stores.with_tabular()
     async with stores.changes.change() as change:
-        first = await change.enqueue(a_purge(tabular))
-        assert await change.enqueue(a_purge(tabular)) == first
+        first = await change.tasks.enqueue(a_purge(tabular))
+        assert await change.tasks.enqueue(a_purge(tabular)) == first
     async with stores.changes.change() as change:
-        assert await change.enqueue(a_purge(tabular)) == first
+        assert await change.tasks.enqueue(a_purge(tabular)) == first
 
 
 async def test_what_a_refused_change_did_is_undone(stores: Stores) -> None:
@@ -482,9 +470,9 @@ async def test_what_a_refused_change_did_is_undone(stores: Stores) -> None:
 
     async def make_two_of_one_name() -> None:
         async with stores.changes.change() as change:
-            await change.insert_tabular(tabular, a_body())
-            await change.emit(event)
-            await change.insert_tabular(dataclasses.replace(a_tabular(namespace), ident=tabular.ident), a_body())
+            await change.tabulars.insert(tabular, a_body())
+            change.ledger.emit(event)
+            await change.tabulars.insert(dataclasses.replace(a_tabular(namespace), ident=tabular.ident), a_body())
 
     with pytest.raises(Refusal):
         await make_two_of_one_name()
@@ -496,9 +484,9 @@ async def test_events_keep_the_order_in_which_they_were_emitted(stores: Stores) 
     namespace = await stores.with_namespace()
     events = [an_event(namespace.warehouse_id) for _ in range(20)]
     async with stores.changes.change() as change:
-        await change.emit(*events[:3])
-        await change.insert_tabular(a_tabular(namespace), a_body())
-        await change.emit(*events[3:])
+        change.ledger.emit(*events[:3])
+        await change.tabulars.insert(a_tabular(namespace), a_body())
+        change.ledger.emit(*events[3:])
     wanted = [event.event_id for event in events]
     assert [each for each in await stores.told() if each in wanted] == wanted
 

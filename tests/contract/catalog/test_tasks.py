@@ -27,8 +27,8 @@ async def _purge(stores: Stores) -> tuple[Tabular, UUID]:
         await stores.tasks.finish(task, now=NOON, message="", progress=0)
     tabular = await stores.with_tabular()
     async with stores.changes.change() as change:
-        await change.delete_tabular(tabular)
-        return tabular, await change.enqueue(a_purge(tabular))
+        await change.tabulars.delete(tabular)
+        return tabular, await change.tasks.enqueue(a_purge(tabular))
 
 
 async def _claim(stores: Stores, *, at: object = NOON, attempts: int = 5) -> Task | None:
@@ -119,7 +119,7 @@ async def test_a_purge_never_begins_where_a_tabular_lies(stores: Stores, state: 
         expires_at=None if state is State.LIVE else NOON,
     )
     async with stores.changes.change() as change:
-        await change.insert_tabular(again, a_body())
+        await change.tabulars.insert(again, a_body())
     assert await _claim(stores) is None
     assert await stores.state_of(task_id) == "failed"
 
@@ -130,4 +130,4 @@ async def test_a_task_that_is_done_or_failed_makes_room_for_the_next(stores: Sto
     assert task is not None
     await stores.tasks.fail(task, now=NOON, message="no", progress=0, retry_at=None)
     async with stores.changes.change() as change:
-        assert await change.enqueue(a_purge(tabular)) != first
+        assert await change.tasks.enqueue(a_purge(tabular)) != first

@@ -48,8 +48,8 @@ async def _changes(line: Line, postgres_url: str) -> AsyncIterator[PostgresChang
 
 async def _create(changes: PostgresChanges, tabular: Tabular) -> None:
     async with changes.change() as change:
-        await change.insert_tabular(tabular, a_body())
-        await change.emit(an_event(tabular.warehouse_id))
+        await change.tabulars.insert(tabular, a_body())
+        change.ledger.emit(an_event(tabular.warehouse_id))
 
 
 async def _measured(line: Line, postgres_url: str, namespace: Namespace) -> dict[Direction, Passed]:
@@ -95,7 +95,7 @@ async def test_a_commit_that_is_cancelled_ends_first(stores: PostgresStores, lin
 
         async def create() -> None:
             async with changes.change() as change:
-                await change.insert_tabular(tabular, a_body())
+                await change.tabulars.insert(tabular, a_body())
                 line.pause()
                 sent.set()
 
@@ -120,7 +120,7 @@ async def test_a_change_that_is_cancelled_before_its_commit_leaves_nothing(
 
         async def create() -> None:
             async with changes.change() as change:
-                await change.insert_tabular(tabular, a_body())
+                await change.tabulars.insert(tabular, a_body())
                 inserted.set()
                 await asyncio.Event().wait()
 
@@ -138,7 +138,7 @@ async def test_reading_an_unknown_outcome_waits_for_the_commit_that_is_under_way
     tabular = await stores.with_tabular()
     commit = a_commit(tabular)
     async with stores.changes.change() as change:
-        await change.commit_tabulars([commit])
+        await change.tabulars.commit([commit])
         asking = asyncio.create_task(stores.changes.current_metadata(tabular.warehouse_id, tabular.incarnation))
         await _until_one_waits(stores.pool)
         assert not asking.done()
@@ -148,7 +148,7 @@ async def test_reading_an_unknown_outcome_waits_for_the_commit_that_is_under_way
 async def test_reading_an_unknown_outcome_waits_for_the_create_that_is_under_way(stores: PostgresStores) -> None:
     tabular = a_tabular(await stores.with_namespace())
     async with stores.changes.change() as change:
-        await change.insert_tabular(tabular, a_body())
+        await change.tabulars.insert(tabular, a_body())
         asking = asyncio.create_task(stores.changes.current_metadata(tabular.warehouse_id, tabular.incarnation))
         await _until_one_waits(stores.pool)
         assert not asking.done()

@@ -10,7 +10,7 @@ import pytest
 
 from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
 from lakeward_catalog.application.sweeping import Retention, sweep_once
-from lakeward_catalog.application.workers import Progress, Terms, work
+from lakeward_catalog.application.workers import Handler, Progress, Terms, Worker
 from lakeward_catalog.domain.model import Incarnation, State, Tabular, TabularId
 from lakeward_catalog.domain.tasks import Queue, Task
 from lakeward_locations import Location
@@ -27,8 +27,8 @@ TERMS = Terms(silence=timedelta(minutes=5), first_retry=timedelta(0), last_retry
 async def _queued(stores: PostgresStores) -> Tabular:
     tabular = await stores.with_tabular()
     async with stores.changes.change() as change:
-        await change.delete_tabular(tabular)
-        await change.enqueue(a_purge(tabular))
+        await change.tabulars.delete(tabular)
+        await change.tasks.enqueue(a_purge(tabular))
     return tabular
 
 
@@ -39,8 +39,8 @@ async def test_a_sweep_takes_what_has_expired_and_nothing_else(stores: PostgresS
     finished = await stores.with_tabular(state=State.STAGED, expires_at=NOON)
     key, fresh_key = a_scope(), a_scope()
     async with stores.changes.change() as change:
-        await change.drop_tabular(dropped, at=NOON, expires_at=NOON)
-        await change.commit_tabulars([a_commit(finished)])
+        await change.tabulars.drop(dropped, at=NOON, expires_at=NOON)
+        await change.tabulars.commit([a_commit(finished)])
     for scope, until in ((key, NOON), (fresh_key, NOON + timedelta(seconds=1))):
         await stores.idempotency.keep_refusal(scope, a_record(), until=until)
     await sweep_once(leftovers=PostgresLeftovers(pool), clock=stores.clock, retention=Retention(rows=1))
@@ -55,7 +55,7 @@ async def test_a_sweep_takes_what_has_expired_and_nothing_else(stores: PostgresS
 async def test_a_staged_row_that_is_being_committed_is_not_swept(stores: PostgresStores, pool: Pool) -> None:
     staged = await stores.with_tabular(state=State.STAGED, expires_at=NOON)
     async with stores.changes.change() as change:
-        assert not await change.commit_tabulars([a_commit(staged)])
+        assert not await change.tabulars.commit([a_commit(staged)])
         await sweep_once(leftovers=PostgresLeftovers(pool), clock=stores.clock, retention=Retention())
     found = await stores.tabulars.by_id(staged.warehouse_id, staged.tabular_id)
     assert found is not None
@@ -70,10 +70,10 @@ async def test_a_purge_and_a_register_of_its_place_never_both_go_ahead(stores: P
 
     async def register() -> bool:
         async with stores.changes.change() as change:
-            await change.lock_locations(gone.warehouse_id, exclusively=True)
-            if await change.purge_pending(gone.warehouse_id, location):
+            await change.locations.lock(gone.warehouse_id, exclusively=True)
+            if await change.locations.purge_pending(gone.warehouse_id, location):
                 return False
-            await change.insert_tabular(again, a_body())
+            await change.tabulars.insert(again, a_body())
         return True
 
     async def claim() -> bool:
@@ -84,7 +84,7 @@ async def test_a_purge_and_a_register_of_its_place_never_both_go_ahead(stores: P
     outcomes = await asyncio.gather(*(pair if turn % 2 else pair[::-1]))
     assert sum(outcomes) >= 1
     async with stores.changes.change() as change:
-        there = await change.overlapping(gone.warehouse_id, location, enclosed_too=True)
+        there = await change.locations.overlapping(gone.warehouse_id, location, enclosed_too=True)
     # a register that went ahead came before the claim was made, or after the purge was over
     assert there is None or there.incarnation == again.incarnation
 
@@ -103,18 +103,9 @@ async def test_a_worker_that_was_killed_is_followed_by_another_that_finishes(sto
         done.append(task)
         return "Purged tabular data"
 
-    def start(handle: object, bell: QuietBell) -> asyncio.Task[None]:
-        return asyncio.create_task(
-            work(
-                Queue.TABULAR_PURGE,
-                tasks=stores.tasks,
-                handle=handle,  # type: ignore[arg-type]  # one of the two above
-                clock=stores.clock,
-                bell=bell,
-                jitter=lambda: 0.0,
-                terms=TERMS,
-            )
-        )
+    def start(handle: Handler, bell: QuietBell) -> asyncio.Task[None]:
+        worker = Worker(Queue.TABULAR_PURGE, stores.tasks, handle, stores.clock, bell, lambda: 0.0, TERMS)
+        return asyncio.create_task(worker.work())
 
     done: list[Task] = []
     killed = start(hangs, QuietBell(1))

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lakeward_catalog.adapters.postgres import ledger
 from lakeward_catalog.adapters.postgres.bell import PostgresBell
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.event_log import PostgresEventLog, PostgresOutbox
+from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
 from lakeward_catalog.adapters.postgres.shared import EVENT_SLOTS
 from lakeward_catalog.application.relay import SEQUENCER
 from lakeward_catalog.domain.events import Event
@@ -23,7 +23,7 @@ from lakeward_servicekit.leases import Lease
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.event_stores import postgres_events
-from tests.support.catalog.values import NOON, FreshIds, HeldClock, an_event, uuid7
+from tests.support.catalog.values import FreshIds, HeldClock, an_event, uuid7
 
 pytestmark = pytest.mark.integration
 
@@ -55,7 +55,9 @@ class _Writer:
                 self.connection = await self.pool.raw.acquire()
                 await self.connection.execute("begin")
             event = an_event(self.stream, kind=self.name)
-            await ledger.write(self.connection, events=[event], record=None, now=NOON)
+            ledger = PostgresLedger(self.connection, clock=HeldClock())
+            ledger.emit(event)
+            await ledger.flush()
             self.written.append(event)
         elif self.connection is not None:
             await self.connection.execute("commit" if what == "commit" else "rollback")
@@ -136,7 +138,7 @@ async def test_days_that_are_over_are_forgotten_and_the_others_kept(pool: Pool) 
 
 
 async def test_a_change_that_wrote_events_rings_in_other_processes(pool: Pool, postgres_url: str) -> None:
-    from pydantic import SecretStr
+    from lakeward_servicekit.secrecy import SecretStr
 
     here, there = PostgresBell(pool, channel="catalog"), PostgresBell(pool, channel="catalog")
     async with here.listening(SecretStr(postgres_url)), there.listening(SecretStr(postgres_url)):
@@ -144,7 +146,7 @@ async def test_a_change_that_wrote_events_rings_in_other_processes(pool: Pool, p
             await there.wait(timedelta(minutes=1))  # it rings once when it begins to listen
             changes = PostgresChanges(pool, clock=HeldClock(), ids=FreshIds(), told=here.ring)
             async with changes.change() as change:
-                await change.emit(an_event(uuid7().hex))
+                change.ledger.emit(an_event(uuid7().hex))
             await there.wait(timedelta(minutes=1))
 
 
@@ -152,5 +154,5 @@ async def test_a_change_without_events_rings_for_nobody(pool: Pool) -> None:
     rung: list[int] = []
     changes = PostgresChanges(pool, clock=HeldClock(), ids=FreshIds(), told=lambda: rung.append(1))
     async with changes.change() as change:
-        await change.lock_storage_place("somewhere")
+        await change.warehouses.lock_place("somewhere")
     assert rung == []

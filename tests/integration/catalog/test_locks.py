@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from lakeward_catalog.application.ports import Change
+from lakeward_catalog.application.changes import Change
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.stores import PostgresStores
@@ -45,17 +45,17 @@ async def test_locations_are_held_shared_or_alone(
 ) -> None:
     warehouse = await stores.with_warehouse()
     async with stores.changes.change() as change:
-        await change.lock_locations(warehouse.warehouse_id, exclusively=first)
-        other = _start(stores, lambda it: it.lock_locations(warehouse.warehouse_id, exclusively=second))
+        await change.locations.lock(warehouse.warehouse_id, exclusively=first)
+        other = _start(stores, lambda it: it.locations.lock(warehouse.warehouse_id, exclusively=second))
         assert await _waits(stores.pool, other) is waits
     await other
 
 
 async def test_a_storage_place_is_held_alone(stores: PostgresStores) -> None:
     async with stores.changes.change() as change:
-        await change.lock_storage_place("s3://lake")
-        await _start(stores, lambda it: it.lock_storage_place("s3://other"))
-        other = _start(stores, lambda it: it.lock_storage_place("s3://lake"))
+        await change.warehouses.lock_place("s3://lake")
+        await _start(stores, lambda it: it.warehouses.lock_place("s3://other"))
+        other = _start(stores, lambda it: it.warehouses.lock_place("s3://lake"))
         assert await _waits(stores.pool, other)
     await other
 
@@ -64,9 +64,9 @@ async def test_a_namespace_that_is_used_can_not_go_and_may_be_used_by_many(store
     namespace = await stores.with_namespace()
     key = (namespace.warehouse_id, namespace.ident)
     async with stores.changes.change() as change:
-        await change.lock_namespace(*key, exclusively=False)
-        await _start(stores, lambda it: it.lock_namespace(*key, exclusively=False))
-        other = _start(stores, lambda it: it.lock_namespace(*key, exclusively=True))
+        await change.namespaces.lock(*key, exclusively=False)
+        await _start(stores, lambda it: it.namespaces.lock(*key, exclusively=False))
+        other = _start(stores, lambda it: it.namespaces.lock(*key, exclusively=True))
         assert await _waits(stores.pool, other)
     await other
 
@@ -75,12 +75,12 @@ async def test_a_table_that_is_being_made_is_among_the_contents_or_refused(store
     namespace = await stores.with_namespace()
     tabular = a_tabular(namespace)
     async with stores.changes.change() as change:
-        await change.lock_namespace(namespace.warehouse_id, namespace.ident, exclusively=True)
-        contents = await change.contents(namespace.warehouse_id, namespace.namespace_id)
-        making = _start(stores, lambda it: it.insert_tabular(tabular, a_body()))
+        await change.namespaces.lock(namespace.warehouse_id, namespace.ident, exclusively=True)
+        contents = await change.namespaces.contents(namespace.warehouse_id, namespace.namespace_id)
+        making = _start(stores, lambda it: it.tabulars.insert(tabular, a_body()))
         assert await _waits(stores.pool, making)
         assert contents.tabulars == ()
-        await change.delete_namespace(namespace)
+        await change.namespaces.delete(namespace)
     with pytest.raises(Refusal) as refused:
         await making
     assert refused.value.reason == Reason.REASON_NO_SUCH_NAMESPACE
@@ -88,14 +88,14 @@ async def test_a_table_that_is_being_made_is_among_the_contents_or_refused(store
 
 async def test_contents_wait_for_what_is_being_made_at_any_depth_and_hold_it(stores: PostgresStores) -> None:
     top = await stores.with_namespace(None, "top")
-    warehouse = await stores.warehouses.find(top.warehouse_id)
+    warehouse = await stores.warehouse_of(top)
     child = await stores.with_namespace(warehouse, "child", parent=top)
     grandchild = a_namespace(warehouse, "grandchild", parent=child)
     tabular = a_tabular(grandchild)
     async with stores.changes.change() as change:
-        await change.insert_namespace(grandchild)
-        await change.insert_tabular(tabular, a_body())
-        looking = _start(stores, lambda it: it.contents(top.warehouse_id, top.namespace_id))
+        await change.namespaces.insert(grandchild)
+        await change.tabulars.insert(tabular, a_body())
+        looking = _start(stores, lambda it: it.namespaces.contents(top.warehouse_id, top.namespace_id))
         assert await _waits(stores.pool, looking)
     contents = await looking
     assert contents.namespaces == (child, grandchild)  # type: ignore[attr-defined]  # Contents
@@ -105,6 +105,6 @@ async def test_contents_wait_for_what_is_being_made_at_any_depth_and_hold_it(sto
 async def test_a_warehouse_that_is_changed_still_takes_namespaces(stores: PostgresStores) -> None:
     warehouse = await stores.with_warehouse()
     async with stores.changes.change() as change:
-        await change.lock_warehouse(warehouse.warehouse_id)
+        await change.warehouses.lock(warehouse.warehouse_id)
         async with asyncio.timeout(20):
             await stores.with_namespace(warehouse)

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import asyncpg
 import pytest
-from pydantic import SecretStr
 
-from lakeward_catalog.adapters.postgres import schema, shared, tabular_changes, warehouses
+from lakeward_catalog.adapters.postgres import schema, shared, warehouses
+from lakeward_catalog.adapters.postgres.location_changes import PostgresLocationChanges
 from lakeward_catalog.adapters.postgres.migrations import versions
 from lakeward_catalog.adapters.postgres.rows import warehouse_of
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_locations import Location
 from lakeward_servicekit.postgres.migrating import differences, migrate
+from lakeward_servicekit.secrecy import SecretStr
 from tests.support.catalog.stores import MIGRATIONS, SCHEMA
 from tests.support.catalog.values import uuid7
 
@@ -78,9 +79,12 @@ async def test_old_places_are_found_without_regard_to_case_and_their_warehouses_
         assert {(row[0], row[1]) for row in folded} == {(place.key, place.folded_key) for place in places}
         during = Location.parse("s3://lake/base/Late")  # by a process of the older release, which goes on meanwhile
         await connection.execute(_TABULAR, warehouse, uuid7(), namespace, str(during), during.key, "late")
-        kept = warehouse_of(await connection.fetchrow(warehouses.FIND, warehouse))
+        found = await connection.fetchrow(warehouses.FIND, warehouse)
+        assert found is not None
+        kept = warehouse_of(found)
         assert (kept.storage.tells_case, kept.storage.folds) == (None, True)
         here = WarehouseId(warehouse)
+        locations = PostgresLocationChanges(connection)
         for text in (
             "s3://lake/base/abc%3f",
             "s3://lake/base/CAF\u00e9",
@@ -89,9 +93,8 @@ async def test_old_places_are_found_without_regard_to_case_and_their_warehouses_
             "s3://lake/base/LATE",
         ):
             location = Location.parse(text)
-            found = await tabular_changes.overlapping(connection, here, location, enclosed_too=True, but_not=None)
-            assert found is not None, text
-        assert await tabular_changes.purge_pending(connection, here, Location.parse("s3://lake/base/purg\u00e9d/x"))
+            assert await locations.overlapping(here, location, enclosed_too=True) is not None, text
+        assert await locations.purge_pending(here, Location.parse("s3://lake/base/purg\u00e9d/x"))
     finally:
         await connection.close()
     found_differences = await differences(SecretStr(old), schema=SCHEMA, metadata=schema.metadata)

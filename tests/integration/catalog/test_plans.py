@@ -15,12 +15,13 @@ from lakeward_catalog.adapters.postgres import (
     containers,
     event_log,
     idempotency,
-    ledger,
+    location_changes,
     namespace_changes,
     namespaces,
     sweeps,
     tabular_changes,
     tabulars,
+    task_changes,
     tasks,
 )
 from lakeward_catalog.adapters.postgres.bodies import BodyRow
@@ -81,9 +82,9 @@ async def filled(pool: Pool, stores: PostgresStores) -> Tabular:
         for index in range(NAMESPACES):
             parent = made[index % 10] if index >= 10 else None
             made.append(a_namespace(warehouse, f"ns{index}", parent=parent))
-            await change.insert_namespace(made[-1])
+            await change.namespaces.insert(made[-1])
         tabular = a_tabular(made[0], "mine")
-        await change.insert_tabular(tabular, a_body())
+        await change.tabulars.insert(tabular, a_body())
     async with pool.changing() as connection:
         ids = [namespace.namespace_id for namespace in made[:20]]
         await connection.execute(_FILL, warehouse.warehouse_id, TABLES, ids)
@@ -167,20 +168,20 @@ def _statements(tabular: Tabular) -> dict[str, tuple[str, tuple[object, ...], se
             {"namespace_path", "tabular_name"},
         ),
         "overlapping": (
-            tabular_changes.OVERLAPPING,
+            location_changes.OVERLAPPING,
             (here, *at_or_above(location), None),
             {"tabular_location"},
         ),
-        "enclosed": (tabular_changes.ENCLOSED, (here, *at_or_inside(location), None), {"tabular_location"}),
+        "enclosed": (location_changes.ENCLOSED, (here, *at_or_inside(location), None), {"tabular_location"}),
         "purge pending": (
-            tabular_changes.PURGE_PENDING,
+            location_changes.PURGE_PENDING,
             (here, *at_or_above(location), *at_or_inside(location)),
             {"task_purged_location"},
         ),
         "namespace lock": (namespace_changes.LOCK_SHARED, (here, path_key), {"namespace_path"}),
         "subtree lock": (namespace_changes.LOCK_SUBTREE, (here, namespace_id), {"namespace_path"}),
         "key": (idempotency.FIND, (str(here), "p", incarnation, NOON), {"idempotency_pkey"}),
-        "queued": (ledger.QUEUED, (here, "tabular_purge", incarnation), {"task_one_active"}),
+        "queued": (task_changes.QUEUED, (here, "tabular_purge", incarnation), {"task_one_active"}),
         "claim": (tasks.CLAIM, ("tabular_purge", NOON), {"task_due"}),
         "replay": (event_log.READ, ("s1", 0, 100), {"event_log_00_pkey"}),
         "move": (event_log.MOVE, (100,), {"outbox_pkey"}),

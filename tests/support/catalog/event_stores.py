@@ -6,15 +6,15 @@ import dataclasses
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from lakeward_catalog.adapters.postgres import ledger
 from lakeward_catalog.adapters.postgres.event_log import PostgresEventLog, PostgresOutbox
+from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
 from lakeward_catalog.application.relay import EventLog, Outbox
 from lakeward_catalog.domain.events import Event
 from lakeward_servicekit.leases import Lease
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.memory_events import MemoryEvents
-from tests.support.catalog.values import NOON, uuid7
+from tests.support.catalog.values import HeldClock, uuid7
 
 _RUN_OUT = "update lease set expires_at = clock_timestamp() where name = $1"
 
@@ -42,7 +42,9 @@ def postgres_events(pool: Pool) -> EventStores:
 
     async def write(*events: Event) -> None:
         async with pool.transaction() as connection:
-            await ledger.write(connection, events=events, record=None, now=NOON)
+            ledger = PostgresLedger(connection, clock=HeldClock())
+            ledger.emit(*events)
+            await ledger.flush()
 
     async def lease(name: str) -> Lease:
         await pool.execute(_RUN_OUT, name)

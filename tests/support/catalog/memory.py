@@ -17,18 +17,8 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from lakeward_catalog.application.ports import (
-    After,
-    Change,
-    Clock,
-    Contents,
-    Ids,
-    Located,
-    Remembered,
-    Scope,
-    TabularCommit,
-    Visibility,
-)
+from lakeward_catalog.application.changes import Change, Contents, TabularCommit
+from lakeward_catalog.application.ports import After, Clock, Ids, KeyPlace, Located, Remembered, Visibility
 from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (
@@ -53,7 +43,8 @@ from lakeward_catalog.domain.wording import (
     name_taken_meanwhile,
     namespace_exists,
     no_such_namespace,
-    no_such_tabular,
+    no_such_project,
+    no_such_warehouse,
     uuid_taken,
 )
 from lakeward_locations import Location
@@ -82,7 +73,7 @@ class Rows:
     namespaces: dict[tuple[UUID, UUID], Namespace] = dataclasses.field(default_factory=dict)
     tabulars: dict[tuple[UUID, UUID], Tabular] = dataclasses.field(default_factory=dict)
     bodies: dict[tuple[UUID, UUID], Body] = dataclasses.field(default_factory=dict)
-    keys: dict[Scope, tuple[Remembered, datetime]] = dataclasses.field(default_factory=dict)
+    keys: dict[KeyPlace, tuple[Remembered, datetime]] = dataclasses.field(default_factory=dict)
     events: list[Event] = dataclasses.field(default_factory=list)
     tasks: dict[UUID, NewTask] = dataclasses.field(default_factory=dict)
 
@@ -139,25 +130,22 @@ class MemoryServers:
     async def server(self) -> Server:
         return self._catalog.rows.server
 
-    async def project(self, project_id: ProjectId) -> Project:
-        found = self._catalog.rows.projects.get(project_id)
-        if found is None:
-            raise _no_such_project(project_id)
-        return found
+    async def project(self, project_id: ProjectId) -> Project | None:
+        return self._catalog.rows.projects.get(project_id)
 
 
 class MemoryWarehouses:
     def __init__(self, catalog: MemoryCatalog) -> None:
         self._catalog = catalog
 
-    async def find(self, warehouse_id: WarehouseId) -> Warehouse:
-        return _warehouse(self._catalog.rows, warehouse_id)
+    async def find(self, warehouse_id: WarehouseId) -> Warehouse | None:
+        return self._catalog.rows.warehouses.get(warehouse_id)
 
-    async def find_by_name(self, project_id: ProjectId, name: str) -> Warehouse:
+    async def find_by_name(self, project_id: ProjectId, name: str) -> Warehouse | None:
         for warehouse in self._catalog.rows.warehouses.values():
             if warehouse.project_id == project_id and name_key(warehouse.name) == name_key(name):
                 return warehouse
-        raise _no_such_warehouse(name)
+        return None
 
     async def list(self, project_id: ProjectId, *, active: bool | None, visible: Visibility) -> Sequence[Warehouse]:
         shown = visible.containers | visible.objects
@@ -258,11 +246,11 @@ class MemoryIdempotency:
     def __init__(self, catalog: MemoryCatalog) -> None:
         self._catalog = catalog
 
-    async def find(self, scope: Scope, *, now: datetime) -> Remembered | None:
+    async def find(self, scope: KeyPlace, *, now: datetime) -> Remembered | None:
         remembered, until = self._catalog.rows.keys.get(scope, (None, now))
         return remembered if until > now else None
 
-    async def keep_refusal(self, scope: Scope, remembered: Remembered, *, until: datetime) -> None:
+    async def keep_refusal(self, scope: KeyPlace, remembered: Remembered, *, until: datetime) -> None:
         self._catalog.rows.keys.setdefault(scope, (remembered, until))
 
 
@@ -276,7 +264,7 @@ class MemoryChanges:
         async with self._turn:
             change = MemoryChange(self._catalog)
             yield change
-            change.flush()
+            change.ledger.flush()
             fate, self._catalog.next_commit = self._catalog.next_commit, None
             if fate is Fate.AWAY:
                 raise Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "the database is away")
@@ -290,37 +278,9 @@ class MemoryChanges:
         return None if found is None else found.metadata_id
 
 
-class MemoryChange:
-    def __init__(self, catalog: MemoryCatalog) -> None:
-        self.rows = catalog.rows.copy()
-        self._clock = catalog.clock
-        self._ids = catalog.ids
-        self._record: tuple[Scope, Remembered, datetime] | None = None
-
-    def flush(self) -> None:
-        if self._record is not None:
-            scope, remembered, until = self._record
-            if scope in self.rows.keys and self.rows.keys[scope][1] > self._clock.now():
-                raise Refusal(Reason.REASON_REQUEST_IN_PROGRESS, "another came first", key=str(scope.key))
-            self.rows.keys[scope] = (remembered, until)
-
-    async def emit(self, *events: Event) -> None:
-        self.rows.events.extend(events)
-
-    async def enqueue(self, task: NewTask) -> UUID:
-        for task_id, queued in self.rows.tasks.items():
-            if (queued.queue, queued.warehouse_id, queued.incarnation) == (
-                task.queue,
-                task.warehouse_id,
-                task.incarnation,
-            ):
-                return task_id
-        task_id = self._ids.uuid7()
-        self.rows.tasks[task_id] = task
-        return task_id
-
-    async def remember(self, scope: Scope, remembered: Remembered, *, until: datetime) -> None:
-        self._record = (scope, remembered, until)
+class _Server:
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
 
     async def bootstrap(self, *, default_project: Project | None) -> bool:
         if self.rows.server.bootstrapped:
@@ -330,23 +290,29 @@ class MemoryChange:
             self.rows.projects.setdefault(default_project.project_id, default_project)
         return True
 
-    async def lock_storage_place(self, place: str) -> None:
+
+class _Warehouses:
+    def __init__(self, rows: Rows, clock: Clock) -> None:
+        self.rows = rows
+        self._clock = clock
+
+    async def lock_place(self, place: str) -> None:
         """Transactions run one after another."""
 
-    async def warehouses_at(self, place: str) -> Sequence[Warehouse]:
+    async def at(self, place: str) -> Sequence[Warehouse]:
         found = [each for each in self.rows.warehouses.values() if each.storage.place == place]
         return sorted(found, key=lambda each: each.warehouse_id)
 
-    async def insert_warehouse(self, warehouse: Warehouse) -> None:
+    async def insert(self, warehouse: Warehouse) -> None:
         if warehouse.project_id not in self.rows.projects:
-            raise _no_such_project(warehouse.project_id)
-        self._check_warehouse_name(warehouse, warehouse.name)
+            raise no_such_project(warehouse.project_id)
+        self._check_name(warehouse, warehouse.name)
         self.rows.warehouses[warehouse.warehouse_id] = warehouse
 
-    async def lock_warehouse(self, warehouse_id: WarehouseId) -> Warehouse:
-        return _warehouse(self.rows, warehouse_id)
+    async def lock(self, warehouse_id: WarehouseId) -> Warehouse | None:
+        return self.rows.warehouses.get(warehouse_id)
 
-    async def update_warehouse(
+    async def update(
         self,
         warehouse: Warehouse,
         *,
@@ -358,7 +324,7 @@ class MemoryChange:
         if stored is None or stored.row_version != warehouse.row_version:
             raise Refusal(Reason.REASON_CONCURRENT_CHANGE, "changed meanwhile", object=f"warehouse {warehouse.name}")
         if name is not None:
-            self._check_warehouse_name(warehouse, name)
+            self._check_name(warehouse, name)
         changed = dataclasses.replace(
             stored,
             name=stored.name if name is None else name,
@@ -370,7 +336,7 @@ class MemoryChange:
         self.rows.warehouses[warehouse.warehouse_id] = changed
         return changed
 
-    def _check_warehouse_name(self, warehouse: Warehouse, name: str) -> None:
+    def _check_name(self, warehouse: Warehouse, name: str) -> None:
         for other in self.rows.warehouses.values():
             if other.warehouse_id != warehouse.warehouse_id and (other.project_id, name_key(other.name)) == (
                 warehouse.project_id,
@@ -378,22 +344,25 @@ class MemoryChange:
             ):
                 raise Refusal(Reason.REASON_WAREHOUSE_EXISTS, "the name is taken", warehouse=name)
 
-    async def delete_warehouse(self, warehouse_id: WarehouseId) -> None:
+    async def delete(self, warehouse_id: WarehouseId) -> None:
         inside = any(key[0] == warehouse_id for key in self.rows.namespaces)
         if inside or any(task.warehouse_id == warehouse_id for task in self.rows.tasks.values()):
             raise Refusal(Reason.REASON_WAREHOUSE_NOT_EMPTY, "not empty", warehouse=str(warehouse_id))
         self.rows.warehouses.pop(warehouse_id, None)
 
-    async def lock_namespace(self, warehouse_id: WarehouseId, ident: NamespaceIdent, *, exclusively: bool) -> Namespace:
-        del exclusively  # transactions run one after another
-        found = self.rows.namespace_at(warehouse_id, ident.key)
-        if found is None:
-            raise no_such_namespace(ident)
-        return found
 
-    async def insert_namespace(self, namespace: Namespace) -> None:
+class _Namespaces:
+    def __init__(self, rows: Rows, tabulars: _Tabulars) -> None:
+        self.rows = rows
+        self._tabulars = tabulars
+
+    async def lock(self, warehouse_id: WarehouseId, ident: NamespaceIdent, *, exclusively: bool) -> Namespace | None:
+        del exclusively  # transactions run one after another
+        return self.rows.namespace_at(warehouse_id, ident.key)
+
+    async def insert(self, namespace: Namespace) -> None:
         if namespace.warehouse_id not in self.rows.warehouses:
-            raise _no_such_warehouse(str(namespace.warehouse_id))
+            raise no_such_warehouse(namespace.warehouse_id)
         if self.rows.namespace_at(namespace.warehouse_id, namespace.ident.key) is not None:
             raise namespace_exists(namespace.ident)
         if (
@@ -403,7 +372,7 @@ class MemoryChange:
             raise no_such_namespace(namespace.ident.parent)
         self.rows.namespaces[namespace.warehouse_id, namespace.namespace_id] = namespace
 
-    async def set_namespace_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
+    async def set_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
         key = (namespace.warehouse_id, namespace.namespace_id)
         stored = self.rows.namespaces[key]
         self.rows.namespaces[key] = dataclasses.replace(
@@ -418,14 +387,19 @@ class MemoryChange:
         found = sorted((each for each in tabulars if each.namespace_id in inside), key=lambda each: each.incarnation)
         return Contents(tuple(namespaces), tuple(found))
 
-    async def delete_namespace(self, namespace: Namespace) -> None:
+    async def delete(self, namespace: Namespace) -> None:
         contents = await self.contents(namespace.warehouse_id, namespace.namespace_id)
         for tabular in contents.tabulars:
-            await self.delete_tabular(tabular)
+            await self._tabulars.delete(tabular)
         for gone in (namespace, *contents.namespaces):
             del self.rows.namespaces[gone.warehouse_id, gone.namespace_id]
 
-    async def lock_locations(self, warehouse_id: WarehouseId, *, exclusively: bool) -> None:
+
+class _Locations:
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    async def lock(self, warehouse_id: WarehouseId, *, exclusively: bool) -> None:
         """Transactions run one after another."""
 
     async def overlapping(
@@ -447,7 +421,12 @@ class MemoryChange:
             for task in purges
         )
 
-    async def insert_tabular(self, tabular: Tabular, body: Body) -> None:
+
+class _Tabulars:
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    async def insert(self, tabular: Tabular, body: Body) -> None:
         if (tabular.warehouse_id, tabular.namespace_id) not in self.rows.namespaces:
             raise no_such_namespace(tabular.ident.namespace)
         await self._make_way(tabular, tabular.ident)
@@ -468,11 +447,11 @@ class MemoryChange:
             return
         if other.state is not State.STAGED:
             raise name_taken_meanwhile(ident)
-        await self.delete_tabular(other)
+        await self.delete(other)
 
-    async def lock_tabular(
+    async def lock(
         self, warehouse_id: WarehouseId, ident: TabularIdent, kinds: Collection[Kind], *, states: Collection[State]
-    ) -> Tabular:
+    ) -> Tabular | None:
         namespace = self.rows.namespace_at(warehouse_id, ident.namespace.key)
         found = [
             each
@@ -483,14 +462,12 @@ class MemoryChange:
             and each.kind in kinds
             and each.state in states
         ]
-        if found:
-            return min(found, key=lambda each: each.state is State.DROPPED)
-        raise no_such_tabular(next(iter(kinds)), ident)
+        return min(found, key=lambda each: each.state is State.DROPPED, default=None)
 
     async def lock_incarnation(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> Tabular | None:
         return self.rows.tabulars.get((warehouse_id, incarnation))
 
-    async def commit_tabulars(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
+    async def commit(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
         def current(commit: TabularCommit) -> bool:
             found = self.rows.tabulars.get((commit.warehouse_id, commit.incarnation))
             return found is not None and found.state is not State.DROPPED and found.metadata_id == commit.expected
@@ -511,12 +488,12 @@ class MemoryChange:
             )
         return lost
 
-    async def rename_tabular(self, tabular: Tabular, *, namespace: Namespace, name: str) -> None:
+    async def rename(self, tabular: Tabular, *, namespace: Namespace, name: str) -> None:
         ident = TabularIdent(namespace.ident, name)
         await self._make_way(tabular, ident)
         self._replace(tabular, namespace_id=namespace.namespace_id, ident=ident)
 
-    async def drop_tabular(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
+    async def drop(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
         del at  # kept for people who look into the database
         self._replace(tabular, state=State.DROPPED, expires_at=expires_at)
 
@@ -531,10 +508,60 @@ class MemoryChange:
             **changes,  # type: ignore[arg-type]  # fields of the row
         )
 
-    async def delete_tabular(self, tabular: Tabular) -> None:
+    async def delete(self, tabular: Tabular) -> None:
         gone = self.rows.tabulars.pop((tabular.warehouse_id, tabular.incarnation), None)
         if gone is not None:
             del self.rows.bodies[gone.warehouse_id, gone.metadata_id]
+
+
+class _Ledger:
+    def __init__(self, rows: Rows, clock: Clock) -> None:
+        self.rows = rows
+        self._clock = clock
+        self._record: tuple[KeyPlace, Remembered, datetime] | None = None
+
+    def flush(self) -> None:
+        if self._record is not None:
+            scope, remembered, until = self._record
+            if scope in self.rows.keys and self.rows.keys[scope][1] > self._clock.now():
+                raise Refusal(Reason.REASON_REQUEST_IN_PROGRESS, "another came first", key=str(scope.key))
+            self.rows.keys[scope] = (remembered, until)
+
+    def emit(self, *events: Event) -> None:
+        self.rows.events.extend(events)
+
+    def remember(self, scope: KeyPlace, remembered: Remembered, *, until: datetime) -> None:
+        self._record = (scope, remembered, until)
+
+
+class _Tasks:
+    def __init__(self, rows: Rows, ids: Ids) -> None:
+        self.rows = rows
+        self._ids = ids
+
+    async def enqueue(self, task: NewTask) -> UUID:
+        for task_id, queued in self.rows.tasks.items():
+            if (queued.queue, queued.warehouse_id, queued.incarnation) == (
+                task.queue,
+                task.warehouse_id,
+                task.incarnation,
+            ):
+                return task_id
+        task_id = self._ids.uuid7()
+        self.rows.tasks[task_id] = task
+        return task_id
+
+
+class MemoryChange:
+    def __init__(self, catalog: MemoryCatalog) -> None:
+        self.rows = catalog.rows.copy()
+        self.server = _Server(self.rows)
+        self.warehouses = _Warehouses(self.rows, catalog.clock)
+        self.tabulars = _Tabulars(self.rows)
+        self.namespaces = _Namespaces(self.rows, self.tabulars)
+        self.locations = _Locations(self.rows)
+        self.ledger = _Ledger(self.rows, catalog.clock)
+        self.tasks = _Tasks(self.rows, catalog.ids)
 
 
 def _page(found: list[tuple[datetime, UUID, Row]], after: After | None, limit: int) -> list[Row]:
@@ -547,18 +574,3 @@ def _compared(rows: Rows, warehouse_id: WarehouseId, text: str) -> str:
     """A location's key, as it is compared in its warehouse."""
     location = Location.parse(text)
     return location.folded_key if rows.warehouses[warehouse_id].storage.folds else location.key
-
-
-def _warehouse(rows: Rows, warehouse_id: WarehouseId) -> Warehouse:
-    found = rows.warehouses.get(warehouse_id)
-    if found is None:
-        raise _no_such_warehouse(str(warehouse_id))
-    return found
-
-
-def _no_such_project(project_id: str) -> Refusal:
-    return Refusal(Reason.REASON_NO_SUCH_PROJECT, "no such project", project=project_id)
-
-
-def _no_such_warehouse(name: str) -> Refusal:
-    return Refusal(Reason.REASON_NO_SUCH_WAREHOUSE, "no such warehouse", warehouse=name)

@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager
 from typing import Final
 from uuid import UUID
 
-from pydantic import SecretStr
-
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.coalescing import CoalescingTabulars
@@ -19,9 +17,9 @@ from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
+from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.ports import (
     BodyStore,
-    Changes,
     IdempotencyStore,
     NamespaceStore,
     ServerStore,
@@ -32,6 +30,7 @@ from lakeward_catalog.application.workers import TaskStore
 from lakeward_catalog.domain.model import Namespace, Project, Tabular, Warehouse
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import Pool, open_pool
+from lakeward_servicekit.secrecy import SecretStr
 from tests.support.catalog.memory import MemoryCatalog
 from tests.support.catalog.memory_tasks import MemoryTasks
 from tests.support.catalog.values import FreshIds, HeldClock, a_body, a_namespace, a_project, a_tabular, a_warehouse
@@ -75,17 +74,23 @@ class Stores:
         warehouse = a_warehouse(project, **changes)  # type: ignore[arg-type]  # the test's own business
         await self.make_project(project)
         async with self.changes.change() as change:
-            await change.insert_warehouse(warehouse)
+            await change.warehouses.insert(warehouse)
         return warehouse
 
     async def make_project(self, project: Project) -> None:
         raise NotImplementedError
 
+    async def warehouse_of(self, inside: Namespace | Tabular) -> Warehouse:
+        """The warehouse that something is in."""
+        found = await self.warehouses.find(inside.warehouse_id)
+        assert found is not None
+        return found
+
     async def with_namespace(self, warehouse: Warehouse | None = None, *path: str, **changes: object) -> Namespace:
         warehouse = warehouse or await self.with_warehouse()
         namespace = a_namespace(warehouse, *path, **changes)  # type: ignore[arg-type]  # the test's own business
         async with self.changes.change() as change:
-            await change.insert_namespace(namespace)
+            await change.namespaces.insert(namespace)
         return namespace
 
     async def with_tabular(
@@ -94,7 +99,7 @@ class Stores:
         namespace = namespace or await self.with_namespace()
         tabular = a_tabular(namespace, name, **changes)  # type: ignore[arg-type]  # the test's own business
         async with self.changes.change() as change:
-            await change.insert_tabular(tabular, a_body())
+            await change.tabulars.insert(tabular, a_body())
         return tabular
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from lakeward_catalog.application.ports import Remembered, Scope, TabularCommit, Visibility
+from lakeward_catalog.application.changes import TabularCommit
+from lakeward_catalog.application.ports import KeyPlace, Remembered, Visibility
 from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (
@@ -192,8 +193,8 @@ def an_event(stream: object = "server", kind: str = "table", verb: str = "commit
     return Event(event_id=uuid7(), stream=str(stream), kind=kind, verb=verb, body=body)
 
 
-def a_scope(owner: object = "warehouse/w", principal: str = "oidc~anna") -> Scope:
-    return Scope(str(owner), principal, uuid4())
+def a_scope(owner: object = "warehouse/w", principal: str = "oidc~anna") -> KeyPlace:
+    return KeyPlace(str(owner), principal, uuid4())
 
 
 def a_record(outcome: bytes = b'{"done":{}}') -> Remembered:

@@ -2,20 +2,28 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 
-from lakeward_authz.application.identifying import Authenticator, Everybody, Identification
+from lakeward_authz.application.identifying import (
+    Authenticator,
+    Everybody,
+    Identification,
+    RoleMembership,
+)
 from lakeward_authz.application.users import User
+from lakeward_authz.domain.permissions.objects import user_subject
 from lakeward_authz.domain.profiles import Profile, UserKind
 from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_protocol.authz.v1 import identity_pb2 as pb
 from lakeward_protocol.authz.v1 import principals_pb2
 from lakeward_protocol.common.v1.context_pb2 import RequestContext
-from lakeward_servicekit.authorization.principals import UserId, user
+from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId, user
+from lakeward_servicekit.authorization.wire import principal_of
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc import Call, Caller
-from tests.support.users import FakeUsers
+from tests.support.users import FakeRoles, FakeUsers, identity_servicer
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 CALL = Call(Caller.CALLER_CATALOG)
@@ -34,8 +42,10 @@ class Names:
         return Identification(user(f"oidc~{authorization}"), self.profile, (), NOW, "names-1")
 
 
-def servicer(users: FakeUsers | None = None, authenticator: Authenticator | None = None) -> IdentityServicer:
-    return IdentityServicer(authenticator=authenticator or Names(), users=users or FakeUsers(), now=lambda: NOW)
+def servicer(
+    users: FakeUsers | None = None, authenticator: Authenticator | None = None, roles: RoleMembership | None = None
+) -> IdentityServicer:
+    return identity_servicer(authenticator or Names(), users or FakeUsers(), at=NOW, roles=roles)
 
 
 def context(authorization: str = "ann", assumed_role: str = "") -> RequestContext:
@@ -62,18 +72,42 @@ async def test_without_a_provider_everybody_is_anonymous_whatever_they_send() ->
         assert (answer.revision, answer.HasField("expires_at")) == ("open", False)
 
 
+@pytest.mark.parametrize("role", ["admin", "x" * 5000, "role:admin", f"{ROLE}'", "oidc~ann"])
+@pytest.mark.parametrize("authenticator", [Names(), Everybody()])
+async def test_what_is_no_roles_id_is_refused_whoever_calls(role: str, authenticator: Authenticator) -> None:
+    request = pb.AuthenticateRequest(context=context(assumed_role=role))
+    asking = servicer(authenticator=authenticator, roles=HELD).Authenticate(request, CALL)
+    assert await reason_of(asking) == Reason.REASON_INVALID_ROLE_ID
+
+
+HELD = FakeRoles({UUID(ROLE): [user_subject("oidc~ann")]})
+
+
+@pytest.mark.parametrize("spelled", [ROLE, ROLE.upper(), ROLE.replace("-", ""), f"{{{ROLE}}}", f"urn:uuid:{ROLE}"])
+async def test_who_holds_a_role_acts_as_it_and_is_still_named_however_the_id_is_spelled(spelled: str) -> None:
+    request = pb.AuthenticateRequest(context=context(assumed_role=spelled))
+    answer = await servicer(roles=HELD).Authenticate(request, CALL)
+    assert principal_of(answer.principal) == Principal(PrincipalKind.ROLE, UserId("oidc~ann"), RoleId(ROLE))
+
+
 @pytest.mark.parametrize(
-    ("role", "reason"),
+    ("held", "reason"),
     [
-        ("admin", Reason.REASON_INVALID_ROLE_ID),
-        ("x" * 5000, Reason.REASON_INVALID_ROLE_ID),
-        (ROLE, Reason.REASON_ROLE_NOT_ASSUMABLE),
+        (FakeRoles({UUID(ROLE): [user_subject("oidc~bob")]}), Reason.REASON_ROLE_NOT_ASSUMABLE),
+        (FakeRoles(), Reason.REASON_ASSUMED_ROLE_UNKNOWN),
     ],
 )
-@pytest.mark.parametrize("authenticator", [Names(), Everybody()])
-async def test_no_role_can_be_assumed_yet(role: str, reason: int, authenticator: Authenticator) -> None:
-    request = pb.AuthenticateRequest(context=context(assumed_role=role))
-    assert await reason_of(servicer(authenticator=authenticator).Authenticate(request, CALL)) == reason
+async def test_a_role_that_is_not_the_callers_is_refused_and_so_is_one_that_is_not_there(
+    held: FakeRoles, reason: int
+) -> None:
+    request = pb.AuthenticateRequest(context=context(assumed_role=ROLE))
+    assert await reason_of(servicer(roles=held).Authenticate(request, CALL)) == reason
+
+
+async def test_the_anonymous_caller_holds_no_role_even_where_roles_are_served() -> None:
+    request = pb.AuthenticateRequest(context=context(assumed_role=ROLE))
+    asking = servicer(authenticator=Everybody(), roles=HELD).Authenticate(request, CALL)
+    assert await reason_of(asking) == Reason.REASON_ROLE_NOT_ASSUMABLE
 
 
 async def test_a_bad_token_is_refused_before_its_role_is_looked_at() -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from lakeward_authz.application.identifying import Everybody, Identification
 from lakeward_authz.domain.profiles import Profile, UserKind
-from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_protocol.authz.v1 import identity_pb2_grpc
 from lakeward_protocol.common.v1.context_pb2 import RequestContext
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
@@ -19,7 +18,7 @@ from lakeward_servicekit.authorization.registrar import Presented
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc import Caller, Host
-from tests.support.users import FakeUsers
+from tests.support.users import FakeUsers, identity_servicer
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 ROLE = "0198f2c0-0000-7000-8000-000000000001"
@@ -52,7 +51,7 @@ class World:
         self.users = FakeUsers()
         self.at = 500.0
         host = Host("authz")
-        servicer = IdentityServicer(authenticator=self.idp, users=self.users, now=lambda: NOW)
+        servicer = identity_servicer(self.idp, self.users, at=NOW)
         host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, servicer)
         channel = host.channel(caller=Caller.CALLER_CATALOG)
         self.identity = RemoteIdentity(
@@ -118,7 +117,7 @@ async def test_a_role_is_asked_for_each_time_and_never_answered_from_the_users_o
     for _ in range(2):
         with pytest.raises(Refusal) as refusal:
             await world.ask(assumed_role=ROLE)
-        assert refusal.value.reason == Reason.REASON_ROLE_NOT_ASSUMABLE
+        assert refusal.value.reason == Reason.REASON_ASSUMED_ROLE_UNKNOWN
     assert world.idp.asked == 3
 
 

@@ -118,7 +118,7 @@ async def test_a_format_version_that_the_warehouse_does_not_allow_is_refused() -
     ("role", "method", "refusal"),
     [
         (
-            lambda house: house.roles.gate,
+            lambda house: house.parts.gate,
             "check",
             Refusal(Reason.REASON_CHANGE_REFUSED, "a contract", gate="g", object="t"),
         ),

@@ -11,7 +11,7 @@ import pytest
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once
 from lakeward_catalog.application.payloads import Payload
-from lakeward_catalog.application.ports import Remembered, Rules, Scope
+from lakeward_catalog.application.ports import KeyPlace, Remembered, Rules
 from lakeward_catalog.transport.callers import caller_of
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal
@@ -222,5 +222,7 @@ async def test_a_key_that_is_not_a_uuid_is_refused() -> None:
 async def test_a_record_holds_no_more_than_ids() -> None:
     counter, key = Counter(), uuid4()
     await counter(caller=await a_caller(key))
-    remembered = await counter.catalog.idempotency.find(Scope("warehouse/w", "oidc~anna", key), now=counter.clock.now())
+    remembered = await counter.catalog.idempotency.find(
+        KeyPlace("warehouse/w", "oidc~anna", key), now=counter.clock.now()
+    )
     assert remembered == Remembered(await a_keyed().fingerprint(), b'{"done":{"number":"1"}}')

@@ -314,7 +314,7 @@ async def test_what_fails_on_the_way_to_a_table_leaves_nothing(
     async def refused(*_: Any, **__: Any) -> None:
         raise refusal
 
-    monkeypatch.setattr(getattr(house.roles, role), method, refused)
+    monkeypatch.setattr(getattr(house.parts, role), method, refused)
     rows, files = house.catalog.rows.copy(), dict(house.files.stored)
     assert (await refusal_of(register(house, FILE, name="orders", overwrite=True))).reason == refusal.reason
     assert (house.catalog.rows, house.files.stored) == (rows, files)

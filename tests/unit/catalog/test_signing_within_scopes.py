@@ -390,7 +390,7 @@ class World:
         earlier = SignedScopes(self.house.signer, HeldClock(self.house.clock.now() - timedelta(hours=2)))
         older = dataclasses.replace(self.warehouse, row_version=self.warehouse.row_version - 1)
         self.good = {
-            (each.tabular_id, level): self.house.roles.scopes.mint(
+            (each.tabular_id, level): self.house.parts.scopes.mint(
                 SignerScope.of(self.warehouse, each, level, principal=ANNA)
             ).text
             for each in tables
@@ -398,7 +398,7 @@ class World:
         }
         self.others = [
             minter.mint(SignerScope.of(warehouse, each, level, principal=principal)).text
-            for minter in (self.house.roles.scopes, other_key, earlier)
+            for minter in (self.house.parts.scopes, other_key, earlier)
             for warehouse in (self.warehouse, older)
             for each in tables
             for level in Level
@@ -414,7 +414,7 @@ class World:
         return house
 
     async def outcome(self, tabular_id: TabularId | None, method: str, uri: str, scope: str, who: str) -> Any:
-        roles = self.house.roles
+        parts = self.house.parts
         command = SignStorageRequest(
             self.warehouse.warehouse_id, tabular_id, StorageRequest(method, uri, "eu", {}, None), scope
         )
@@ -423,11 +423,11 @@ class World:
             return await sign_storage_request(
                 command,
                 caller=caller,
-                authorizer=roles.authorizer,
-                warehouses=roles.warehouses,
-                tabulars=roles.tabulars,
-                access=roles.access,
-                scopes=roles.scopes,
+                authorizer=parts.authorizer,
+                warehouses=parts.warehouses,
+                tabulars=parts.tabulars,
+                access=parts.access,
+                scopes=parts.scopes,
             )
         except Refusal as refusal:
             return said(refusal)

@@ -104,7 +104,7 @@ async def test_one_table_that_can_not_change_keeps_all_from_changing(
                 if tabular.name == "items":
                     raise Refusal(Reason.REASON_CHANGE_REFUSED, "no", gate="g", object="sales.items")
 
-            monkeypatch.setattr(house.roles.gate, "check", objects)
+            monkeypatch.setattr(house.parts.gate, "check", objects)
         case _:
             house.catalog.next_commit = Fate.AWAY
     rows, files = house.catalog.rows.copy(), dict(house.files.stored)

@@ -356,7 +356,15 @@ def test_a_rule_that_does_not_say_whose_user_is_meant_is_refused(
         rule_of_method(a_method(acts_for, request_type))
 
 
-def a_method(acts_for: options_pb2.ActsFor.ValueType, request_type: str) -> MethodDescriptor:
+@pytest.mark.parametrize(("said", "meant"), [(120, 120.0), (0, 30.0)])
+def test_a_method_takes_as_long_as_its_rule_says_and_thirty_seconds_where_it_says_nothing(
+    said: int, meant: float
+) -> None:
+    method = a_method(options_pb2.ACTS_FOR_NOBODY, "LoadTableRequest", seconds=said)
+    assert rule_of_method(method).seconds == meant
+
+
+def a_method(acts_for: options_pb2.ActsFor.ValueType, request_type: str, *, seconds: int = 0) -> MethodDescriptor:
     """A method of a contract that is made here, over a request of the catalog's."""
     file = descriptor_pb2.FileDescriptorProto(
         name="made.proto", package="made", syntax="proto3", dependency=[tables_pb2.DESCRIPTOR.name]
@@ -366,7 +374,8 @@ def a_method(acts_for: options_pb2.ActsFor.ValueType, request_type: str) -> Meth
         input_type=f".lakeward.catalog.v1.{request_type}",
         output_type=".lakeward.catalog.v1.LoadTableResponse",
     )
-    method.options.Extensions[options_pb2.rule].acts_for = acts_for
+    rule = method.options.Extensions[options_pb2.rule]
+    rule.acts_for, rule.seconds = acts_for, seconds
     pool = descriptor_pool.DescriptorPool()
     for known in _with_dependencies(tables_pb2.DESCRIPTOR):
         pool.AddSerializedFile(known)

@@ -34,6 +34,6 @@ class Identity(Protocol):
         """Who calls, by the context's `authorization` and `assumed_role`. With no identity provider, everybody is anonymous.
 
         Raises Refusal TOKEN_MISSING, TOKEN_REFUSED, IDENTITY_PROVIDER_UNAVAILABLE, INVALID_USER_ID, SERVICE_UNAVAILABLE,
-        INVALID_ROLE_ID and ROLE_NOT_ASSUMABLE.
+        INVALID_ROLE_ID, ASSUMED_ROLE_UNKNOWN and ROLE_NOT_ASSUMABLE.
         """
         ...

@@ -14,7 +14,7 @@ from typing import Final
 
 import asyncpg
 
-from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.errors import CommitStateUnknown, Reason, Refusal
 
 _AWAY: Final = "the database can't be reached; nothing was changed"
 _LOST: Final = (
@@ -26,7 +26,7 @@ _LOST: Final = (
 )
 
 
-class OutcomeUnknown(Refusal):
+class OutcomeUnknown(CommitStateUnknown):
     """Whether a change happened is not known: read it back before saying anything about it."""
 
     __slots__ = ()

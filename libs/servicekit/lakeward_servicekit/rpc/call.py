@@ -36,11 +36,6 @@ class Call:
 
     caller: CallerValue
 
-    @staticmethod
-    def time_remaining() -> float | None:
-        """Seconds until the answer is due; None where no deadline was set."""
-        return remaining()
-
 
 def remaining() -> float | None:
     """Seconds until the call at hand must be answered; None where no deadline was set."""

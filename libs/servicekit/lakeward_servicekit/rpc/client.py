@@ -13,7 +13,7 @@ from grpc_health.v1 import health_pb2
 
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.rpc.call import KEPT_BACK, remaining
-from lakeward_servicekit.rpc.methods import DEFAULT_SECONDS, MAX_FRAME_BYTES, SECONDS, is_repeatable
+from lakeward_servicekit.rpc.methods import DEFAULT_SECONDS, MAX_FRAME_BYTES, rule_at
 from lakeward_servicekit.rpc.status import is_unreached, refusal_from
 from lakeward_servicekit.telemetry import outgoing_headers
 
@@ -104,8 +104,9 @@ class _RemoteCall:
     ) -> None:
         self._call = call
         self._serialized = serialized
-        self._repeatable = is_repeatable(method)
-        self._seconds = SECONDS.get(method, DEFAULT_SECONDS)
+        rule = rule_at(method)
+        self._repeatable = rule is not None and rule.repeatable
+        self._seconds = DEFAULT_SECONDS if rule is None else rule.seconds
         self._service = service
         self._token = token
 

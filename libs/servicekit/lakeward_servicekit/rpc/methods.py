@@ -14,18 +14,8 @@ from lakeward_protocol.common.v1 import context_pb2, options_pb2
 # A frame on the wire, and a request inside it. Bodies of the public API are at most 32 MiB.
 MAX_FRAME_BYTES: Final = 40 * 1024 * 1024
 
-# Seconds that a method may take where its caller sets no deadline of its own.
+# Seconds that a method may take where neither its caller nor its rule says how many.
 DEFAULT_SECONDS: Final = 30.0
-
-# Methods that are given another time than the default, and why.
-SECONDS: Final = {
-    "/lakeward.catalog.v1.WarehouseService/CreateWarehouse": 120.0,  # validates a store with a dozen calls to it
-    "/lakeward.catalog.v1.WarehouseService/UpdateStorage": 120.0,  # the same
-    "/lakeward.catalog.v1.WarehouseService/UpdateStorageCredential": 120.0,  # the same
-    "/lakeward.vending.v1.StorageService/ValidateStorage": 110.0,  # the same, seen from inside
-    "/lakeward.vending.v1.StorageService/ReleasePlace": 10.0,  # what was to be done is done; nobody waits long for this
-    "/lakeward.vending.v1.FileService/PurgePage": 120.0,  # lists and deletes a thousand files
-}
 
 
 class ActsFor(enum.IntEnum):
@@ -87,7 +77,7 @@ def rule_of_method(method: MethodDescriptor) -> MethodRule:
         permissions=tuple(rule.permissions),
         acts_for=acts_for,
         has_context=has_context,
-        seconds=SECONDS.get(path, DEFAULT_SECONDS),
+        seconds=float(rule.seconds or DEFAULT_SECONDS),
     )
 
 
@@ -112,10 +102,10 @@ def rules_of_service(name: str) -> dict[str, MethodRule]:
     return {rule.path: rule for rule in rules}
 
 
-def is_repeatable(path: str) -> bool:
-    """Whether a call that may have been lost may be sent again as it is; False for what our contracts do not have."""
+def rule_at(path: str) -> MethodRule | None:
+    """The rule of the method that is called by a path; None for one that our contracts do not have."""
     try:
         method = descriptor_pool.Default().FindMethodByName(path.removeprefix("/").replace("/", "."))
     except KeyError:
-        return False
-    return method.GetOptions().HasExtension(options_pb2.rule) and rule_of_method(method).repeatable
+        return None
+    return rule_of_method(method) if method.GetOptions().HasExtension(options_pb2.rule) else None

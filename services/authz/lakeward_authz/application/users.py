@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol
 
@@ -61,49 +60,80 @@ class UserStore(Protocol):
         ...
 
 
-async def provision_user(
-    caller: Identification,
-    *,
-    updated_with: str,
-    users: UserStore,
-    now: Callable[[], datetime],
-) -> tuple[UserId | None, bool]:
-    """Record the caller where it never was; nothing that was recorded changes, but a row without a name gets one.
+class Clock(Protocol):
+    """The time."""
 
-    Returns:
-        The user's id and whether the row was made now; None for the anonymous caller.
+    def now(self) -> datetime:
+        """In UTC."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Provisioned:
+    """What came of recording a caller.
+
+    Attributes:
+        user_id: None for the anonymous caller, who is never recorded.
+        created: whether the row was made now.
     """
-    if caller.profile is None:
-        return None, False
-    user_id, profile = caller.principal.user_id, caller.profile
-    found = await users.find(user_id)
-    if found is not None and (found.deleted or found.profile.name is not None or profile.name is None):
-        return user_id, False
-    user = User(user_id, profile, updated_with, deleted=False)
-    if found is None:
-        return user_id, await users.add(user, at=now())
-    await users.complete(user, at=now())
-    return user_id, False
+
+    user_id: UserId | None
+    created: bool
 
 
-async def bootstrap_administrator(
-    caller: Identification,
-    *,
-    is_operator: bool,
-    users: UserStore,
-    now: Callable[[], datetime],
-) -> None:
-    """Record the caller as the first administrator, and as a user.
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProvisionUser:
+    """Records a caller where it never was; always the user, whatever role it assumes.
 
-    Idempotent for one caller: the first answer stands, `is_operator` included.
-
-    Raises:
-        Refusal: ALREADY_BOOTSTRAPPED where another caller was first.
+    No permission: everyone may be known by name, and it grants nothing.
     """
-    user_id, _ = await provision_user(caller, updated_with="update-endpoint", users=users, now=now)
-    first = await users.appoint_first(Administrator(user_id, is_operator), at=now())
-    if first.user_id != user_id:
-        raise Refusal(
-            Reason.REASON_ALREADY_BOOTSTRAPPED,
-            "this server has its first administrator already; ask them for the rights that you need",
-        )
+
+    users: UserStore
+    clock: Clock
+
+    async def __call__(self, *, caller: Identification, updated_with: str) -> Provisioned:
+        """Nothing that was recorded changes, but a row without a name gets one.
+
+        Args:
+            caller: who is recorded.
+            updated_with: see `User`.
+        """
+        if caller.profile is None:
+            return Provisioned(None, created=False)
+        user_id, profile = caller.principal.user_id, caller.profile
+        found = await self.users.find(user_id)
+        if found is not None and (found.deleted or found.profile.name is not None or profile.name is None):
+            return Provisioned(user_id, created=False)
+        user = User(user_id, profile, updated_with, deleted=False)
+        if found is None:
+            # Of callers who come at once one makes the row, and the others find it made.
+            return Provisioned(user_id, created=await self.users.add(user, at=self.clock.now()))
+        await self.users.complete(user, at=self.clock.now())
+        return Provisioned(user_id, created=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BootstrapAdministrator:
+    """Records a caller as the first administrator, and as a user. No permission: nobody has rights before it; it works once.
+
+    Attributes:
+        provision: records the caller as a user.
+    """
+
+    provision: ProvisionUser
+    users: UserStore
+    clock: Clock
+
+    async def __call__(self, *, caller: Identification, is_operator: bool) -> None:
+        """Idempotent for one caller: the first answer stands, `is_operator` included.
+
+        Raises:
+            Refusal: ALREADY_BOOTSTRAPPED where another caller was first.
+        """
+        user_id = (await self.provision(caller=caller, updated_with="update-endpoint")).user_id
+        first = await self.users.appoint_first(Administrator(user_id, is_operator), at=self.clock.now())
+        if first.user_id != user_id:
+            raise Refusal(
+                Reason.REASON_ALREADY_BOOTSTRAPPED,
+                "this server has its first administrator already; ask them for the rights that you need",
+            )

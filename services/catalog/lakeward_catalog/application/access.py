@@ -11,11 +11,11 @@ there is no such *table*.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.doors import LIVE, OpenedNamespace, OpenedTabular, warehouse_needs
 from lakeward_catalog.application.ports import (
     Located,
     NamespaceStore,
@@ -25,83 +25,21 @@ from lakeward_catalog.application.ports import (
     Visibility,
     WarehouseStore,
 )
+from lakeward_catalog.application.refs import namespace_ref, tabular_ref
 from lakeward_catalog.domain.model import (
     Kind,
-    Namespace,
     Project,
     ProjectId,
     State,
-    Tabular,
     Warehouse,
     WarehouseId,
 )
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward_catalog.domain.wording import no_such_namespace, no_such_tabular
+from lakeward_catalog.domain.wording import no_such_namespace, no_such_project, no_such_tabular, no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Need, Outcome, refuse
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.errors import Reason, Refusal
-
-LIVE: Final = frozenset({State.LIVE})
-LIVE_OR_STAGED: Final = frozenset({State.LIVE, State.STAGED})
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class OpenedNamespace:
-    """A namespace that the caller may act on.
-
-    Attributes:
-        allowed: those of the `asked` actions that are allowed.
-    """
-
-    warehouse: Warehouse
-    namespace: Namespace
-    allowed: frozenset[Action] = frozenset()
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class OpenedTabular:
-    """A tabular that the caller may act on.
-
-    Attributes:
-        allowed: those of the `asked` actions that are allowed.
-    """
-
-    warehouse: Warehouse
-    namespace: Namespace
-    tabular: Tabular
-    allowed: frozenset[Action] = frozenset()
-
-
-def warehouse_ref(warehouse: Warehouse) -> ObjectRef:
-    """The warehouse, as authz knows it."""
-    return ObjectRef.warehouse(warehouse.project_id, warehouse.warehouse_id)
-
-
-def namespace_ref(warehouse: Warehouse, namespace: Namespace) -> ObjectRef:
-    """The namespace, as authz knows it."""
-    return ObjectRef.namespace(
-        warehouse.project_id, warehouse.warehouse_id, namespace.namespace_id, parent_id=namespace.parent_id
-    )
-
-
-def tabular_ref(warehouse: Warehouse, tabular: Tabular) -> ObjectRef:
-    """The tabular, as authz knows it."""
-    make = ObjectRef.table if tabular.kind is Kind.TABLE else ObjectRef.view
-    return make(warehouse.project_id, warehouse.warehouse_id, tabular.incarnation, namespace_id=tabular.namespace_id)
-
-
-def no_such_project(project_id: str) -> Refusal:
-    """The refusal of a project that is absent or hidden."""
-    return Refusal(
-        Reason.REASON_NO_SUCH_PROJECT, f"there is no project {project_id!r} that you can see", project=project_id
-    )
-
-
-def no_such_warehouse(shown: object) -> Refusal:
-    """The refusal of a warehouse that is absent, inactive or hidden, by what the caller called it."""
-    text = str(shown)[:300]
-    return Refusal(Reason.REASON_NO_SUCH_WAREHOUSE, f"there is no warehouse {text!r} that you can see", warehouse=text)
 
 
 async def open_project(
@@ -113,10 +51,9 @@ async def open_project(
         Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN.
     """
     project_id = chosen_project(caller, rules)
-    try:
-        project = await servers.project(project_id)
-    except Refusal as refusal:
-        raise _alike(refusal, Reason.REASON_NO_SUCH_PROJECT, no_such_project(project_id)) from None
+    project = await servers.project(project_id)
+    if project is None:
+        raise no_such_project(project_id)
     demand = Demand(ObjectRef.project(project_id), action)
     await decide(caller, authorizer, [Need(demand, lambda: no_such_project(project_id))])
     return project
@@ -171,20 +108,10 @@ async def find_warehouse(
     Raises:
         Refusal: NO_SUCH_WAREHOUSE.
     """
-    absent = _absent_warehouse(warehouse_id)
-    try:
-        warehouse = await warehouses.find(warehouse_id)
-    except Refusal as refusal:
-        raise _alike(refusal, Reason.REASON_NO_SUCH_WAREHOUSE, absent()) from None
-    if not (warehouse.active or inactive_too):
-        raise absent()
+    warehouse = await warehouses.find(warehouse_id)
+    if warehouse is None or not (warehouse.active or inactive_too):
+        raise no_such_warehouse(warehouse_id)
     return warehouse
-
-
-def warehouse_needs(warehouse: Warehouse, *actions: Action, absent: Callable[[], Refusal]) -> list[Need]:
-    """To see a warehouse, and actions on it."""
-    ref = warehouse_ref(warehouse)
-    return [Need(Demand(ref, action), absent) for action in (Action.WAREHOUSE_USE, *actions)]
 
 
 async def open_namespace(
@@ -326,8 +253,3 @@ def _active(warehouse: Warehouse | None, warehouse_id: WarehouseId) -> Warehouse
 
 def _absent_warehouse(shown: object) -> Callable[[], Refusal]:
     return lambda: no_such_warehouse(shown)
-
-
-def _alike(refusal: Refusal, reason: int, absent: Refusal) -> Refusal:
-    """A store's refusal of an absent row says what its caller says for a hidden one; others pass."""
-    return absent if refusal.reason == reason else refusal

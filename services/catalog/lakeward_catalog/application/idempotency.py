@@ -1,6 +1,6 @@
 """Idempotency keys: a change that is asked for twice under one key happens once.
 
-A key counts in its scope (warehouse or project, and principal) and is bound to one request by a fingerprint. What it did is
+A key counts in its place (warehouse or project, and principal) and is bound to one request by a fingerprint. What it did is
 written in the change's own transaction, so there is no moment in which one is there without the other. The record holds ids,
 never a reply: a repetition is authorised anew and its reply made anew, credentials included. Refusals that would be the same
 again are kept too; what a retry could win, faults, and refusals to let the caller in are not.
@@ -23,8 +23,9 @@ from uuid import UUID
 import msgspec
 
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Change
 from lakeward_catalog.application.payloads import Payload
-from lakeward_catalog.application.ports import Change, Clock, IdempotencyStore, Remembered, Rules, Scope
+from lakeward_catalog.application.ports import Clock, IdempotencyStore, KeyPlace, Remembered, Rules
 from lakeward_catalog.domain.model import ProjectId, WarehouseId
 from lakeward_servicekit.errors import PREFIX, Family, Reason, Refusal, name_of, rule_of
 
@@ -40,7 +41,7 @@ _LASTING: Final = frozenset(
         Family.FAMILY_OUT_OF_RANGE,
     }
 )
-# Without a right to the scope nothing is written in it, and a right that is granted a moment later must count. What the
+# Without a right to the place nothing is written in it, and a right that is granted a moment later must count. What the
 # store refused is the world's state and not the request's fault.
 _NEVER_KEPT: Final = frozenset(
     {
@@ -94,7 +95,7 @@ def of_project(project_id: ProjectId) -> str:
 class Keeper:
     """How a change keeps what its key did. Without a key it keeps nothing."""
 
-    scope: Scope | None
+    place: KeyPlace | None
     keyed: Keyed
     lifetime: timedelta
     clock: Clock
@@ -109,10 +110,10 @@ class Keeper:
         Raises:
             Refusal: REQUEST_IN_PROGRESS, where another transaction kept the key first.
         """
-        if self.scope is not None:
+        if self.place is not None:
             outcome = msgspec.json.encode({"done": {name: str(value) for name, value in ids.items()}})
             remembered = Remembered(await self.keyed.fingerprint(), outcome)
-            await change.remember(self.scope, remembered, until=self.clock.now() + self.lifetime)
+            change.ledger.remember(self.place, remembered, until=self.clock.now() + self.lifetime)
 
 
 class Once:
@@ -127,7 +128,7 @@ class Once:
         self._lifetime: Final = rules.idempotency_lifetime
         self._kept_for: Final = (rules.idempotency_lifetime or timedelta()) + rules.idempotency_grace
         self._twin_wait: Final = twin_wait
-        self._running: Final[dict[Scope, asyncio.Future[None]]] = {}
+        self._running: Final[dict[KeyPlace, asyncio.Future[None]]] = {}
 
     async def __call__(
         self,
@@ -151,41 +152,41 @@ class Once:
         key = caller.idempotency_key
         if key is None or self._lifetime is None:
             return await do(Keeper(None, keyed, self._kept_for, self._clock))
-        scope = Scope(keyed.owner, caller.principal.key, key)
-        async with self._alone(scope):
-            done = await self._done(scope, keyed)
+        place = KeyPlace(keyed.owner, caller.principal.key, key)
+        async with self._alone(place):
+            done = await self._done(place, keyed)
             if done is None:
                 try:
-                    return await do(Keeper(scope, keyed, self._kept_for, self._clock))
+                    return await do(Keeper(place, keyed, self._kept_for, self._clock))
                 except Refusal as refusal:
                     # it may have tripped over what its twin in another process did
-                    done = await self._done(scope, keyed) if _could_be_a_twins(refusal) else None
+                    done = await self._done(place, keyed) if _could_be_a_twins(refusal) else None
                     if done is None:
-                        await self._keep_refusal(scope, keyed, refusal)
+                        await self._keep_refusal(place, keyed, refusal)
                         raise
             return await again(done)
 
     @contextlib.asynccontextmanager
-    async def _alone(self, scope: Scope) -> AsyncIterator[None]:
+    async def _alone(self, place: KeyPlace) -> AsyncIterator[None]:
         try:
             async with asyncio.timeout(self._twin_wait.total_seconds()):
-                while (twin := self._running.get(scope)) is not None:
+                while (twin := self._running.get(place)) is not None:
                     await asyncio.wait([twin])
         except TimeoutError:
-            raise _in_progress(scope) from None
-        mine = self._running[scope] = asyncio.get_running_loop().create_future()
+            raise _in_progress(place) from None
+        mine = self._running[place] = asyncio.get_running_loop().create_future()
         try:
             yield
         finally:
-            del self._running[scope]
+            del self._running[place]
             mine.set_result(None)
 
-    async def _done(self, scope: Scope, keyed: Keyed) -> Mapping[str, str] | None:
-        remembered = await self._store.find(scope, now=self._clock.now())
+    async def _done(self, place: KeyPlace, keyed: Keyed) -> Mapping[str, str] | None:
+        remembered = await self._store.find(place, now=self._clock.now())
         if remembered is None:
             return None
         if remembered.fingerprint != await keyed.fingerprint():
-            shown = str(scope.key)
+            shown = str(place.key)
             raise Refusal(
                 Reason.REASON_IDEMPOTENCY_KEY_REUSED,
                 f"idempotency key {shown} was used for another request; make a new key for each request",
@@ -197,12 +198,12 @@ class Once:
             raise Refusal(Reason.Value(PREFIX + refused.reason), refused.message, **refused.metadata)
         return outcome.done
 
-    async def _keep_refusal(self, scope: Scope, keyed: Keyed, refusal: Refusal) -> None:
+    async def _keep_refusal(self, place: KeyPlace, keyed: Keyed, refusal: Refusal) -> None:
         if rule_of(refusal.reason).family not in _LASTING or refusal.reason in _NEVER_KEPT:
             return
         refused = _Refused(name_of(refusal.reason), refusal.message, dict(refusal.metadata))
         remembered = Remembered(await keyed.fingerprint(), msgspec.json.encode(_Outcome(refused=refused)))
-        await self._store.keep_refusal(scope, remembered, until=self._clock.now() + self._kept_for)
+        await self._store.keep_refusal(place, remembered, until=self._clock.now() + self._kept_for)
 
 
 class _Refused(msgspec.Struct, frozen=True):
@@ -224,8 +225,8 @@ def _could_be_a_twins(refusal: Refusal) -> bool:
     return family in _LASTING or family == Family.FAMILY_ABORTED
 
 
-def _in_progress(scope: Scope) -> Refusal:
-    shown = str(scope.key)
+def _in_progress(place: KeyPlace) -> Refusal:
+    shown = str(place.key)
     return Refusal(
         Reason.REASON_REQUEST_IN_PROGRESS,
         f"the first request with idempotency key {shown} is still running; send this one again later",

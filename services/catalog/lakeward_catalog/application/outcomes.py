@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from lakeward_catalog.application.ports import Changes
+from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.domain.model import MetadataId, Tabular
 from lakeward_servicekit.errors import Reason, Refusal
 

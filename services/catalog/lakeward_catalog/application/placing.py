@@ -7,7 +7,7 @@ import json
 from typing import Final
 from uuid import UUID
 
-from lakeward_catalog.application.ports import Change
+from lakeward_catalog.application.changes import Change
 from lakeward_catalog.domain.model import Incarnation, Namespace, Warehouse, WarehouseId
 from lakeward_locations import Layout, Location, LocationError, Named, pattern_mark
 from lakeward_locations.layout import UUID_MARK
@@ -136,11 +136,13 @@ async def reserve(
     Raises:
         Refusal: LOCATION_TAKEN, LOCATION_BEING_PURGED.
     """
-    await change.lock_locations(warehouse_id, exclusively=place.custom)
-    taken = await change.overlapping(warehouse_id, place.location, enclosed_too=place.custom, but_not=instead_of)
+    await change.locations.lock(warehouse_id, exclusively=place.custom)
+    taken = await change.locations.overlapping(
+        warehouse_id, place.location, enclosed_too=place.custom, but_not=instead_of
+    )
     if taken is not None:
         raise location_taken(place.location)
-    if place.custom and await change.purge_pending(warehouse_id, place.location):
+    if place.custom and await change.locations.purge_pending(warehouse_id, place.location):
         raise being_purged(place.location)
 
 

@@ -15,6 +15,20 @@ from lakeward_servicekit.errors import Reason, Refusal
 _SHOWN_MAX: Final = 2000  # characters of a path that a caller made up; one that can exist is shorter
 
 
+def no_such_project(project_id: str) -> Refusal:
+    """The refusal of a project that is absent or hidden."""
+    shown = _shown(project_id)
+    return Refusal(Reason.REASON_NO_SUCH_PROJECT, f"there is no project {shown!r} that you can see", project=shown)
+
+
+def no_such_warehouse(named: object) -> Refusal:
+    """The refusal of a warehouse that is absent, inactive or hidden, by what the caller called it."""
+    shown = str(named)[:300]
+    return Refusal(
+        Reason.REASON_NO_SUCH_WAREHOUSE, f"there is no warehouse {shown!r} that you can see", warehouse=shown
+    )
+
+
 def no_such_namespace(ident: object) -> Refusal:
     """The refusal of a namespace that is absent or hidden; the whole text is Iceberg's, since clients compare all of it."""
     shown = _shown(ident)

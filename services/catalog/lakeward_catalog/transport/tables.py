@@ -13,7 +13,11 @@ from lakeward_catalog.application.tables.creating import CreateTable
 from lakeward_catalog.application.tables.loaded import Credential, Loaded, NotModified
 from lakeward_catalog.application.tables.loading import LoadTable
 from lakeward_catalog.application.tables.registering import RegisterTable
+from lakeward_catalog.application.tables.reporting import MetricsReports, ReportMetrics
+from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.transport import decode, encode
+from lakeward_catalog.transport.probing import looked_for
+from lakeward_catalog.transport.tabulars import LifeCycle, TabularMethods
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc import Settle, failure_of
@@ -35,14 +39,20 @@ class TableUseCases:
     register: Callable[..., Awaitable[Loaded]]
     commit: Callable[..., Awaitable[Loaded]]
     commit_transaction: Callable[..., Awaitable[None]]
+    report_metrics: MetricsReports
 
 
-class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
-    """The methods of TableService that read or write metadata."""
+class TableServicer(tables_pb2_grpc.TableServiceServicer):
+    """Iceberg tables."""
 
-    def __init__(self, use_cases: TableUseCases) -> None:
+    def __init__(self, use_cases: TableUseCases, life_cycle: LifeCycle) -> None:
         """Serve the use cases."""
-        self._do = use_cases
+        self._do: Final = use_cases
+        self._tabulars: Final = TabularMethods(Kind.TABLE, life_cycle)
+
+    async def ListTables(self, request: tables_pb2.ListTablesRequest, caller: Caller) -> tables_pb2.ListTablesResponse:
+        """See the contract."""
+        return await self._tabulars.list(request, tables_pb2.ListTablesResponse(), caller)
 
     async def LoadTable(self, request: tables_pb2.LoadTableRequest, caller: Caller) -> tables_pb2.LoadTableResponse:
         """See the contract."""
@@ -148,6 +158,35 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         warehouse_id = decode.warehouse_id(request.warehouse_id)
         await self._do.commit_transaction(warehouse_id, Payload(request.body), caller=caller)
         return tables_pb2.CommitTransactionResponse()
+
+    async def TableExists(
+        self, request: tables_pb2.TableExistsRequest, caller: Caller
+    ) -> tables_pb2.TableExistsResponse:
+        """See the contract."""
+        await self._tabulars.look(request.warehouse_id, request.table, caller)
+        return tables_pb2.TableExistsResponse()
+
+    async def DropTable(self, request: tables_pb2.DropTableRequest, caller: Caller) -> tables_pb2.DropTableResponse:
+        """See the contract."""
+        await self._tabulars.drop(request, request.table, caller)
+        return tables_pb2.DropTableResponse()
+
+    async def RenameTable(
+        self, request: tables_pb2.RenameTableRequest, caller: Caller
+    ) -> tables_pb2.RenameTableResponse:
+        """See the contract."""
+        await self._tabulars.rename(request, caller)
+        return tables_pb2.RenameTableResponse()
+
+    async def ReportMetrics(
+        self, request: tables_pb2.ReportMetricsRequest, caller: Caller
+    ) -> tables_pb2.ReportMetricsResponse:
+        """See the contract."""
+        command = ReportMetrics(
+            decode.warehouse_id(request.warehouse_id), looked_for(Kind.TABLE, request.table), Payload(request.body)
+        )
+        await self._do.report_metrics(command, caller=caller)
+        return tables_pb2.ReportMetricsResponse()
 
 
 _LATE: Final = tables_pb2.BatchLoadTablesItem(

@@ -25,16 +25,16 @@ class Connection:
         self.said.append(statement)
         return statement.upper()
 
+    async def fetchrow(self, *_: Any) -> Warehouse:
+        return dataclasses.replace(WAREHOUSE, row_version=WAREHOUSE.row_version + 1)
+
     def is_closed(self) -> bool:
         return False
 
 
 @pytest.fixture
 def connection(monkeypatch: pytest.MonkeyPatch) -> Connection:
-    async def update(_: Any, warehouse: Warehouse, **__: Any) -> Warehouse:
-        return dataclasses.replace(warehouse, row_version=warehouse.row_version + 1)
-
-    monkeypatch.setattr(warehouse_changes, "update", update)
+    monkeypatch.setattr(warehouse_changes, "warehouse_of", lambda row: row)
     return Connection()
 
 
@@ -58,7 +58,7 @@ class Process:
 async def test_an_updated_warehouse_is_told_of_after_the_commit(connection: Connection) -> None:
     process = Process(connection)
     async with process.changes.change() as change:
-        await change.update_warehouse(WAREHOUSE, active=False)
+        await change.warehouses.update(WAREHOUSE, active=False)
         assert not process.told
     assert process.told == [(WAREHOUSE.row_version + 1, ["begin", "commit"])]
 
@@ -68,7 +68,7 @@ async def test_an_update_that_was_rolled_back_is_told_to_nobody(connection: Conn
 
     async def give_up() -> None:
         async with process.changes.change() as change:
-            await change.update_warehouse(WAREHOUSE, active=False)
+            await change.warehouses.update(WAREHOUSE, active=False)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -60,7 +60,8 @@ class IdentityServiceServicer:
     def Authenticate(self, request, context):
         """Verifies the context's token and its assumed role.
         Errors: UNAUTHENTICATED/TOKEN_MISSING, UNAUTHENTICATED/TOKEN_REFUSED, UNAVAILABLE/IDENTITY_PROVIDER_UNAVAILABLE,
-        INVALID_ARGUMENT/INVALID_ROLE_ID, PERMISSION_DENIED/ROLE_NOT_ASSUMABLE, INVALID_ARGUMENT/INVALID_USER_ID.
+        INVALID_ARGUMENT/INVALID_ROLE_ID, INVALID_ARGUMENT/ASSUMED_ROLE_UNKNOWN, PERMISSION_DENIED/ROLE_NOT_ASSUMABLE,
+        INVALID_ARGUMENT/INVALID_USER_ID.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -37,7 +37,8 @@ class IdentityServiceStub:
     Authenticate: _grpc.UnaryUnaryMultiCallable[_identity_pb2.AuthenticateRequest, _identity_pb2.AuthenticateResponse]
     """Verifies the context's token and its assumed role.
     Errors: UNAUTHENTICATED/TOKEN_MISSING, UNAUTHENTICATED/TOKEN_REFUSED, UNAVAILABLE/IDENTITY_PROVIDER_UNAVAILABLE,
-    INVALID_ARGUMENT/INVALID_ROLE_ID, PERMISSION_DENIED/ROLE_NOT_ASSUMABLE, INVALID_ARGUMENT/INVALID_USER_ID.
+    INVALID_ARGUMENT/INVALID_ROLE_ID, INVALID_ARGUMENT/ASSUMED_ROLE_UNKNOWN, PERMISSION_DENIED/ROLE_NOT_ASSUMABLE,
+    INVALID_ARGUMENT/INVALID_USER_ID.
     """
     ProvisionUser: _grpc.UnaryUnaryMultiCallable[_identity_pb2.ProvisionUserRequest, _identity_pb2.ProvisionUserResponse]
     """Records the context's caller as a user if it never was, from the token's claims.
@@ -57,7 +58,8 @@ class IdentityServiceAsyncStub(IdentityServiceStub):
     Authenticate: _aio.UnaryUnaryMultiCallable[_identity_pb2.AuthenticateRequest, _identity_pb2.AuthenticateResponse]  # type: ignore[assignment]
     """Verifies the context's token and its assumed role.
     Errors: UNAUTHENTICATED/TOKEN_MISSING, UNAUTHENTICATED/TOKEN_REFUSED, UNAVAILABLE/IDENTITY_PROVIDER_UNAVAILABLE,
-    INVALID_ARGUMENT/INVALID_ROLE_ID, PERMISSION_DENIED/ROLE_NOT_ASSUMABLE, INVALID_ARGUMENT/INVALID_USER_ID.
+    INVALID_ARGUMENT/INVALID_ROLE_ID, INVALID_ARGUMENT/ASSUMED_ROLE_UNKNOWN, PERMISSION_DENIED/ROLE_NOT_ASSUMABLE,
+    INVALID_ARGUMENT/INVALID_USER_ID.
     """
     ProvisionUser: _aio.UnaryUnaryMultiCallable[_identity_pb2.ProvisionUserRequest, _identity_pb2.ProvisionUserResponse]  # type: ignore[assignment]
     """Records the context's caller as a user if it never was, from the token's claims.
@@ -81,7 +83,8 @@ class IdentityServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_identity_pb2.AuthenticateResponse, _abc.Awaitable[_identity_pb2.AuthenticateResponse]]:
         """Verifies the context's token and its assumed role.
         Errors: UNAUTHENTICATED/TOKEN_MISSING, UNAUTHENTICATED/TOKEN_REFUSED, UNAVAILABLE/IDENTITY_PROVIDER_UNAVAILABLE,
-        INVALID_ARGUMENT/INVALID_ROLE_ID, PERMISSION_DENIED/ROLE_NOT_ASSUMABLE, INVALID_ARGUMENT/INVALID_USER_ID.
+        INVALID_ARGUMENT/INVALID_ROLE_ID, INVALID_ARGUMENT/ASSUMED_ROLE_UNKNOWN, PERMISSION_DENIED/ROLE_NOT_ASSUMABLE,
+        INVALID_ARGUMENT/INVALID_USER_ID.
         """
 
     @_abc_1.abstractmethod

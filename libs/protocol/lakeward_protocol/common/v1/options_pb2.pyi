@@ -134,6 +134,7 @@ class MethodRule(_message.Message):
     PERMISSIONS_FIELD_NUMBER: _builtins.int
     OPEN_FIELD_NUMBER: _builtins.int
     ACTS_FOR_FIELD_NUMBER: _builtins.int
+    SECONDS_FIELD_NUMBER: _builtins.int
     repeat: Global___Repeat.ValueType
     """Required."""
     mutation: _builtins.bool
@@ -142,6 +143,10 @@ class MethodRule(_message.Message):
     """Why no permission is demanded; empty where one is."""
     acts_for: Global___ActsFor.ValueType
     """Required."""
+    seconds: _builtins.int
+    """How many seconds the method may take where its caller sets no deadline; 0: the default, 30. A method that says another number
+    says why.
+    """
     @_builtins.property
     def callers(self) -> _containers.RepeatedScalarFieldContainer[Global___Caller.ValueType]:
         """Who may call; at least one. A method without CALLER_USER refuses users' calls even with a valid token."""
@@ -161,10 +166,11 @@ class MethodRule(_message.Message):
         permissions: _abc.Iterable[_builtins.str] | None = ...,
         open: _builtins.str = ...,
         acts_for: Global___ActsFor.ValueType = ...,
+        seconds: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["acts_for", b"acts_for", "callers", b"callers", "mutation", b"mutation", "open", b"open", "permissions", b"permissions", "repeat", b"repeat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acts_for", b"acts_for", "callers", b"callers", "mutation", b"mutation", "open", b"open", "permissions", b"permissions", "repeat", b"repeat", "seconds", b"seconds"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

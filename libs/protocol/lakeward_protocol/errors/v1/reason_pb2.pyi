@@ -339,6 +339,8 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """{role: "..."}"""
     REASON_ROLE_NOT_ASSUMABLE: _Reason.ValueType  # 607
     """{role: "..."}"""
+    REASON_ASSUMED_ROLE_UNKNOWN: _Reason.ValueType  # 630
+    """The role to assume does not exist: {role: "..."}."""
     REASON_WORKLOAD_REFUSED: _Reason.ValueType  # 608
     """The calling service did not prove who it is, or may not call this method: {method: "..."}."""
     REASON_PREFIX_MISSING: _Reason.ValueType  # 700
@@ -593,6 +595,8 @@ REASON_INVALID_ROLE_ID: Reason.ValueType  # 606
 """{role: "..."}"""
 REASON_ROLE_NOT_ASSUMABLE: Reason.ValueType  # 607
 """{role: "..."}"""
+REASON_ASSUMED_ROLE_UNKNOWN: Reason.ValueType  # 630
+"""The role to assume does not exist: {role: "..."}."""
 REASON_WORKLOAD_REFUSED: Reason.ValueType  # 608
 """The calling service did not prove who it is, or may not call this method: {method: "..."}."""
 REASON_PREFIX_MISSING: Reason.ValueType  # 700

@@ -7,36 +7,24 @@ commit is sent it is not interrupted: whoever is cancelled meanwhile learns so a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime
 from types import TracebackType
 from typing import Any, Final, TypeVar
-from uuid import UUID
 
 import asyncpg
 
-from lakeward_catalog.adapters.postgres import ledger, namespace_changes, tabular_changes, warehouse_changes
-from lakeward_catalog.adapters.postgres.places import LOCK_EXCLUSIVE, LOCK_SHARED, locations_lock, storage_lock
-from lakeward_catalog.application.ports import Change, Clock, Contents, Ids, Remembered, Scope, TabularCommit
-from lakeward_catalog.domain.bodies import Body
-from lakeward_catalog.domain.events import Event
-from lakeward_catalog.domain.model import (
-    Incarnation,
-    Kind,
-    MetadataId,
-    Namespace,
-    NamespaceId,
-    Project,
-    State,
-    Storage,
-    Tabular,
-    Warehouse,
-    WarehouseId,
-)
-from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward_catalog.domain.tasks import NewTask
-from lakeward_locations import Location
+from lakeward_catalog.adapters.postgres import tabular_changes
+from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
+from lakeward_catalog.adapters.postgres.location_changes import PostgresLocationChanges
+from lakeward_catalog.adapters.postgres.namespace_changes import PostgresNamespaceChanges
+from lakeward_catalog.adapters.postgres.server_changes import PostgresServerChanges
+from lakeward_catalog.adapters.postgres.tabular_changes import PostgresTabularChanges
+from lakeward_catalog.adapters.postgres.task_changes import PostgresTaskChanges
+from lakeward_catalog.adapters.postgres.warehouse_changes import PostgresWarehouseChanges
+from lakeward_catalog.application.changes import Change
+from lakeward_catalog.application.ports import Clock, Ids
+from lakeward_catalog.domain.model import Incarnation, MetadataId, Warehouse, WarehouseId
 from lakeward_servicekit.postgres import failures
 from lakeward_servicekit.postgres.pools import Connection, Pool
 
@@ -123,168 +111,61 @@ class _Transaction:
 
     async def _end(self, change: PostgresChange) -> None:
         try:
-            await change.flush()
+            await change.ledger.flush()
         except BaseException:
             await _uninterrupted(_roll_back(change.connection))
             raise
         await _uninterrupted(_commit(change.connection))
-        if change.told_something:
+        if change.ledger.told_something:
             self._told()
-        for warehouse in change.warehouses:
+        for warehouse in change.updated:
             self._changed(warehouse)
 
 
 class PostgresChange:
-    """`Change` on one connection in a transaction.
+    """`Change` on one connection in a transaction; each noun is made when it is asked for, since most changes have few.
 
     Attributes:
-        warehouses: those that were updated, as they will be.
+        updated: warehouses that were updated, as they will be.
     """
 
     def __init__(self, connection: Connection, *, clock: Clock, ids: Ids) -> None:
         """Change through `connection`, whose transaction someone else ends."""
         self.connection: Final = connection
+        self.ledger: Final = PostgresLedger(connection, clock=clock)
+        self.updated: Final[list[Warehouse]] = []
         self._clock: Final = clock
         self._ids: Final = ids
-        self._events: Final[list[Event]] = []
-        self.warehouses: Final[list[Warehouse]] = []
-        self._record: ledger.KeyRecord | None = None
 
     @property
-    def told_something(self) -> bool:
-        """Whether events were emitted."""
-        return bool(self._events)
-
-    async def flush(self) -> None:
-        """Write what was gathered; called once, before the commit."""
-        if self._events or self._record is not None:
-            await ledger.write(self.connection, events=self._events, record=self._record, now=self._clock.now())
-
-    async def emit(self, *events: Event) -> None:
+    def server(self) -> PostgresServerChanges:
         """See `Change`."""
-        self._events.extend(events)
+        return PostgresServerChanges(self.connection)
 
-    async def enqueue(self, task: NewTask) -> UUID:
+    @property
+    def warehouses(self) -> PostgresWarehouseChanges:
         """See `Change`."""
-        return await ledger.enqueue(self.connection, task, task_id=self._ids.uuid7())
+        return PostgresWarehouseChanges(self.connection, clock=self._clock, updated=self.updated)
 
-    async def remember(self, scope: Scope, remembered: Remembered, *, until: datetime) -> None:
+    @property
+    def namespaces(self) -> PostgresNamespaceChanges:
         """See `Change`."""
-        self._record = ledger.KeyRecord(scope, remembered, until)
+        return PostgresNamespaceChanges(self.connection)
 
-    # -- server and projects
-
-    async def bootstrap(self, *, default_project: Project | None) -> bool:
+    @property
+    def tabulars(self) -> PostgresTabularChanges:
         """See `Change`."""
-        return await warehouse_changes.bootstrap(self.connection, default_project=default_project)
+        return PostgresTabularChanges(self.connection)
 
-    # -- warehouses
-
-    async def lock_storage_place(self, place: str) -> None:
+    @property
+    def locations(self) -> PostgresLocationChanges:
         """See `Change`."""
-        await self.connection.execute(LOCK_EXCLUSIVE, storage_lock(place))
+        return PostgresLocationChanges(self.connection)
 
-    async def warehouses_at(self, place: str) -> Sequence[Warehouse]:
+    @property
+    def tasks(self) -> PostgresTaskChanges:
         """See `Change`."""
-        return await warehouse_changes.at(self.connection, place)
-
-    async def insert_warehouse(self, warehouse: Warehouse) -> None:
-        """See `Change`."""
-        await warehouse_changes.insert(self.connection, warehouse)
-
-    async def lock_warehouse(self, warehouse_id: WarehouseId) -> Warehouse:
-        """See `Change`."""
-        return await warehouse_changes.lock(self.connection, warehouse_id)
-
-    async def update_warehouse(
-        self,
-        warehouse: Warehouse,
-        *,
-        name: str | None = None,
-        active: bool | None = None,
-        storage: Storage | None = None,
-    ) -> Warehouse:
-        """See `Change`."""
-        updated = await warehouse_changes.update(
-            self.connection, warehouse, name=name, active=active, storage=storage, at=self._clock.now()
-        )
-        self.warehouses.append(updated)
-        return updated
-
-    async def delete_warehouse(self, warehouse_id: WarehouseId) -> None:
-        """See `Change`."""
-        await warehouse_changes.delete(self.connection, warehouse_id)
-
-    # -- namespaces
-
-    async def lock_namespace(self, warehouse_id: WarehouseId, ident: NamespaceIdent, *, exclusively: bool) -> Namespace:
-        """See `Change`."""
-        return await namespace_changes.lock(self.connection, warehouse_id, ident, exclusively=exclusively)
-
-    async def insert_namespace(self, namespace: Namespace) -> None:
-        """See `Change`."""
-        await namespace_changes.insert(self.connection, namespace)
-
-    async def set_namespace_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
-        """See `Change`."""
-        await namespace_changes.set_properties(self.connection, namespace, properties)
-
-    async def contents(self, warehouse_id: WarehouseId, namespace_id: NamespaceId) -> Contents:
-        """See `Change`."""
-        return await namespace_changes.contents(self.connection, warehouse_id, namespace_id)
-
-    async def delete_namespace(self, namespace: Namespace) -> None:
-        """See `Change`."""
-        await namespace_changes.delete(self.connection, namespace)
-
-    # -- tabulars
-
-    async def lock_locations(self, warehouse_id: WarehouseId, *, exclusively: bool) -> None:
-        """See `Change`."""
-        statement = LOCK_EXCLUSIVE if exclusively else LOCK_SHARED
-        await self.connection.execute(statement, locations_lock(warehouse_id))
-
-    async def overlapping(
-        self, warehouse_id: WarehouseId, location: Location, *, enclosed_too: bool, but_not: Incarnation | None = None
-    ) -> Tabular | None:
-        """See `Change`."""
-        return await tabular_changes.overlapping(
-            self.connection, warehouse_id, location, enclosed_too=enclosed_too, but_not=but_not
-        )
-
-    async def purge_pending(self, warehouse_id: WarehouseId, location: Location) -> bool:
-        """See `Change`."""
-        return await tabular_changes.purge_pending(self.connection, warehouse_id, location)
-
-    async def insert_tabular(self, tabular: Tabular, body: Body) -> None:
-        """See `Change`."""
-        await tabular_changes.insert(self.connection, tabular, body)
-
-    async def lock_tabular(
-        self, warehouse_id: WarehouseId, ident: TabularIdent, kinds: Collection[Kind], *, states: Collection[State]
-    ) -> Tabular:
-        """See `Change`."""
-        return await tabular_changes.lock(self.connection, warehouse_id, ident, kinds, states=states)
-
-    async def lock_incarnation(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> Tabular | None:
-        """See `Change`."""
-        return await tabular_changes.lock_incarnation(self.connection, warehouse_id, incarnation)
-
-    async def commit_tabulars(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
-        """See `Change`."""
-        return await tabular_changes.commit(self.connection, commits)
-
-    async def rename_tabular(self, tabular: Tabular, *, namespace: Namespace, name: str) -> None:
-        """See `Change`."""
-        await tabular_changes.rename(self.connection, tabular, namespace=namespace, name=name)
-
-    async def drop_tabular(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
-        """See `Change`."""
-        await tabular_changes.drop(self.connection, tabular, at=at, expires_at=expires_at)
-
-    async def delete_tabular(self, tabular: Tabular) -> None:
-        """See `Change`."""
-        await tabular_changes.delete(self.connection, tabular)
+        return PostgresTaskChanges(self.connection, ids=self._ids)
 
 
 async def _commit(connection: Connection) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from lakeward_catalog.application.ports import Remembered, Scope
+from lakeward_catalog.application.ports import KeyPlace, Remembered
 from lakeward_servicekit.postgres.pools import Pool
 
 FIND: Final = """
@@ -25,12 +25,12 @@ class PostgresIdempotency:
         """Use `pool`, which leads to the primary."""
         self._pool = pool
 
-    async def find(self, scope: Scope, *, now: datetime) -> Remembered | None:
+    async def find(self, place: KeyPlace, *, now: datetime) -> Remembered | None:
         """See `IdempotencyStore`."""
-        row = await self._pool.fetchrow(FIND, scope.owner, scope.principal, scope.key, now)
+        row = await self._pool.fetchrow(FIND, place.owner, place.principal, place.key, now)
         return None if row is None else Remembered(fingerprint=row[0], outcome=row[1])
 
-    async def keep_refusal(self, scope: Scope, remembered: Remembered, *, until: datetime) -> None:
+    async def keep_refusal(self, place: KeyPlace, remembered: Remembered, *, until: datetime) -> None:
         """See `IdempotencyStore`."""
-        where = (scope.owner, scope.principal, scope.key)
+        where = (place.owner, place.principal, place.key)
         await self._pool.execute(KEEP, *where, remembered.fingerprint, remembered.outcome, until)

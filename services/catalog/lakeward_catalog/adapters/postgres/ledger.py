@@ -1,4 +1,4 @@
-"""What a change leaves beside its rows: events, what its key did, queued work.
+"""What a change leaves beside its rows: events, and what its key did.
 
 Events and the key's record are gathered and written in one statement just before the commit, when every row they tell of is
 locked. So two changes of one row write their events in the order in which they commit.
@@ -6,17 +6,12 @@ locked. So two changes of one row write their events in the order in which they 
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from lakeward_catalog.adapters.postgres.places import folded_of
-from lakeward_catalog.application.ports import Remembered, Scope
+from lakeward_catalog.application.ports import Clock, KeyPlace, Remembered
 from lakeward_catalog.domain.events import Event
-from lakeward_catalog.domain.tasks import NewTask
-from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Connection
 
@@ -51,78 +46,59 @@ on conflict (owner, principal, key) do update
  where kept.expires_at <= $7
 returning key
 """
-ENQUEUE: Final = """
-insert into task (warehouse_id, task_id, queue, incarnation, name, location, location_key, location_folded, purge, due_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-on conflict (warehouse_id, queue, incarnation) where state in ('waiting', 'running') do nothing
-returning task_id
-"""
-QUEUED: Final = """
-select task_id from task
- where warehouse_id = $1 and queue = $2 and incarnation = $3 and state in ('waiting', 'running')
-"""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class KeyRecord:
-    """What a key did, and until when that is remembered."""
+class PostgresLedger:
+    """`Ledger` on a connection in a transaction."""
 
-    scope: Scope
-    remembered: Remembered
-    until: datetime
+    def __init__(self, connection: Connection, *, clock: Clock) -> None:
+        """Gather; `flush` writes through `connection`. The clock says when a remembered key has expired."""
+        self._connection: Final = connection
+        self._clock: Final = clock
+        self._events: Final[list[Event]] = []
+        self._kept: tuple[object, ...] | None = None
+        self._key: UUID | None = None
 
+    @property
+    def told_something(self) -> bool:
+        """Whether events were emitted."""
+        return bool(self._events)
 
-async def write(connection: Connection, *, events: Sequence[Event], record: KeyRecord | None, now: datetime) -> None:
-    """Write what was gathered.
+    def emit(self, *events: Event) -> None:
+        """See `Ledger`."""
+        self._events.extend(events)
 
-    Raises:
-        Refusal: REQUEST_IN_PROGRESS.
-    """
-    told = (
-        [event.event_id for event in events],
-        [event.stream for event in events],
-        [event.kind for event in events],
-        [event.verb for event in events],
-        [event.body for event in events],
-    )
-    if record is None:
+    def remember(self, place: KeyPlace, remembered: Remembered, *, until: datetime) -> None:
+        """See `Ledger`."""
+        self._key = place.key
+        self._kept = (place.owner, place.principal, place.key, remembered.fingerprint, remembered.outcome, until)
+
+    async def flush(self) -> None:
+        """Write what was gathered; called once, before the commit.
+
+        Raises:
+            Refusal: REQUEST_IN_PROGRESS.
+        """
+        events = self._events
+        if not events and self._kept is None:
+            return
+        told = (
+            [event.event_id for event in events],
+            [event.stream for event in events],
+            [event.kind for event in events],
+            [event.verb for event in events],
+            [event.body for event in events],
+        )
+        if self._kept is None:
+            await self._connection.execute(TELL, *told)
+            return
         if events:
-            await connection.execute(TELL, *told)
-        return
-    scope = record.scope
-    kept = (scope.owner, scope.principal, scope.key, record.remembered.fingerprint, record.remembered.outcome)
-    if events:
-        mine = await connection.fetchval(TELL_AND_REMEMBER, *kept, record.until, now, *told)
-    else:
-        mine = await connection.fetchval(REMEMBER, *kept, record.until, now)
-    if mine is None:
-        shown = str(scope.key)
-        raise Refusal(
-            Reason.REASON_REQUEST_IN_PROGRESS,
-            f"another request with idempotency key {shown} came first; send this one again",
-            key=shown,
-        )
-
-
-async def enqueue(connection: Connection, task: NewTask, *, task_id: UUID) -> UUID:
-    """See `Change.enqueue`; `task_id` is for a new task."""
-    equal = (task.warehouse_id, task.queue.value, task.incarnation)
-    location = Location.parse(task.location)
-    while True:
-        queued = await connection.fetchval(
-            ENQUEUE,
-            task.warehouse_id,
-            task_id,
-            task.queue.value,
-            task.incarnation,
-            task.name,
-            task.location,
-            location.key,
-            folded_of(location),
-            task.purge,
-            task.scheduled_for,
-        )
-        # An equal one can end between the two statements; then there is none, and ours is made.
-        if queued is not None or (queued := await connection.fetchval(QUEUED, *equal)) is not None:
-            found: UUID = queued
-            return found
+            mine = await self._connection.fetchval(TELL_AND_REMEMBER, *self._kept, self._clock.now(), *told)
+        else:
+            mine = await self._connection.fetchval(REMEMBER, *self._kept, self._clock.now())
+        if mine is None:
+            raise Refusal(
+                Reason.REASON_REQUEST_IN_PROGRESS,
+                f"another request with idempotency key {self._key} came first; send this one again",
+                key=str(self._key),
+            )

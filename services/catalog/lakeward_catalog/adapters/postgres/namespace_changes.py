@@ -15,7 +15,7 @@ from lakeward_catalog.adapters.postgres.rows import (
     searchable,
     tabular_with_path,
 )
-from lakeward_catalog.application.ports import Contents
+from lakeward_catalog.application.changes import Contents
 from lakeward_catalog.domain.model import Namespace, NamespaceId, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_catalog.domain.wording import namespace_exists, no_such_namespace
@@ -63,74 +63,77 @@ delete from namespace n using namespace top
 """
 
 
-async def lock(
-    connection: Connection, warehouse_id: WarehouseId, ident: NamespaceIdent, *, exclusively: bool
-) -> Namespace:
-    """See `Change.lock_namespace`."""
-    statement = LOCK_EXCLUSIVE if exclusively else LOCK_SHARED
-    row = await connection.fetchrow(statement, warehouse_id, searchable(ident.key))
-    if row is None:
-        raise no_such_namespace(ident)
-    return namespace_of(row)
+class PostgresNamespaceChanges:
+    """`NamespaceChanges` on a connection in a transaction."""
 
+    def __init__(self, connection: Connection) -> None:
+        """Change through `connection`, whose transaction someone else ends."""
+        self._connection: Final = connection
 
-async def insert(connection: Connection, namespace: Namespace) -> None:
-    """See `Change.insert_namespace`."""
-    shown = str(namespace.ident)
-    try:
-        await connection.execute(
-            INSERT,
-            namespace.warehouse_id,
-            namespace.namespace_id,
-            namespace.parent_id,
-            namespace.ident.parts,
-            namespace.ident.key,
-            encode_mapping(namespace.properties),
-            namespace.location,
-            namespace.protected,
-            namespace.row_version,
-            namespace.created_at,
+    async def lock(self, warehouse_id: WarehouseId, ident: NamespaceIdent, *, exclusively: bool) -> Namespace | None:
+        """See `NamespaceChanges`."""
+        statement = LOCK_EXCLUSIVE if exclusively else LOCK_SHARED
+        row = await self._connection.fetchrow(statement, warehouse_id, searchable(ident.key))
+        return None if row is None else namespace_of(row)
+
+    async def insert(self, namespace: Namespace) -> None:
+        """See `NamespaceChanges`."""
+        shown = str(namespace.ident)
+        try:
+            await self._connection.execute(
+                INSERT,
+                namespace.warehouse_id,
+                namespace.namespace_id,
+                namespace.parent_id,
+                namespace.ident.parts,
+                namespace.ident.key,
+                encode_mapping(namespace.properties),
+                namespace.location,
+                namespace.protected,
+                namespace.row_version,
+                namespace.created_at,
+            )
+        except asyncpg.UniqueViolationError as taken:
+            if taken.constraint_name != "namespace_path":
+                raise
+            raise namespace_exists(shown) from None
+        except asyncpg.ForeignKeyViolationError as gone:
+            if gone.constraint_name == "namespace_namespace_fkey" and namespace.ident.parent is not None:
+                raise no_such_namespace(namespace.ident.parent) from None
+            shown = str(namespace.warehouse_id)
+            raise Refusal(
+                Reason.REASON_NO_SUCH_WAREHOUSE, f"there is no warehouse {shown!r}", warehouse=shown
+            ) from None
+        except asyncpg.ProgramLimitExceededError:
+            # folding can make a name three times as long, and an index holds 2704 bytes of the whole path
+            raise Refusal(
+                Reason.REASON_INVALID_NAMESPACE,
+                f"namespace {shown[:300]!r} can't be used: the whole path is too long when its case is folded",
+                part=namespace.ident.name[:300],
+            ) from None
+
+    async def set_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
+        """See `NamespaceChanges`."""
+        await self._connection.execute(
+            SET_PROPERTIES, namespace.warehouse_id, namespace.namespace_id, encode_mapping(properties)
         )
-    except asyncpg.UniqueViolationError as taken:
-        if taken.constraint_name != "namespace_path":
-            raise
-        raise namespace_exists(shown) from None
-    except asyncpg.ForeignKeyViolationError as gone:
-        if gone.constraint_name == "namespace_namespace_fkey" and namespace.ident.parent is not None:
-            raise no_such_namespace(namespace.ident.parent) from None
-        shown = str(namespace.warehouse_id)
-        raise Refusal(Reason.REASON_NO_SUCH_WAREHOUSE, f"there is no warehouse {shown!r}", warehouse=shown) from None
-    except asyncpg.ProgramLimitExceededError:
-        # folding can make a name three times as long, and an index holds 2704 bytes of the whole path
-        raise Refusal(
-            Reason.REASON_INVALID_NAMESPACE,
-            f"namespace {shown[:300]!r} can't be used: the whole path is too long when its case is folded",
-            part=namespace.ident.name[:300],
-        ) from None
 
+    async def contents(self, warehouse_id: WarehouseId, namespace_id: NamespaceId) -> Contents:
+        """See `NamespaceChanges`."""
+        found = await self._connection.fetch(LOCK_SUBTREE, warehouse_id, namespace_id)
+        while True:
+            # One that was made inside before its parent was locked here shows in the next statement's snapshot, and none can
+            # be made after. So two equal reads have locked everything.
+            again = await self._connection.fetch(LOCK_SUBTREE, warehouse_id, namespace_id) if found else []
+            if len(again) == len(found):
+                break
+            found = again
+        namespaces = tuple(namespace_of(row) for row in again)
+        inside = [namespace_id, *(namespace.namespace_id for namespace in namespaces)]
+        rows = await self._connection.fetch(LOCK_TABULARS, warehouse_id, inside)
+        return Contents(namespaces, tuple(tabular_with_path(row) for row in rows))
 
-async def set_properties(connection: Connection, namespace: Namespace, properties: Mapping[str, str]) -> None:
-    """See `Change.set_namespace_properties`."""
-    await connection.execute(SET_PROPERTIES, namespace.warehouse_id, namespace.namespace_id, encode_mapping(properties))
-
-
-async def contents(connection: Connection, warehouse_id: WarehouseId, namespace_id: NamespaceId) -> Contents:
-    """See `Change.contents`."""
-    found = await connection.fetch(LOCK_SUBTREE, warehouse_id, namespace_id)
-    while True:
-        # One that was made inside before its parent was locked here shows in the next statement's snapshot, and none can
-        # be made after. So two equal reads have locked everything.
-        again = await connection.fetch(LOCK_SUBTREE, warehouse_id, namespace_id) if found else []
-        if len(again) == len(found):
-            break
-        found = again
-    namespaces = tuple(namespace_of(row) for row in again)
-    inside = [namespace_id, *(namespace.namespace_id for namespace in namespaces)]
-    rows = await connection.fetch(LOCK_TABULARS, warehouse_id, inside)
-    return Contents(namespaces, tuple(tabular_with_path(row) for row in rows))
-
-
-async def delete(connection: Connection, namespace: Namespace) -> None:
-    """See `Change.delete_namespace`."""
-    await connection.execute(DELETE_TABULARS, namespace.warehouse_id, namespace.namespace_id)
-    await connection.execute(DELETE, namespace.warehouse_id, namespace.namespace_id)
+    async def delete(self, namespace: Namespace) -> None:
+        """See `NamespaceChanges`."""
+        await self._connection.execute(DELETE_TABULARS, namespace.warehouse_id, namespace.namespace_id)
+        await self._connection.execute(DELETE, namespace.warehouse_id, namespace.namespace_id)

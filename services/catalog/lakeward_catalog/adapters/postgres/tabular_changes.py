@@ -13,55 +13,20 @@ import asyncpg
 
 from lakeward_catalog.adapters.postgres.bodies import BodyRow
 from lakeward_catalog.adapters.postgres.places import (
-    FOLDS,
-    at_or_above,
-    at_or_inside,
     digest_of,
     folded_of,
     making_lock,
 )
 from lakeward_catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
-from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
-from lakeward_catalog.application.ports import TabularCommit
+from lakeward_catalog.application.changes import TabularCommit
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, Namespace, State, Tabular, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent, name_key
-from lakeward_catalog.domain.wording import name_taken_meanwhile, no_such_namespace, no_such_tabular, uuid_taken
+from lakeward_catalog.domain.wording import name_taken_meanwhile, no_such_namespace, uuid_taken
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Connection
 
-OVERLAPPING: Final = f"""
-select {TABULAR}, n.path
-  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
- where t.warehouse_id = $1 and left({FOLDED}, {LOCATION_KEY_INDEXED}) = any($2::text[])
-   and {FOLDED} = any($3::text[]) and ({FOLDS} or t.location_key = any($4::text[]))
-   and t.incarnation is distinct from $5
- limit 1
-"""
-ENCLOSED: Final = f"""
-select {TABULAR}, n.path
-  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
- where t.warehouse_id = $1
-   and left({FOLDED}, {LOCATION_KEY_INDEXED}) >= $2 and left({FOLDED}, {LOCATION_KEY_INDEXED}) <= $3
-   and {FOLDED} >= $4 and {FOLDED} < $5
-   and ({FOLDS} or (t.location_key >= $6 and t.location_key < $7))
-   and t.incarnation is distinct from $8
- limit 1
-"""
-PURGE_PENDING: Final = f"""
-select exists (
-    select from task
-     where warehouse_id = $1 and queue = 'tabular_purge' and state in ('waiting', 'running')
-       and left({FOLDED}, {LOCATION_KEY_INDEXED}) = any($2::text[]) and {FOLDED} = any($3::text[])
-       and ({FOLDS} or location_key = any($4::text[]))
-    union all
-    select from task
-     where warehouse_id = $1 and queue = 'tabular_purge' and state in ('waiting', 'running')
-       and left({FOLDED}, {LOCATION_KEY_INDEXED}) >= $5 and left({FOLDED}, {LOCATION_KEY_INDEXED}) <= $6
-       and {FOLDED} >= $7 and {FOLDED} < $8
-       and ({FOLDS} or (location_key >= $9 and location_key < $10)))
-"""
 # A staged row makes way in the statement that takes its name; had it become live meanwhile it stays, and the name is taken.
 INSERT: Final = """
 with held as materialized (
@@ -162,132 +127,106 @@ MADE: Final = "select pg_advisory_xact_lock_shared($1)"
 CURRENT: Final = "select metadata_id from tabular where warehouse_id = $1 and incarnation = $2 for share"
 
 
-async def overlapping(
-    connection: Connection,
-    warehouse_id: WarehouseId,
-    location: Location,
-    *,
-    enclosed_too: bool,
-    but_not: Incarnation | None,
-) -> Tabular | None:
-    """See `Change.overlapping`."""
-    row = await connection.fetchrow(OVERLAPPING, warehouse_id, *at_or_above(location), but_not)
-    if row is None and enclosed_too:
-        row = await connection.fetchrow(ENCLOSED, warehouse_id, *at_or_inside(location), but_not)
-    return None if row is None else tabular_with_path(row)
+class PostgresTabularChanges:
+    """`TabularChanges` on a connection in a transaction."""
 
+    def __init__(self, connection: Connection) -> None:
+        """Change through `connection`, whose transaction someone else ends."""
+        self._connection: Final = connection
 
-async def purge_pending(connection: Connection, warehouse_id: WarehouseId, location: Location) -> bool:
-    """See `Change.purge_pending`."""
-    pending: bool = await connection.fetchval(
-        PURGE_PENDING, warehouse_id, *at_or_above(location), *at_or_inside(location)
-    )
-    return pending
-
-
-async def insert(connection: Connection, tabular: Tabular, body: Body) -> None:
-    """See `Change.insert_tabular`."""
-    row = BodyRow.of(body)
-    try:
-        await connection.execute(
-            INSERT,
-            tabular.warehouse_id,
-            tabular.incarnation,
-            tabular.tabular_id,
-            tabular.kind.value,
-            tabular.state.value,
-            tabular.namespace_id,
-            tabular.ident.name,
-            tabular.ident.name_key,
-            *_place(tabular.location),
-            tabular.metadata_id,
-            tabular.metadata_location,
-            tabular.protected,
-            tabular.row_version,
-            tabular.created_at,
-            tabular.expires_at,
-            *row.forms,
-            list(row.chunks),
-            list(row.chunks.values()),
-            making_lock(tabular.incarnation),
-            folded_of(Location.parse(tabular.location)),
-        )
-    except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError) as violation:
-        raise _told(violation, tabular.ident, tabular.location) from None
-
-
-async def lock(
-    connection: Connection,
-    warehouse_id: WarehouseId,
-    ident: TabularIdent,
-    kinds: Collection[Kind],
-    *,
-    states: Collection[State],
-) -> Tabular:
-    """See `Change.lock_tabular`."""
-    path_key, key = ident.key
-    row = await connection.fetchrow(
-        LOCK_DROPPED if State.DROPPED in states else LOCK,
-        warehouse_id,
-        searchable(path_key),
-        searchable(key),
-        [kind.value for kind in kinds],
-        [state.value for state in states],
-    )
-    if row is None:
-        raise no_such_tabular(next(iter(kinds)), ident)
-    return tabular_with_path(row)
-
-
-async def lock_incarnation(
-    connection: Connection, warehouse_id: WarehouseId, incarnation: Incarnation
-) -> Tabular | None:
-    """See `Change.lock_incarnation`."""
-    row = await connection.fetchrow(LOCK_INCARNATION, warehouse_id, incarnation)
-    return None if row is None else tabular_with_path(row)
-
-
-async def commit(connection: Connection, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
-    """See `Change.commit_tabulars`."""
-    if len(commits) == 1:
-        moved = await _commit_one(connection, commits[0])
-        return () if moved else (commits[0].incarnation,)
-    rows = await connection.fetch(
-        LOCK_FOR_COMMIT, [each.warehouse_id for each in commits], [each.incarnation for each in commits]
-    )
-    current = {row[0]: row[1] for row in rows if row[2] != State.DROPPED.value}
-    lost = [each.incarnation for each in commits if current.get(each.incarnation) != each.expected]
-    if not lost:
-        ordered = sorted(commits, key=lambda each: each.incarnation)
+    async def insert(self, tabular: Tabular, body: Body) -> None:
+        """See `TabularChanges`."""
+        row = BodyRow.of(body)
         try:
-            await connection.executemany(COMMIT, [_commit_columns(each) for each in ordered])
-        except asyncpg.UniqueViolationError as violation:
-            raise _taken(violation, [str(each.location) for each in ordered if each.location is not None]) from None
-    return lost
+            await self._connection.execute(
+                INSERT,
+                tabular.warehouse_id,
+                tabular.incarnation,
+                tabular.tabular_id,
+                tabular.kind.value,
+                tabular.state.value,
+                tabular.namespace_id,
+                tabular.ident.name,
+                tabular.ident.name_key,
+                *_place(tabular.location),
+                tabular.metadata_id,
+                tabular.metadata_location,
+                tabular.protected,
+                tabular.row_version,
+                tabular.created_at,
+                tabular.expires_at,
+                *row.forms,
+                list(row.chunks),
+                list(row.chunks.values()),
+                making_lock(tabular.incarnation),
+                folded_of(Location.parse(tabular.location)),
+            )
+        except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError) as violation:
+            raise _told(violation, tabular.ident, tabular.location) from None
 
+    async def lock(
+        self,
+        warehouse_id: WarehouseId,
+        ident: TabularIdent,
+        kinds: Collection[Kind],
+        *,
+        states: Collection[State],
+    ) -> Tabular | None:
+        """See `TabularChanges`."""
+        path_key, key = ident.key
+        row = await self._connection.fetchrow(
+            LOCK_DROPPED if State.DROPPED in states else LOCK,
+            warehouse_id,
+            searchable(path_key),
+            searchable(key),
+            [kind.value for kind in kinds],
+            [state.value for state in states],
+        )
+        return None if row is None else tabular_with_path(row)
 
-async def rename(connection: Connection, tabular: Tabular, *, namespace: Namespace, name: str) -> None:
-    """See `Change.rename_tabular`."""
-    ident = TabularIdent(namespace.ident, name)
-    key = (tabular.warehouse_id, tabular.incarnation, tabular.row_version)
-    try:
-        moved = await connection.fetchval(RENAME, *key, namespace.namespace_id, name, name_key(name))
-    except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError) as violation:
-        raise _told(violation, ident, tabular.location) from None
-    if moved is None:
-        raise _changed(tabular)
+    async def lock_incarnation(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> Tabular | None:
+        """See `TabularChanges`."""
+        row = await self._connection.fetchrow(LOCK_INCARNATION, warehouse_id, incarnation)
+        return None if row is None else tabular_with_path(row)
 
+    async def commit(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
+        """See `TabularChanges`."""
+        if len(commits) == 1:
+            moved = await _commit_one(self._connection, commits[0])
+            return () if moved else (commits[0].incarnation,)
+        rows = await self._connection.fetch(
+            LOCK_FOR_COMMIT, [each.warehouse_id for each in commits], [each.incarnation for each in commits]
+        )
+        current = {row[0]: row[1] for row in rows if row[2] != State.DROPPED.value}
+        lost = [each.incarnation for each in commits if current.get(each.incarnation) != each.expected]
+        if not lost:
+            ordered = sorted(commits, key=lambda each: each.incarnation)
+            try:
+                await self._connection.executemany(COMMIT, [_commit_columns(each) for each in ordered])
+            except asyncpg.UniqueViolationError as violation:
+                raise _taken(violation, [str(each.location) for each in ordered if each.location is not None]) from None
+        return lost
 
-async def drop(connection: Connection, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
-    """See `Change.drop_tabular`."""
-    key = (tabular.warehouse_id, tabular.incarnation, tabular.row_version)
-    if await connection.fetchval(DROP, *key, at, expires_at) is None:
-        raise _changed(tabular)
+    async def rename(self, tabular: Tabular, *, namespace: Namespace, name: str) -> None:
+        """See `TabularChanges`."""
+        ident = TabularIdent(namespace.ident, name)
+        key = (tabular.warehouse_id, tabular.incarnation, tabular.row_version)
+        try:
+            moved = await self._connection.fetchval(RENAME, *key, namespace.namespace_id, name, name_key(name))
+        except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError) as violation:
+            raise _told(violation, ident, tabular.location) from None
+        if moved is None:
+            raise _changed(tabular)
 
+    async def drop(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
+        """See `TabularChanges`."""
+        key = (tabular.warehouse_id, tabular.incarnation, tabular.row_version)
+        if await self._connection.fetchval(DROP, *key, at, expires_at) is None:
+            raise _changed(tabular)
 
-async def delete(connection: Connection, tabular: Tabular) -> None:
-    """See `Change.delete_tabular`."""
-    await connection.execute(DELETE, tabular.warehouse_id, tabular.incarnation)
+    async def delete(self, tabular: Tabular) -> None:
+        """See `TabularChanges`."""
+        await self._connection.execute(DELETE, tabular.warehouse_id, tabular.incarnation)
 
 
 async def current_metadata(

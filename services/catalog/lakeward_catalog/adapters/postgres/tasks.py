@@ -10,8 +10,7 @@ from typing import Final
 
 import asyncpg
 
-from lakeward_catalog.adapters.postgres import tabular_changes
-from lakeward_catalog.adapters.postgres.places import LOCK_EXCLUSIVE, locations_lock
+from lakeward_catalog.adapters.postgres.location_changes import PostgresLocationChanges
 from lakeward_catalog.domain.model import Incarnation, WarehouseId
 from lakeward_catalog.domain.tasks import Queue, Task
 from lakeward_locations import Location
@@ -117,11 +116,9 @@ async def _why_not(connection: Connection, task: Task, state: str, *, now: datet
     if task.queue is not Queue.TABULAR_PURGE:
         return None
     # Whoever takes a place holds this lock, looks for purges, and then takes it. So either we see that it did, or it sees us.
-    await connection.execute(LOCK_EXCLUSIVE, locations_lock(task.warehouse_id))
-    location = Location.parse(task.location)
-    moved_in = await tabular_changes.overlapping(
-        connection, task.warehouse_id, location, enclosed_too=True, but_not=None
-    )
+    locations = PostgresLocationChanges(connection)
+    await locations.lock(task.warehouse_id, exclusively=True)
+    moved_in = await locations.overlapping(task.warehouse_id, Location.parse(task.location), enclosed_too=True)
     return None if moved_in is None else _MOVED_IN
 
 

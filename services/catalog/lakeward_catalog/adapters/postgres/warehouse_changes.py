@@ -1,22 +1,21 @@
-"""Changing the installation, projects and warehouses."""
+"""Changing warehouses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final
 
 import asyncpg
 
+from lakeward_catalog.adapters.postgres.places import LOCK_EXCLUSIVE, storage_lock
 from lakeward_catalog.adapters.postgres.rows import WAREHOUSE, encode_mapping, warehouse_of
-from lakeward_catalog.adapters.postgres.warehouses import no_such_project, no_such_warehouse
-from lakeward_catalog.domain.model import Project, Storage, Warehouse, WarehouseId
+from lakeward_catalog.application.ports import Clock
+from lakeward_catalog.domain.model import Storage, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import name_key
+from lakeward_catalog.domain.wording import no_such_project
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Connection
 
-CLOSE_BOOTSTRAP: Final = "update server set bootstrapped = true where not bootstrapped returning server_id"
-INSERT_PROJECT: Final = "insert into project (project_id, name) values ($1, $2) on conflict (project_id) do nothing"
 AT_PLACE: Final = f"select {WAREHOUSE} from warehouse w where w.place = $1 order by w.warehouse_id"
 # Not for update: namespaces may be made meanwhile, whose foreign key needs the row to stay.
 LOCK: Final = f"select {WAREHOUSE} from warehouse w where w.warehouse_id = $1 for no key update"
@@ -44,91 +43,98 @@ FORGET_FAILED_TASKS: Final = "delete from task where warehouse_id = $1 and state
 DELETE: Final = "delete from warehouse where warehouse_id = $1"
 
 
-async def bootstrap(connection: Connection, *, default_project: Project | None) -> bool:
-    """See `Change.bootstrap`."""
-    if await connection.fetchval(CLOSE_BOOTSTRAP) is None:
-        return False
-    if default_project is not None:
-        await connection.execute(INSERT_PROJECT, default_project.project_id, default_project.name)
-    return True
+class PostgresWarehouseChanges:
+    """`WarehouseChanges` on a connection in a transaction."""
 
+    def __init__(self, connection: Connection, *, clock: Clock, updated: list[Warehouse]) -> None:
+        """Change through `connection`, whose transaction someone else ends.
 
-async def at(connection: Connection, place: str) -> Sequence[Warehouse]:
-    """See `Change.warehouses_at`."""
-    return [warehouse_of(row) for row in await connection.fetch(AT_PLACE, place)]
+        Args:
+            connection: in a transaction.
+            clock: says when a row was changed.
+            updated: takes each warehouse that was updated, as it will be once the transaction has ended.
+        """
+        self._connection: Final = connection
+        self._clock: Final = clock
+        self._updated: Final = updated
 
+    async def lock_place(self, place: str) -> None:
+        """See `WarehouseChanges`."""
+        await self._connection.execute(LOCK_EXCLUSIVE, storage_lock(place))
 
-async def insert(connection: Connection, warehouse: Warehouse) -> None:
-    """See `Change.insert_warehouse`."""
-    try:
-        await connection.execute(
-            INSERT,
-            warehouse.warehouse_id,
-            warehouse.project_id,
-            warehouse.name,
-            name_key(warehouse.name),
-            warehouse.active,
-            *_columns(warehouse.storage),
-            warehouse.restorable_for,
-            warehouse.allowed_format_versions,
-            warehouse.default_format_version,
-            warehouse.protected,
-            warehouse.row_version,
-            warehouse.created_at,
-            warehouse.updated_at,
-        )
-    except asyncpg.ForeignKeyViolationError:
-        raise no_such_project(warehouse.project_id) from None
-    except asyncpg.UniqueViolationError as taken:
-        raise _named_twice(taken, warehouse.name) from None
+    async def at(self, place: str) -> Sequence[Warehouse]:
+        """See `WarehouseChanges`."""
+        return [warehouse_of(row) for row in await self._connection.fetch(AT_PLACE, place)]
 
+    async def insert(self, warehouse: Warehouse) -> None:
+        """See `WarehouseChanges`."""
+        try:
+            await self._connection.execute(
+                INSERT,
+                warehouse.warehouse_id,
+                warehouse.project_id,
+                warehouse.name,
+                name_key(warehouse.name),
+                warehouse.active,
+                *_columns(warehouse.storage),
+                warehouse.restorable_for,
+                warehouse.allowed_format_versions,
+                warehouse.default_format_version,
+                warehouse.protected,
+                warehouse.row_version,
+                warehouse.created_at,
+                warehouse.updated_at,
+            )
+        except asyncpg.ForeignKeyViolationError:
+            raise no_such_project(warehouse.project_id) from None
+        except asyncpg.UniqueViolationError as taken:
+            raise _named_twice(taken, warehouse.name) from None
 
-async def lock(connection: Connection, warehouse_id: WarehouseId) -> Warehouse:
-    """See `Change.lock_warehouse`."""
-    row = await connection.fetchrow(LOCK, warehouse_id)
-    if row is None:
-        raise no_such_warehouse(str(warehouse_id))
-    return warehouse_of(row)
+    async def lock(self, warehouse_id: WarehouseId) -> Warehouse | None:
+        """See `WarehouseChanges`."""
+        row = await self._connection.fetchrow(LOCK, warehouse_id)
+        return None if row is None else warehouse_of(row)
 
+    async def update(
+        self,
+        warehouse: Warehouse,
+        *,
+        name: str | None = None,
+        active: bool | None = None,
+        storage: Storage | None = None,
+    ) -> Warehouse:
+        """See `WarehouseChanges`."""
+        if storage is not None:
+            await self._connection.execute(UPDATE_STORAGE, warehouse.warehouse_id, *_columns(storage))
+        key = None if name is None else name_key(name)
+        try:
+            row = await self._connection.fetchrow(
+                UPDATE, warehouse.warehouse_id, warehouse.row_version, name, key, active, self._clock.now()
+            )
+        except asyncpg.UniqueViolationError as taken:
+            raise _named_twice(taken, name or warehouse.name) from None
+        if row is None:
+            raise Refusal(
+                Reason.REASON_CONCURRENT_CHANGE,
+                f"warehouse {warehouse.name!r} was changed meanwhile; read it again and retry",
+                object=f"warehouse {warehouse.name}",
+            )
+        updated = warehouse_of(row)
+        self._updated.append(updated)
+        return updated
 
-async def update(
-    connection: Connection,
-    warehouse: Warehouse,
-    *,
-    name: str | None,
-    active: bool | None,
-    storage: Storage | None,
-    at: datetime,
-) -> Warehouse:
-    """See `Change.update_warehouse`."""
-    if storage is not None:
-        await connection.execute(UPDATE_STORAGE, warehouse.warehouse_id, *_columns(storage))
-    key = None if name is None else name_key(name)
-    try:
-        row = await connection.fetchrow(UPDATE, warehouse.warehouse_id, warehouse.row_version, name, key, active, at)
-    except asyncpg.UniqueViolationError as taken:
-        raise _named_twice(taken, name or warehouse.name) from None
-    if row is None:
-        raise Refusal(
-            Reason.REASON_CONCURRENT_CHANGE,
-            f"warehouse {warehouse.name!r} was changed meanwhile; read it again and retry",
-            object=f"warehouse {warehouse.name}",
-        )
-    return warehouse_of(row)
-
-
-async def delete(connection: Connection, warehouse_id: WarehouseId) -> None:
-    """See `Change.delete_warehouse`."""
-    await connection.execute(FORGET_FAILED_TASKS, warehouse_id)
-    try:
-        await connection.execute(DELETE, warehouse_id)
-    except asyncpg.ForeignKeyViolationError:
-        shown = str(warehouse_id)
-        raise Refusal(
-            Reason.REASON_WAREHOUSE_NOT_EMPTY,
-            f"warehouse {shown!r} has namespaces, or tasks that have not ended; remove them first",
-            warehouse=shown,
-        ) from None
+    async def delete(self, warehouse_id: WarehouseId) -> None:
+        """See `WarehouseChanges`."""
+        await self._connection.execute(FORGET_FAILED_TASKS, warehouse_id)
+        try:
+            await self._connection.execute(DELETE, warehouse_id)
+        except asyncpg.ForeignKeyViolationError:
+            shown = str(warehouse_id)
+            raise Refusal(
+                Reason.REASON_WAREHOUSE_NOT_EMPTY,
+                f"warehouse {shown!r} has namespaces, or tasks that have not ended; remove them first",
+                warehouse=shown,
+            ) from None
 
 
 def _columns(storage: Storage) -> tuple[object, ...]:

@@ -42,12 +42,10 @@ class PostgresServer:
             )
         return Server(server_id=row[0], bootstrapped=row[1])
 
-    async def project(self, project_id: ProjectId) -> Project:
+    async def project(self, project_id: ProjectId) -> Project | None:
         """See `ServerStore`."""
         row = await self._pool.fetchrow(PROJECT, searchable(project_id))
-        if row is None:
-            raise no_such_project(project_id)
-        return Project(project_id=ProjectId(row[0]), name=row[1])
+        return None if row is None else Project(project_id=ProjectId(row[0]), name=row[1])
 
 
 class PostgresWarehouses:
@@ -62,11 +60,11 @@ class PostgresWarehouses:
         self._listings: Final = listings or pool
         self._containers: Final = containers
 
-    async def find(self, warehouse_id: WarehouseId) -> Warehouse:
+    async def find(self, warehouse_id: WarehouseId) -> Warehouse | None:
         """See `WarehouseStore`."""
         row = await self._pool.fetchrow(FIND, warehouse_id)
         if row is None:
-            raise no_such_warehouse(str(warehouse_id))
+            return None
         warehouse = warehouse_of(row)
         self._containers.keep(warehouse)
         return warehouse
@@ -75,33 +73,13 @@ class PostgresWarehouses:
         """See `WarehouseStore`."""
         return self._containers.remembered(warehouse_id, row_version)
 
-    async def find_by_name(self, project_id: ProjectId, name: str) -> Warehouse:
+    async def find_by_name(self, project_id: ProjectId, name: str) -> Warehouse | None:
         """See `WarehouseStore`."""
         row = await self._pool.fetchrow(FIND_BY_NAME, searchable(project_id), searchable(name_key(name)))
-        if row is None:
-            raise no_such_warehouse(name)
-        return warehouse_of(row)
+        return None if row is None else warehouse_of(row)
 
     async def list(self, project_id: ProjectId, *, active: bool | None, visible: Visibility) -> Sequence[Warehouse]:
         """See `WarehouseStore`."""
         shown = list(visible.containers | visible.objects)
         rows = await self._listings.fetch(LIST, searchable(project_id), active, visible.everything, shown)
         return [warehouse_of(row) for row in rows]
-
-
-def no_such_project(project_id: str) -> Refusal:
-    """A project that is not there."""
-    return Refusal(
-        Reason.REASON_NO_SUCH_PROJECT,
-        f"there is no project {project_id[:200]!r}",
-        project=project_id[:200],
-    )
-
-
-def no_such_warehouse(name: str) -> Refusal:
-    """A warehouse that is not there, by what the caller called it."""
-    return Refusal(
-        Reason.REASON_NO_SUCH_WAREHOUSE,
-        f"there is no warehouse {name[:200]!r}",
-        warehouse=name[:200],
-    )

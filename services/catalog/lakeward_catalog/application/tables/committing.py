@@ -15,15 +15,17 @@ from collections.abc import AsyncIterator, Awaitable, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
-from lakeward_catalog.application.access import LIVE_OR_STAGED, OpenedTabular, open_tabular
+from lakeward_catalog.application.access import open_tabular
 from lakeward_catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Changes, TabularCommit
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import LIVE_OR_STAGED, OpenedTabular
 from lakeward_catalog.application.idempotency import Keeper
 from lakeward_catalog.application.metadata_files import forget_trimmed, take_back, to_the_end, write_metadata
 from lakeward_catalog.application.outcomes import commit_arrived, never_happened
 from lakeward_catalog.application.payloads import beside
-from lakeward_catalog.application.ports import ChangeGate, Changes, Clock, Files, Ids, TabularCommit, TabularStore
+from lakeward_catalog.application.ports import ChangeGate, Clock, Files, Ids, TabularStore
 from lakeward_catalog.application.tables.changes import TableChange, read_change, table_of_branch
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.iceberg.commits import TableCommit, apply_to_table
@@ -274,14 +276,14 @@ class TableCommits:
     async def _swap(
         self, prepared: Sequence[_Prepared], changed: Sequence[_Prepared], caller: Caller, keeper: Keeper
     ) -> None:
-        if not changed and keeper.scope is None:
+        if not changed and keeper.place is None:
             return
         async with self._changes.change() as change:
             if changed:
-                if await change.commit_tabulars([entry.commit for entry in changed]):
+                if await change.tabulars.commit([entry.commit for entry in changed]):
                     raise _LostRace
                 when = occasion(caller, self._clock.now())
-                await change.emit(
+                change.ledger.emit(
                     *[
                         self._announcer.tabular(
                             TabularChange.COMMITTED,

@@ -5,26 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from lakeward_catalog.application.access import LIVE, open_namespace
+from lakeward_catalog.application.access import open_namespace
 from lakeward_catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Change, Changes
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import LIVE
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.metadata_files import take_back, to_the_end, write_metadata
 from lakeward_catalog.application.outcomes import has_arrived
 from lakeward_catalog.application.payloads import Payload, beside
 from lakeward_catalog.application.placing import Place, choose_place, location_taken, not_empty, reserve
-from lakeward_catalog.application.ports import (
-    Change,
-    ChangeGate,
-    Changes,
-    Clock,
-    Files,
-    Ids,
-    NamespaceStore,
-    Rules,
-    TabularStore,
-)
+from lakeward_catalog.application.ports import ChangeGate, Clock, Files, Ids, NamespaceStore, Rules, TabularStore
 from lakeward_catalog.application.ports_access import ClientAccess, Level
 from lakeward_catalog.application.tables.loaded import Loaded, give_access
 from lakeward_catalog.application.tables.replies import Created, created_reply, current_reply
@@ -273,11 +265,11 @@ async def insert(
         await write_metadata(files, warehouse, tabular, tabular.metadata_location, insertion.body, principal=principal)
     try:
         async with changes.change() as change:
-            await change.lock_namespace(warehouse.warehouse_id, insertion.namespace.ident, exclusively=False)
+            await change.namespaces.lock(warehouse.warehouse_id, insertion.namespace.ident, exclusively=False)
             given_way = await _gives_way(change, insertion)
             await reserve(change, warehouse.warehouse_id, insertion.place, instead_of=given_way)
-            await change.insert_tabular(tabular, insertion.body)
-            await change.emit(
+            await change.tabulars.insert(tabular, insertion.body)
+            change.ledger.emit(
                 announcer.tabular(
                     insertion.change,
                     tabular,
@@ -299,7 +291,7 @@ async def _gives_way(change: Change, insertion: Insertion) -> Incarnation | None
     """The staged row that the insert replaces; None where it is gone or its commit came first."""
     if insertion.instead_of is None:
         return None
-    locked = await change.lock_incarnation(insertion.warehouse.warehouse_id, insertion.instead_of)
+    locked = await change.tabulars.lock_incarnation(insertion.warehouse.warehouse_id, insertion.instead_of)
     return insertion.instead_of if locked is not None and locked.state is State.STAGED else None
 
 

@@ -8,9 +8,10 @@ from typing import Final
 
 import msgspec
 
-from lakeward_catalog.application.access import LIVE_OR_STAGED, OpenedTabular, open_tabular
+from lakeward_catalog.application.access import open_tabular
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import LIVE_OR_STAGED, OpenedTabular
 from lakeward_catalog.application.ports import Clock, TabularStore
 from lakeward_catalog.application.ports_access import ClientAccess, Level
 from lakeward_catalog.application.tables import etags

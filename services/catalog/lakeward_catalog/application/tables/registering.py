@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from typing import Final
 from uuid import UUID
 
-from lakeward_catalog.application.access import LIVE_OR_STAGED, open_namespace, open_tabular
+from lakeward_catalog.application.access import open_namespace, open_tabular
 from lakeward_catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Change, Changes
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import LIVE_OR_STAGED
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.metadata_files import to_the_end
 from lakeward_catalog.application.outcomes import has_arrived
@@ -23,16 +25,7 @@ from lakeward_catalog.application.placing import (
     parse_location,
     reserve,
 )
-from lakeward_catalog.application.ports import (
-    Change,
-    ChangeGate,
-    Changes,
-    Clock,
-    Files,
-    Ids,
-    NamespaceStore,
-    TabularStore,
-)
+from lakeward_catalog.application.ports import ChangeGate, Clock, Files, Ids, NamespaceStore, TabularStore
 from lakeward_catalog.application.ports_access import ClientAccess, Level
 from lakeward_catalog.application.tables.creating import Insertion, keep_document
 from lakeward_catalog.application.tables.loaded import Loaded, give_access
@@ -303,15 +296,17 @@ async def _insert(
     warehouse_id, tabular = insertion.warehouse.warehouse_id, insertion.tabular
     try:
         async with changes.change() as change:
-            await change.lock_namespace(warehouse_id, insertion.namespace.ident, exclusively=False)
+            await change.namespaces.lock(warehouse_id, insertion.namespace.ident, exclusively=False)
             gone = await _take_out(change, tabular, replaced)
             await reserve(change, warehouse_id, insertion.place)
-            await change.insert_tabular(tabular, insertion.body)
+            await change.tabulars.insert(tabular, insertion.body)
             when, count = occasion(caller, clock.now()), 2 if gone else 1
             if gone is not None:
                 data = {"purge": False, "overwritten": True}
-                await change.emit(announcer.tabular(TabularChange.DROPPED, gone, when, data=data, index=0, count=count))
-            await change.emit(announcer.tabular(insertion.change, tabular, when, index=count - 1, count=count))
+                change.ledger.emit(
+                    announcer.tabular(TabularChange.DROPPED, gone, when, data=data, index=0, count=count)
+                )
+            change.ledger.emit(announcer.tabular(insertion.change, tabular, when, index=count - 1, count=count))
             await keeper.keep(change, incarnation=tabular.incarnation)
     except Refusal as refusal:
         if refusal.reason != Reason.REASON_COMMIT_STATE_UNKNOWN:
@@ -328,9 +323,9 @@ async def _take_out(change: Change, tabular: Tabular, replaced: Tabular | None) 
     """
     if replaced is None:
         return None
-    locked = await change.lock_incarnation(tabular.warehouse_id, replaced.incarnation)
+    locked = await change.tabulars.lock_incarnation(tabular.warehouse_id, replaced.incarnation)
     if locked is None or locked.state not in LIVE_OR_STAGED or locked.ident.key != replaced.ident.key:
         return None
     _check_unprotected(locked)
-    await change.delete_tabular(locked)
+    await change.tabulars.delete(locked)
     return locked if locked.state is State.LIVE else None

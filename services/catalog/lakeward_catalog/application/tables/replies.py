@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-from lakeward_catalog.application.access import LIVE_OR_STAGED, open_tabular
+from lakeward_catalog.application.access import open_tabular
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import LIVE_OR_STAGED
 from lakeward_catalog.application.ports import Clock, TabularStore
 from lakeward_catalog.application.ports_access import ClientAccess
 from lakeward_catalog.application.tables import etags

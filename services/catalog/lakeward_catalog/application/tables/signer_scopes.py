@@ -10,8 +10,8 @@ import dataclasses
 from datetime import datetime
 from typing import Protocol
 
-from lakeward_catalog.application.access import warehouse_ref
 from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.application.refs import warehouse_ref
 from lakeward_catalog.domain.model import Incarnation, NamespaceId, Tabular, TabularId, Warehouse, WarehouseId
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Demand

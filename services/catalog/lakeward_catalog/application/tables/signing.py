@@ -6,14 +6,16 @@ import asyncio
 import dataclasses
 from typing import Final
 
-from lakeward_catalog.application.access import decide, find_warehouse, no_such_warehouse, tabular_ref, warehouse_needs
+from lakeward_catalog.application.access import decide, find_warehouse
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.doors import warehouse_needs
 from lakeward_catalog.application.placing import parse_location
 from lakeward_catalog.application.ports import TabularStore, WarehouseStore
 from lakeward_catalog.application.ports_access import ClientAccess, Level, SignedRequest, StorageRequest
+from lakeward_catalog.application.refs import tabular_ref
 from lakeward_catalog.application.tables.signer_scopes import SignerScopes
 from lakeward_catalog.domain.model import Kind, Tabular, TabularId, Warehouse, WarehouseId
-from lakeward_catalog.domain.wording import no_such_tabular
+from lakeward_catalog.domain.wording import no_such_tabular, no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Need, Outcome
 from lakeward_servicekit.errors import Reason, Refusal

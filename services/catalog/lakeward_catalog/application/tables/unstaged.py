@@ -5,14 +5,16 @@ from __future__ import annotations
 import dataclasses
 from uuid import UUID
 
-from lakeward_catalog.application.access import LIVE, open_namespace
+from lakeward_catalog.application.access import open_namespace
 from lakeward_catalog.application.announcements import Announcer, TabularChange
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import LIVE
 from lakeward_catalog.application.idempotency import Keeper
 from lakeward_catalog.application.metadata_files import to_the_end
 from lakeward_catalog.application.placing import choose_place, location_taken, not_empty
-from lakeward_catalog.application.ports import ChangeGate, Changes, Clock, Files, Ids, NamespaceStore, TabularStore
+from lakeward_catalog.application.ports import ChangeGate, Clock, Files, Ids, NamespaceStore, TabularStore
 from lakeward_catalog.application.tables.changes import TableChange
 from lakeward_catalog.application.tables.creating import Insertion, insert, keep_document
 from lakeward_catalog.domain.iceberg.commits import build_table

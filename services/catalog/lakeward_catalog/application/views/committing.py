@@ -14,25 +14,18 @@ from typing import Final
 
 import msgspec
 
-from lakeward_catalog.application.access import OpenedTabular, open_tabular
+from lakeward_catalog.application.access import open_tabular
 from lakeward_catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Change, Changes, TabularCommit
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import OpenedTabular
 from lakeward_catalog.application.idempotency import Keeper
 from lakeward_catalog.application.metadata_files import take_back, to_the_end, write_metadata
 from lakeward_catalog.application.outcomes import commit_arrived, never_happened
 from lakeward_catalog.application.payloads import Payload, beside
 from lakeward_catalog.application.placing import Place, check_place, parse_location, reserve
-from lakeward_catalog.application.ports import (
-    Change,
-    ChangeGate,
-    Changes,
-    Clock,
-    Files,
-    Ids,
-    TabularCommit,
-    TabularStore,
-)
+from lakeward_catalog.application.ports import ChangeGate, Clock, Files, Ids, TabularStore
 from lakeward_catalog.application.views.shown import body_of
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.iceberg.files import is_compressed, next_file
@@ -208,7 +201,7 @@ class ViewCommits:
 
     async def _write(self, prepared: _Prepared, caller: Caller, keeper: Keeper) -> None:
         if not prepared.changed:
-            if keeper.scope is not None:
+            if keeper.place is not None:
                 async with self._changes.change() as change:
                     await keeper.keep(change, incarnation=prepared.after.incarnation)
             return
@@ -246,9 +239,9 @@ class ViewCommits:
         async with self._changes.change() as change:
             if moved is not None:
                 await self._take(change, prepared)
-            if await change.commit_tabulars([commit]):
+            if await change.tabulars.commit([commit]):
                 raise _LostRace
-            await change.emit(
+            change.ledger.emit(
                 self._announcer.tabular(
                     TabularChange.COMMITTED,
                     after,

@@ -9,20 +9,13 @@ from uuid import UUID
 from lakeward_catalog.application.access import open_namespace
 from lakeward_catalog.application.announcements import Announcer, TabularChange
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.metadata_files import to_the_end
 from lakeward_catalog.application.payloads import Payload, beside
 from lakeward_catalog.application.placing import choose_place
-from lakeward_catalog.application.ports import (
-    ChangeGate,
-    Changes,
-    Clock,
-    Files,
-    Ids,
-    NamespaceStore,
-    TabularStore,
-)
+from lakeward_catalog.application.ports import ChangeGate, Clock, Files, Ids, NamespaceStore, TabularStore
 from lakeward_catalog.application.ports_access import ClientAccess
 from lakeward_catalog.application.tables.creating import Insertion, insert
 from lakeward_catalog.application.tables.loaded import Loaded

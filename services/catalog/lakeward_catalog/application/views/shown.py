@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakeward_catalog.application.access import OpenedTabular
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import OpenedTabular
 from lakeward_catalog.application.ports_access import ClientAccess, Level
 from lakeward_catalog.application.tables.loaded import Loaded
 from lakeward_catalog.domain.bodies import Body, BodyPart

@@ -1,0 +1,27 @@
+"""Changing the installation."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lakeward_catalog.domain.model import Project
+from lakeward_servicekit.postgres.pools import Connection
+
+CLOSE_BOOTSTRAP: Final = "update server set bootstrapped = true where not bootstrapped returning server_id"
+INSERT_PROJECT: Final = "insert into project (project_id, name) values ($1, $2) on conflict (project_id) do nothing"
+
+
+class PostgresServerChanges:
+    """`ServerChanges` on a connection in a transaction."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Change through `connection`, whose transaction someone else ends."""
+        self._connection: Final = connection
+
+    async def bootstrap(self, *, default_project: Project | None) -> bool:
+        """See `ServerChanges`."""
+        if await self._connection.fetchval(CLOSE_BOOTSTRAP) is None:
+            return False
+        if default_project is not None:
+            await self._connection.execute(INSERT_PROJECT, default_project.project_id, default_project.name)
+        return True

@@ -1,0 +1,264 @@
+"""Changes: one transaction that holds the rows, the events, the tasks and the idempotency record, or none of them.
+
+    async with changes.change() as change:
+        tabular = await change.tabulars.lock(...)
+        await change.tabulars.delete(tabular)
+        change.ledger.emit(event)
+
+Every role raises Refusal DATABASE_UNAVAILABLE when the database can't be reached; that is not repeated below. A refusal leaves
+the transaction rolled back: nothing may be called after one. What is locked or asked for and is not there is None: what that
+means is the use case's to say.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from lakeward_catalog.application.ports import KeyPlace, Remembered
+from lakeward_catalog.domain.bodies import Body
+from lakeward_catalog.domain.events import Event
+from lakeward_catalog.domain.model import (
+    Incarnation,
+    Kind,
+    MetadataId,
+    Namespace,
+    NamespaceId,
+    Project,
+    State,
+    Storage,
+    Tabular,
+    Warehouse,
+    WarehouseId,
+)
+from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward_catalog.domain.tasks import NewTask
+from lakeward_locations import Location
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TabularCommit:
+    """A tabular's move from one metadata to the next.
+
+    Attributes:
+        expected: the metadata that must still be current.
+        kept_chunks: shared parts of `body` that the expected metadata's body has too, and so are stored already: their
+            bytes need not be sent.
+        location: set where a view moves.
+    """
+
+    warehouse_id: WarehouseId
+    incarnation: Incarnation
+    expected: MetadataId
+    metadata_id: MetadataId
+    metadata_location: str
+    body: Body
+    kept_chunks: frozenset[UUID] = frozenset()
+    location: Location | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Contents:
+    """What is inside a namespace, at any depth."""
+
+    namespaces: tuple[Namespace, ...]
+    tabulars: tuple[Tabular, ...]
+
+
+class ServerChanges(Protocol):
+    """The installation."""
+
+    async def bootstrap(self, *, default_project: Project | None) -> bool:
+        """Close bootstrap and make the project where it is missing; False where it was closed already."""
+        ...
+
+
+class WarehouseChanges(Protocol):
+    """Warehouses."""
+
+    async def lock_place(self, place: str) -> None:
+        """Let no other transaction change what lies at this place until this one ends."""
+
+    async def at(self, place: str) -> Sequence[Warehouse]:
+        """Warehouses of all projects whose storage is at this place, inactive ones too."""
+        ...
+
+    async def insert(self, warehouse: Warehouse) -> None:
+        """Raises WAREHOUSE_EXISTS, NO_SUCH_PROJECT."""
+
+    async def lock(self, warehouse_id: WarehouseId) -> Warehouse | None:
+        """The row, held for update until the end."""
+        ...
+
+    async def update(
+        self,
+        warehouse: Warehouse,
+        *,
+        name: str | None = None,
+        active: bool | None = None,
+        storage: Storage | None = None,
+    ) -> Warehouse:
+        """Change what is given. Raises CONCURRENT_CHANGE unless the stored row version is the given one, WAREHOUSE_EXISTS."""
+        ...
+
+    async def delete(self, warehouse_id: WarehouseId) -> None:
+        """Raises WAREHOUSE_NOT_EMPTY while a namespace, or a task that waits or runs, refers to it; failed tasks go along."""
+
+
+class NamespaceChanges(Protocol):
+    """Namespaces."""
+
+    async def lock(self, warehouse_id: WarehouseId, ident: NamespaceIdent, *, exclusively: bool) -> Namespace | None:
+        """The row, held until the end: shared, so that it can't go, or for a change of its own."""
+        ...
+
+    async def insert(self, namespace: Namespace) -> None:
+        """Raises NAMESPACE_EXISTS, NO_SUCH_NAMESPACE (the parent went)."""
+
+    async def set_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
+        """Replace them; the row was locked."""
+
+    async def contents(self, warehouse_id: WarehouseId, namespace_id: NamespaceId) -> Contents:
+        """Everything inside, at any depth; locked."""
+        ...
+
+    async def delete(self, namespace: Namespace) -> None:
+        """The row and everything inside: namespaces, tabulars of every state, bodies."""
+
+
+class LocationChanges(Protocol):
+    """The places of a warehouse's tabulars."""
+
+    async def lock(self, warehouse_id: WarehouseId, *, exclusively: bool) -> None:
+        """Hold the warehouse's locations: shared for the default layout, exclusively for custom ones, purge and register."""
+
+    async def overlapping(
+        self, warehouse_id: WarehouseId, location: Location, *, enclosed_too: bool, but_not: Incarnation | None = None
+    ) -> Tabular | None:
+        """A tabular, of any state, whose location is or contains this one, or with `enclosed_too` lies inside it."""
+        ...
+
+    async def purge_pending(self, warehouse_id: WarehouseId, location: Location) -> bool:
+        """Whether files that overlap this location wait to be purged."""
+        ...
+
+
+class TabularChanges(Protocol):
+    """Tabulars and their bodies."""
+
+    async def insert(self, tabular: Tabular, body: Body) -> None:
+        """A staged row of the same name gives way.
+
+        Raises TABULAR_EXISTS (name, or id), NO_SUCH_NAMESPACE, LOCATION_TAKEN (exactly this place, in a race).
+        """
+
+    async def lock(
+        self, warehouse_id: WarehouseId, ident: TabularIdent, kinds: Collection[Kind], *, states: Collection[State]
+    ) -> Tabular | None:
+        """The row, held for update."""
+        ...
+
+    async def lock_incarnation(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> Tabular | None:
+        """The row, of any state, held for update."""
+        ...
+
+    async def commit(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
+        """Compare and set, in the order of incarnations. Answers those that lost; then nothing was written for any.
+
+        A staged one becomes live. Raises LOCATION_TAKEN where one moves to another's place.
+        """
+        ...
+
+    async def rename(self, tabular: Tabular, *, namespace: Namespace, name: str) -> None:
+        """A staged row of that name gives way. Raises TABULAR_EXISTS, CONCURRENT_CHANGE unless the row version is the given."""
+
+    async def drop(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
+        """Soft: the name is free, the location is not. Raises CONCURRENT_CHANGE unless the row version is the given."""
+
+    async def delete(self, tabular: Tabular) -> None:
+        """Row and bodies."""
+
+
+class Ledger(Protocol):
+    """What a change leaves beside its rows, written just before the commit: when the rows that it tells of are locked."""
+
+    def emit(self, *events: Event) -> None:
+        """Tell of the change, in this order."""
+
+    def remember(self, place: KeyPlace, remembered: Remembered, *, until: datetime) -> None:
+        """Keep what a key did, once a transaction. An expired record counts as none.
+
+        When the block ends, REQUEST_IN_PROGRESS is raised where another transaction kept the same key first; one that is about
+        to is waited for.
+        """
+
+
+class TaskChanges(Protocol):
+    """Queued work."""
+
+    async def enqueue(self, task: NewTask) -> UUID:
+        """Queue it; where an equal task (queue, incarnation) waits or runs, answers that one's id."""
+        ...
+
+
+class Change(Protocol):
+    """One transaction, by noun. What is called on it happens together when it ends, or not at all."""
+
+    @property
+    def server(self) -> ServerChanges:
+        """The installation."""
+        ...
+
+    @property
+    def warehouses(self) -> WarehouseChanges:
+        """Warehouses."""
+        ...
+
+    @property
+    def namespaces(self) -> NamespaceChanges:
+        """Namespaces."""
+        ...
+
+    @property
+    def locations(self) -> LocationChanges:
+        """The places of tabulars."""
+        ...
+
+    @property
+    def tabulars(self) -> TabularChanges:
+        """Tabulars."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """Events, and what keys did."""
+        ...
+
+    @property
+    def tasks(self) -> TaskChanges:
+        """Queued work."""
+        ...
+
+
+class Changes(Protocol):
+    """Where changes begin."""
+
+    def change(self) -> AbstractAsyncContextManager[Change]:
+        """A transaction that commits when the block ends and rolls back when it raises.
+
+        Raises:
+            Refusal: DATABASE_UNAVAILABLE where it surely did not commit; COMMIT_STATE_UNKNOWN where that is not known; then
+                `current_metadata` tells, once the database answers.
+        """
+        ...
+
+    async def current_metadata(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> MetadataId | None:
+        """What is current; None where the tabular is gone. For finding out an unknown outcome.
+
+        Waits for a transaction that holds the row, which may be the very one whose answer was lost: what it says is final.
+        """
+        ...

@@ -1,0 +1,24 @@
+"""What authz calls the catalog's objects."""
+
+from __future__ import annotations
+
+from lakeward_catalog.domain.model import Kind, Namespace, Tabular, Warehouse
+from lakeward_servicekit.authorization.objects import ObjectRef
+
+
+def warehouse_ref(warehouse: Warehouse) -> ObjectRef:
+    """The warehouse, as authz knows it."""
+    return ObjectRef.warehouse(warehouse.project_id, warehouse.warehouse_id)
+
+
+def namespace_ref(warehouse: Warehouse, namespace: Namespace) -> ObjectRef:
+    """The namespace, as authz knows it."""
+    return ObjectRef.namespace(
+        warehouse.project_id, warehouse.warehouse_id, namespace.namespace_id, parent_id=namespace.parent_id
+    )
+
+
+def tabular_ref(warehouse: Warehouse, tabular: Tabular) -> ObjectRef:
+    """The tabular, as authz knows it."""
+    make = ObjectRef.table if tabular.kind is Kind.TABLE else ObjectRef.view
+    return make(warehouse.project_id, warehouse.warehouse_id, tabular.incarnation, namespace_id=tabular.namespace_id)

@@ -1,0 +1,56 @@
+"""The parts of the catalog's use cases: what `bootstrap` makes once."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from lakeward_catalog.application.announcements import Announcer
+from lakeward_catalog.application.changes import Changes
+from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.idempotency import Once
+from lakeward_catalog.application.ports import (
+    BodyStore,
+    ChangeGate,
+    Clock,
+    Files,
+    Ids,
+    NamespaceStore,
+    Rules,
+    ServerStore,
+    TabularStore,
+    WarehouseStore,
+)
+from lakeward_catalog.application.ports_access import ClientAccess
+from lakeward_catalog.application.ports_storage import StorageJudge
+from lakeward_catalog.application.tables.signer_scopes import SignerScopes
+from lakeward_servicekit.authorization.authorizer import Authorizer
+from lakeward_servicekit.authorization.identity import Identity
+from lakeward_servicekit.authorization.registrar import Registrar
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Each part once. Only `bootstrap`, `composition` and `background` see all of them together."""
+
+    identity: Identity
+    registrar: Registrar
+    authorizer: Authorizer
+    doors: Doors
+    servers: ServerStore
+    warehouses: WarehouseStore
+    namespaces: NamespaceStore
+    tabulars: TabularStore
+    bodies: BodyStore
+    changes: Changes
+    documents: Documents
+    files: Files
+    access: ClientAccess
+    scopes: SignerScopes
+    storage: StorageJudge
+    gate: ChangeGate
+    once: Once
+    announcer: Announcer
+    clock: Clock
+    ids: Ids
+    rules: Rules
