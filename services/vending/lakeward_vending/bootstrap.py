@@ -28,19 +28,19 @@ from lakeward_vending.adapters.postgres.secrets import PostgresSecrets
 from lakeward_vending.adapters.s3.backend import S3Backend
 from lakeward_vending.adapters.s3.cached import CachedS3
 from lakeward_vending.adapters.s3.kind import S3Kind
-from lakeward_vending.application.client_access import SignRequest, VendAccess
-from lakeward_vending.application.files import CheckEmpty, DeleteFiles, PurgePage, ReadFile, WriteFile
-from lakeward_vending.application.places import ClaimPlace, ReleasePlace
-from lakeward_vending.application.profiles import NormaliseProfile
+from lakeward_vending.application.client_access import AccessVends, RequestSignatures
+from lakeward_vending.application.files import EmptinessChecks, FileDeletions, FileReads, FileWrites, PagePurges
+from lakeward_vending.application.places import PlaceClaims, PlaceReleases
+from lakeward_vending.application.profiles import ProfileNormalisations
 from lakeward_vending.application.secrets import (
-    ForgetSecret,
-    KeepSecret,
-    ReencryptSecrets,
-    StageCredential,
-    SweepStaged,
+    CredentialStagings,
+    SecretBindings,
+    SecretDeletions,
+    SecretReencryptions,
+    StagedSweeps,
 )
 from lakeward_vending.application.storages import Kinds, Storages
-from lakeward_vending.application.validation import ValidateStorage
+from lakeward_vending.application.validation import StorageValidations
 from lakeward_vending.domain.addresses import AddressRules
 from lakeward_vending.domain.s3.system_identity import SystemIdentityRules
 from lakeward_vending.transport.access import VendingServicer
@@ -104,33 +104,33 @@ async def vending(
         skip = settings.storage.skip_validation
         host.add(
             vending_pb2_grpc.add_VendingServiceServicer_to_server,
-            VendingServicer(verifier, vend_access=VendAccess(storages), sign_request=SignRequest(storages)),
+            VendingServicer(verifier, vend_access=AccessVends(storages), sign_request=RequestSignatures(storages)),
         )
         host.add(
             vending_pb2_grpc.add_FileServiceServicer_to_server,
             FileServicer(
                 verifier,
-                read_file=ReadFile(storages),
-                write_file=WriteFile(storages),
-                delete_files=DeleteFiles(storages),
-                check_empty=CheckEmpty(storages),
-                purge_page=PurgePage(storages),
+                read_file=FileReads(storages),
+                write_file=FileWrites(storages),
+                delete_files=FileDeletions(storages),
+                check_empty=EmptinessChecks(storages),
+                purge_page=PagePurges(storages),
             ),
         )
         host.add(
             vending_pb2_grpc.add_StorageServiceServicer_to_server,
             StorageServicer(
                 verifier,
-                stage_credential=StageCredential(RemoteAuthorizer(authz, coalesce=remote), store, clock, ids),
-                keep_secret=KeepSecret(store, clock),
-                forget_secret=ForgetSecret(store),
-                normalise_profile=NormaliseProfile(store, kinds, _address_rules(settings.storage)),
-                validate_storage=ValidateStorage(storages, clock, ids, skip=skip),
-                claim_place=ClaimPlace(storages, skip=skip),
-                release_place=ReleasePlace(storages, skip=skip),
+                stage_credential=CredentialStagings(RemoteAuthorizer(authz, coalesce=remote), store, clock, ids),
+                keep_secret=SecretBindings(store, clock),
+                forget_secret=SecretDeletions(store),
+                normalise_profile=ProfileNormalisations(store, kinds, _address_rules(settings.storage)),
+                validate_storage=StorageValidations(storages, clock, ids, skip=skip),
+                claim_place=PlaceClaims(storages, skip=skip),
+                release_place=PlaceReleases(storages, skip=skip),
             ),
         )
-        stack.push_async_callback(_ended, asyncio.create_task(_keep_sweeping(SweepStaged(store, clock))))
+        stack.push_async_callback(_ended, asyncio.create_task(_keep_sweeping(StagedSweeps(store, clock))))
         yield host
 
 
@@ -162,7 +162,7 @@ async def reencrypt(postgres: PostgresSettings, ring: SecretSettings) -> int:
         Refusal: DATABASE_UNAVAILABLE, or SECRET_UNREADABLE where a key is gone already.
     """
     async with _pool(postgres) as pool:
-        return await ReencryptSecrets(_secrets(pool, ring))()
+        return await SecretReencryptions(_secrets(pool, ring))()
 
 
 def _secrets(pool: Pool, settings: SecretSettings) -> SecretStore:
@@ -204,7 +204,7 @@ def _settle(settings: VendingSettings, authz: Channel) -> Settle[Caller]:
     return partial(caller_of, identity=RemoteIdentity(authz), default_project=default_project)
 
 
-async def _keep_sweeping(sweep: SweepStaged) -> None:
+async def _keep_sweeping(sweep: StagedSweeps) -> None:
     """Sweep what was staged and never kept, now and then.
 
     It takes no lease: two that sweep at once skip each other's rows, and a row is either old enough or not.

@@ -12,11 +12,11 @@ import pytest
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.system import SystemClock, SystemIds
-from lakeward_vending.application.files import PurgePage
+from lakeward_vending.application.files import PagePurges
 from lakeward_vending.application.ports import Grant, ObjectStore, Storage
 from lakeward_vending.application.refusals import StoreDenied, StoreUnavailable
 from lakeward_vending.application.storages import Kinds, Storages
-from lakeward_vending.application.validation import Check, ValidateStorage
+from lakeward_vending.application.validation import Check, StorageValidations
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.permit import Permit, Purpose
 from tests.support.vending.fakes import START, FakeSecrets, refusal_of
@@ -109,7 +109,7 @@ async def storages(ground: Ground) -> Storages:
 async def test_a_purge_empties_a_directory_and_spares_those_beside_it(ground: Ground) -> None:
     purged, beside = ground.base.join("t1"), [ground.base.join(name) for name in ("t10", "t2")]
     store = await given(ground, purged, purged.join("data"), *beside)
-    purge = PurgePage(await storages(ground))
+    purge = PagePurges(await storages(ground))
     done = await purge(permit=permit(ground, Purpose.PURGE, purged))
     assert (done.deleted, done.done) == (2, True)
     assert sorted(await store.list_page(ground.base.prefix, limit=10)) == sorted(key(each) for each in beside)
@@ -234,7 +234,7 @@ async def test_a_store_takes_what_is_signed_and_nothing_that_is_changed_after(re
 
 
 async def test_a_warehouse_on_the_kind_is_proved_and_its_place_left_clean(ground: Ground) -> None:
-    proof = ValidateStorage(await storages(ground), SystemClock(), SystemIds(), skip=False)
+    proof = StorageValidations(await storages(ground), SystemClock(), SystemIds(), skip=False)
     validation = await proof(permit=permit(ground, Purpose.VALIDATE, ground.base))
     assert [result.check for result in validation.checks] == list(Check)
     signs = ground.kind.offer(ground.storage.profile, ground.storage.credential_kind).signs

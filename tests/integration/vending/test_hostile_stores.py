@@ -22,10 +22,10 @@ from lakeward_vending.adapters.network.refusals import LeftAlone, ReplyTooLarge
 from lakeward_vending.adapters.network.services import Services
 from lakeward_vending.adapters.s3 import oss, r2
 from lakeward_vending.adapters.s3.backend import S3Backend
-from lakeward_vending.application.files import ReadFile
+from lakeward_vending.application.files import FileReads
 from lakeward_vending.application.ports import Grant, ObjectStore, Storage
 from lakeward_vending.application.storages import Kinds, Storages
-from lakeward_vending.application.validation import ValidateStorage
+from lakeward_vending.application.validation import StorageValidations
 from lakeward_vending.domain import credentials
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.addresses import AddressRules
@@ -267,7 +267,7 @@ async def test_a_proof_of_a_hostile_store_ends_in_a_refusal_that_names_the_check
     await secrets.stage(SECRET, credential(), staged_by="a", warehouse_id=None, now=START)
     await secrets.keep(SECRET, warehouse_id=WAREHOUSE, now=START)
     storages = Storages(secrets, Kinds({"s3": s3_kind(house.backend)}))
-    proof = ValidateStorage(storages, FakeClock(), SystemIds(), skip=False)
+    proof = StorageValidations(storages, FakeClock(), SystemIds(), skip=False)
     refusal = await refusal_of(proof(permit=permit(Purpose.VALIDATE, text, location=profiles.parse(text).base)))
     assert refusal.metadata == {"check": "lakekeeper-read-write"}
 
@@ -318,6 +318,6 @@ async def test_a_file_of_nothing_but_empty_gzip_members_is_refused(house: House)
     secrets = FakeSecrets()
     await secrets.stage(SECRET, credential(), staged_by="a", warehouse_id=None, now=START)
     await secrets.keep(SECRET, warehouse_id=WAREHOUSE, now=START)
-    read_file = ReadFile(Storages(secrets, Kinds({"s3": s3_kind(house.backend)})))
+    read_file = FileReads(Storages(secrets, Kinds({"s3": s3_kind(house.backend)})))
     reading = read_file("s3://lake/wh/t1/metadata/v1.gz.metadata.json", permit=permit(Purpose.FILES, text))
     assert (await refusal_of(reading)).reason == Reason.REASON_FILE_UNREADABLE

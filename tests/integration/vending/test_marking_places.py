@@ -13,10 +13,10 @@ import pytest
 
 from lakeward_servicekit.system import SystemClock, SystemIds
 from lakeward_vending.adapters.s3.backend import S3Backend
-from lakeward_vending.application.files import PurgePage
-from lakeward_vending.application.places import Claim, Claimed, ClaimPlace, ReleasePlace
+from lakeward_vending.application.files import PagePurges
+from lakeward_vending.application.places import Claimed, ClaimPlace, PlaceClaims, PlaceReleases
 from lakeward_vending.application.storages import Kinds, Storages
-from lakeward_vending.application.validation import ValidateStorage
+from lakeward_vending.application.validation import StorageValidations
 from lakeward_vending.domain import credentials
 from lakeward_vending.domain.permit import Permit, Purpose
 from lakeward_vending.domain.profiles import profile as profiles
@@ -49,13 +49,13 @@ class Bucket:
         return permit(purpose, profile, warehouse_id=warehouse, location=at, incarnation=None)
 
     async def claim(self, warehouse: UUID, below: str = "", *, endpoint: str | None = None) -> Claimed:
-        claim = Claim(INSTALLATION, SystemClock().now(), takes_over=())
+        claim = ClaimPlace(INSTALLATION, SystemClock().now(), takes_over=())
         permit = self.asked(warehouse, below, endpoint, Purpose.VALIDATE)
-        return await ClaimPlace(self.storages, skip=False)(claim, permit=permit)
+        return await PlaceClaims(self.storages, skip=False)(claim, permit=permit)
 
     async def release(self, warehouse: UUID, below: str = "") -> None:
         permit = self.asked(warehouse, below, None, Purpose.VALIDATE)
-        await ReleasePlace(self.storages, skip=False)(claimed_before=None, permit=permit)
+        await PlaceReleases(self.storages, skip=False)(claimed_before=None, permit=permit)
 
 
 @pytest.fixture
@@ -120,9 +120,9 @@ async def test_a_mark_outlives_proofs_and_purges_of_tabulars(bucket: Bucket) -> 
     warehouse = uuid4()
     await bucket.claim(warehouse)
     allowed = bucket.asked(warehouse, "", None, Purpose.VALIDATE)
-    await ValidateStorage(bucket.storages, SystemClock(), SystemIds(), skip=False)(permit=allowed)
+    await StorageValidations(bucket.storages, SystemClock(), SystemIds(), skip=False)(permit=allowed)
     store = await bucket.backend.open(storage(bucket.place))
     await store.write(f"{bucket.place.prefix}/t1/data/f", b"x", content_type=None)
     purge = dataclasses.replace(allowed, purpose=Purpose.PURGE, location=allowed.location.join("t1"))
-    assert (await PurgePage(bucket.storages)(permit=purge)).deleted == 1
+    assert (await PagePurges(bucket.storages)(permit=purge)).deleted == 1
     assert await bucket.claim(warehouse) == Claimed(None, fresh=False)

@@ -10,11 +10,11 @@ import pytest
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.system import SystemClock, SystemIds
 from lakeward_vending.adapters.s3.backend import S3Backend
-from lakeward_vending.application.client_access import SignRequest
-from lakeward_vending.application.files import CheckEmpty, PurgePage
+from lakeward_vending.application.client_access import RequestSignatures
+from lakeward_vending.application.files import EmptinessChecks, PagePurges
 from lakeward_vending.application.ports import Grant, ObjectStore, Storage
 from lakeward_vending.application.storages import Kinds, Storages
-from lakeward_vending.application.validation import ValidateStorage
+from lakeward_vending.application.validation import StorageValidations
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.permit import Purpose
 from lakeward_vending.domain.signing import SigningRequest
@@ -47,8 +47,8 @@ def storages_of(backend: S3Backend, secrets: FakeSecrets) -> Storages:
     return Storages(secrets, Kinds({"s3": s3_kind(backend)}))
 
 
-def validating(backend: S3Backend, secrets: FakeSecrets) -> ValidateStorage:
-    return ValidateStorage(storages_of(backend, secrets), SystemClock(), SystemIds(), skip=False)
+def validating(backend: S3Backend, secrets: FakeSecrets) -> StorageValidations:
+    return StorageValidations(storages_of(backend, secrets), SystemClock(), SystemIds(), skip=False)
 
 
 READS: dict[str, Callable[[ObjectStore, str], Awaitable[object]]] = {
@@ -233,10 +233,10 @@ async def test_a_purge_ends_whatever_keys_clients_have_made(backend: S3Backend, 
     storages = storages_of(backend, secrets)
     location = below(s3_store, "t1")
     for _ in range(5):
-        purged = await PurgePage(storages)(permit=permit(Purpose.PURGE, profile, location=location))
+        purged = await PagePurges(storages)(permit=permit(Purpose.PURGE, profile, location=location))
         if purged.done:
             break
-    assert await CheckEmpty(storages)(permit=permit(Purpose.FILES, profile, location=location))
+    assert await EmptinessChecks(storages)(permit=permit(Purpose.FILES, profile, location=location))
     assert await own.list_page(f"{s3_store.prefix}/", limit=10) == [f"{s3_store.prefix}/t10/f"]
 
 
@@ -256,7 +256,7 @@ async def signed(
     await secrets.stage(SECRET, credential, staged_by="a", warehouse_id=None, now=START)
     claims = permit(Purpose.SIGN, profile, location=below(place, "t1"))
     request = SigningRequest(method=method, uri=uri, region=place.store.region, headers=headers or {}, body=body)
-    result = await SignRequest(storages_of(backend, secrets))(request, permit=claims)
+    result = await RequestSignatures(storages_of(backend, secrets))(request, permit=claims)
     return {name: ",".join(values) for name, values in result.headers.items()}
 
 

@@ -13,7 +13,7 @@ import pytest
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_vending.adapters.s3.kind import S3Kind
-from lakeward_vending.application.places import Claim, Claimed, ClaimPlace, ReleasePlace
+from lakeward_vending.application.places import Claimed, ClaimPlace, PlaceClaims, PlaceReleases
 from lakeward_vending.application.ports import ObjectStore, Storage
 from lakeward_vending.application.storages import Kinds, Storages
 from lakeward_vending.domain import place_marks
@@ -74,12 +74,12 @@ class House:
         takes_over: Sequence[UUID] = (),
         **changes: Any,
     ) -> Claimed:
-        claiming = ClaimPlace(self.storages, skip=self.skip)
-        return await claiming(Claim(installation, at, takes_over), permit=self.asked(warehouse, base, changes))
+        claiming = PlaceClaims(self.storages, skip=self.skip)
+        return await claiming(ClaimPlace(installation, at, takes_over), permit=self.asked(warehouse, base, changes))
 
     async def release(self, warehouse: UUID, base: str, *, before: dt.datetime | None = None, **changes: Any) -> None:
         permit = self.asked(warehouse, base, changes)
-        await ReleasePlace(self.storages, skip=self.skip)(claimed_before=before, permit=permit)
+        await PlaceReleases(self.storages, skip=self.skip)(claimed_before=before, permit=permit)
 
 
 @pytest.fixture
@@ -207,8 +207,8 @@ async def test_where_no_store_may_be_touched_nothing_is_marked(house: House) -> 
 async def test_a_permit_for_something_else_marks_nothing(house: House, changes: dict[str, Any]) -> None:
     other = dataclasses.replace(house.asked(ONE, "a", {}), **changes)
     for work in (
-        ClaimPlace(house.storages, skip=False)(Claim(HERE, START, ()), permit=other),
-        ReleasePlace(house.storages, skip=False)(claimed_before=None, permit=other),
+        PlaceClaims(house.storages, skip=False)(ClaimPlace(HERE, START, ()), permit=other),
+        PlaceReleases(house.storages, skip=False)(claimed_before=None, permit=other),
     ):
         assert (await refusal_of(work)).reason == Reason.REASON_PERMIT_REFUSED
     assert house.backend.objects == {}

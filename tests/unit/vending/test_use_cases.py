@@ -15,27 +15,27 @@ from lakeward_servicekit.authorization.principals import Principal, user
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_vending.adapters.s3.kind import S3Kind
 from lakeward_vending.application.caller import Caller
-from lakeward_vending.application.client_access import SignRequest, VendAccess
+from lakeward_vending.application.client_access import AccessVends, RequestSignatures
 from lakeward_vending.application.files import (
     MAX_FILE_BYTES,
-    CheckEmpty,
-    DeleteFiles,
-    NewFile,
-    PurgePage,
-    ReadFile,
+    EmptinessChecks,
+    FileDeletions,
+    FileReads,
+    FileWrites,
+    PagePurges,
     WriteFile,
 )
-from lakeward_vending.application.profiles import GivenProfile, NormaliseProfile
+from lakeward_vending.application.profiles import NormaliseProfile, ProfileNormalisations
 from lakeward_vending.application.secrets import (
     STAGED_FOR,
-    KeepSecret,
-    NewCredential,
-    ReencryptSecrets,
+    CredentialStagings,
+    SecretBindings,
+    SecretReencryptions,
     StageCredential,
-    SweepStaged,
+    StagedSweeps,
 )
 from lakeward_vending.application.storages import Kinds, Storages
-from lakeward_vending.application.validation import Check, ValidateStorage
+from lakeward_vending.application.validation import Check, StorageValidations
 from lakeward_vending.domain import credentials, documents
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.addresses import AddressRules
@@ -58,11 +58,11 @@ class House:
         self.secrets = FakeSecrets()
         self.kinds = Kinds({"s3": S3Kind(self.backend, SystemIdentityRules(), self.clock)})
         self.storages = Storages(self.secrets, self.kinds)
-        self.read_file = ReadFile(self.storages)
-        self.write_file = WriteFile(self.storages)
-        self.delete_files = DeleteFiles(self.storages)
-        self.check_empty = CheckEmpty(self.storages)
-        self.purge_page = PurgePage(self.storages)
+        self.read_file = FileReads(self.storages)
+        self.write_file = FileWrites(self.storages)
+        self.delete_files = FileDeletions(self.storages)
+        self.check_empty = EmptinessChecks(self.storages)
+        self.purge_page = PagePurges(self.storages)
 
     async def with_secret(self, *, warehouse_id: UUID = WAREHOUSE, **changes: object) -> House:
         await self.secrets.stage(SECRET, credential(**changes), staged_by="alice", warehouse_id=None, now=START)
@@ -130,9 +130,9 @@ async def test_a_file_is_written_once_and_read_back_inflated(house: House) -> No
     at = f"{TABLE}/metadata/1.gz.metadata.json"
     claims = permit(Purpose.FILES)
     for _ in range(2):
-        await house.write_file(NewFile(at, gzip.compress(b"{}"), None), permit=claims)
+        await house.write_file(WriteFile(at, gzip.compress(b"{}"), None), permit=claims)
     assert await house.read_file(at, permit=claims) == b"{}"
-    other = house.write_file(NewFile(at, gzip.compress(b"[]"), None), permit=claims)
+    other = house.write_file(WriteFile(at, gzip.compress(b"[]"), None), permit=claims)
     assert (await refusal_of(other)).reason == Reason.REASON_FILE_EXISTS
 
 
@@ -145,14 +145,14 @@ async def test_a_file_that_is_not_there_is_named_by_the_warehouse_s_own_scheme(h
 @pytest.mark.parametrize("size", [2, 10_000_000])
 async def test_a_file_that_came_as_gzip_lies_there_inflated_where_that_is_asked_for(house: House, size: int) -> None:
     text = b" " * (size - 2) + b"{}"
-    file = NewFile(f"{TABLE}/metadata/1.metadata.json", gzip.compress(text), None, inflate=True)
+    file = WriteFile(f"{TABLE}/metadata/1.metadata.json", gzip.compress(text), None, inflate=True)
     await house.write_file(file, permit=permit(Purpose.FILES))
     assert house.backend.objects["wh/t1/metadata/1.metadata.json"] == text
 
 
 @pytest.mark.parametrize("content", [b"{}", gzip.compress(b"{}")[:-4], gzip.compress(bytes(MAX_FILE_BYTES + 1))])
 async def test_what_can_not_be_inflated_is_refused_and_nothing_is_written(house: House, content: bytes) -> None:
-    file = NewFile(f"{TABLE}/metadata/1.metadata.json", content, None, inflate=True)
+    file = WriteFile(f"{TABLE}/metadata/1.metadata.json", content, None, inflate=True)
     writing = house.write_file(file, permit=permit(Purpose.FILES))
     assert (await refusal_of(writing)).reason == Reason.REASON_FILE_UNREADABLE
     assert not house.backend.objects
@@ -175,7 +175,7 @@ async def test_what_can_not_be_inflated_is_refused_and_nothing_is_written(house:
 async def test_no_file_outside_of_a_permit_is_touched(house: House, reason: Reason.ValueType, location: str) -> None:
     claims = permit(Purpose.FILES)
     read = house.read_file(location, permit=claims)
-    write = house.write_file(NewFile(location, b"", None), permit=claims)
+    write = house.write_file(WriteFile(location, b"", None), permit=claims)
     delete = house.delete_files([f"{TABLE}/ok", location], permit=claims)
     for work in (read, write, delete):
         assert (await refusal_of(work)).reason == reason
@@ -191,7 +191,7 @@ async def test_a_permit_opens_for_its_level_and_no_more(house: House, access: Ac
     house.backend.objects["wh/t1/f"] = b"x"
     work = {
         "r": house.read_file(at, permit=claims),
-        "w": house.write_file(NewFile(at, b"x", None), permit=claims),
+        "w": house.write_file(WriteFile(at, b"x", None), permit=claims),
         "d": house.delete_files([at], permit=claims),
     }
     for letter, each in work.items():
@@ -230,7 +230,7 @@ async def test_one_to_a_thousand_files_are_deleted_at_once(house: House, count: 
 
 async def vend(house: House, profile: bytes = PROFILE, *, asked: Sequence[Delegation] = (), **changes: Any) -> Any:
     claims = permit(Purpose.VEND, profile, **changes)
-    return await VendAccess(house.storages)(asked, permit=claims)
+    return await AccessVends(house.storages)(asked, permit=claims)
 
 
 async def test_a_client_gets_credentials_of_its_permit_s_own_scope(house: House) -> None:
@@ -283,7 +283,7 @@ async def sign(
         body=body,
     )
     claims = permit(Purpose.SIGN, profile, **changes)
-    return await SignRequest(house.storages)(request, permit=claims)
+    return await RequestSignatures(house.storages)(request, permit=claims)
 
 
 async def test_a_signed_request_has_the_client_s_headers_and_the_signature(house: House) -> None:
@@ -400,7 +400,7 @@ async def test_a_permit_to_vend_signs_nothing(house: House) -> None:
 
 async def validate(house: House, profile: bytes = PROFILE, *, skip: bool = False) -> Any:
     claims = permit(Purpose.VALIDATE, profile, location=Location.parse("s3://lake/wh"))
-    return await ValidateStorage(house.storages, house.clock, CountingIds(), skip=skip)(permit=claims)
+    return await StorageValidations(house.storages, house.clock, CountingIds(), skip=skip)(permit=claims)
 
 
 async def test_a_store_that_confines_credentials_passes_every_check_and_is_left_clean(house: House) -> None:
@@ -511,8 +511,8 @@ class Table:
 
 
 async def stage(house: House, outcomes: dict[Action, Outcome], *, warehouse_id: UUID | None = None) -> Any:
-    staging = StageCredential(Table(outcomes), house.secrets, house.clock, CountingIds())
-    given = NewCredential(credential().document(), warehouse_id)
+    staging = CredentialStagings(Table(outcomes), house.secrets, house.clock, CountingIds())
+    given = StageCredential(credential().document(), warehouse_id)
     return await staging(given, caller=Caller(user("oidc~alice"), "p"))
 
 
@@ -548,7 +548,7 @@ async def test_who_may_change_a_warehouse_s_credential_by_either_way_may_stage_o
 async def test_what_is_staged_and_never_kept_is_swept_after_an_hour(house: House) -> None:
     secret_id, _ = await stage(house, {Action.PROJECT_CREATE_WAREHOUSE: Outcome.ALLOWED})
     house.clock.time += STAGED_FOR
-    sweep = SweepStaged(house.secrets, house.clock)
+    sweep = StagedSweeps(house.secrets, house.clock)
     assert await sweep() == 0
     house.clock.advance(seconds=1)
     assert await sweep() == 1
@@ -558,7 +558,7 @@ async def test_what_is_staged_and_never_kept_is_swept_after_an_hour(house: House
 
 async def test_a_rotation_leaves_no_secret_under_an_old_key(house: House) -> None:
     house.secrets.keys.insert(0, "two")
-    assert await ReencryptSecrets(house.secrets)() == 1
+    assert await SecretReencryptions(house.secrets)() == 1
     house.secrets.keys.remove("one")
     found = await house.secrets.find(SECRET)
     assert found is not None
@@ -566,7 +566,7 @@ async def test_a_rotation_leaves_no_secret_under_an_old_key(house: House) -> Non
 
 
 async def test_a_secret_that_is_not_the_warehouse_s_to_keep_is_refused(house: House) -> None:
-    keeping = KeepSecret(house.secrets, house.clock)
+    keeping = SecretBindings(house.secrets, house.clock)
     for secret_id in (SECRET, UUID(int=404)):
         refusal = await refusal_of(keeping(secret_id, warehouse_id=UUID(int=99)))
         assert (refusal.reason, refusal.metadata) == (Reason.REASON_NO_SUCH_SECRET, {"secret": str(secret_id)})
@@ -578,7 +578,7 @@ async def test_a_secret_that_is_not_the_warehouse_s_to_keep_is_refused(house: Ho
 
 async def normalise(house: House, text: bytes = PROFILE, *, secret_id: UUID | None = SECRET, **rules: Any) -> Any:
     kinds = Kinds({"s3": S3Kind(house.backend, SystemIdentityRules(**rules), house.clock)})
-    return await NormaliseProfile(house.secrets, kinds, AddressRules())(GivenProfile(text, secret_id, None))
+    return await ProfileNormalisations(house.secrets, kinds, AddressRules())(NormaliseProfile(text, secret_id, None))
 
 
 async def test_a_profile_that_is_given_with_an_absent_secret_is_refused(house: House) -> None:

@@ -35,7 +35,7 @@ class ClientAccess:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class VendAccess:
+class AccessVends:
     """Credentials for the permit's location, or word that requests are signed, or neither: see `delegation`.
 
     Raises:
@@ -57,7 +57,7 @@ class VendAccess:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class SignRequest:
+class RequestSignatures:
     """Sign one storage request of a client, where nothing in the request leaves the permit's location.
 
     Raises:

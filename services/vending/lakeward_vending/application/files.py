@@ -36,7 +36,7 @@ class Purged:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NewFile:
+class WriteFile:
     """A file to be written.
 
     Attributes:
@@ -53,7 +53,7 @@ class NewFile:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ReadFile:
+class FileReads:
     """Read one file, inflated where its name says gzip.
 
     Raises:
@@ -78,7 +78,7 @@ class ReadFile:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class WriteFile:
+class FileWrites:
     """Write one new file. Writing the same bytes to the same place again changes nothing.
 
     Raises:
@@ -89,11 +89,11 @@ class WriteFile:
 
     storages: Storages
 
-    async def __call__(self, file: NewFile, *, permit: Permit) -> None:
+    async def __call__(self, command: WriteFile, *, permit: Permit) -> None:
         """See the class."""
         permit.require(Purpose.FILES, Access.READ_WRITE)
-        key = permit.file_at(file.location).path
-        content = file.content
+        key = permit.file_at(command.location).path
+        content = command.content
         if len(content) > MAX_FILE_BYTES:
             raise Refusal(
                 Reason.REASON_TOO_LARGE,
@@ -102,13 +102,13 @@ class WriteFile:
                 limit=str(MAX_FILE_BYTES),
             )
         store = await self.storages.open(permit)
-        if file.inflate:
-            content = await _inflated(content, file.location)
-        await store.write(key, content, content_type=file.content_type)
+        if command.inflate:
+            content = await _inflated(content, command.location)
+        await store.write(key, content, content_type=command.content_type)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class DeleteFiles:
+class FileDeletions:
     """Delete files by name; all lie inside the permit, or none is deleted.
 
     Raises:
@@ -128,7 +128,7 @@ class DeleteFiles:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class CheckEmpty:
+class EmptinessChecks:
     """Whether nothing lies below the permit's location.
 
     Raises:
@@ -145,7 +145,7 @@ class CheckEmpty:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class PurgePage:
+class PagePurges:
     """Delete one page of what lies below the permit's location.
 
     What is deleted is not listed again, so a purge needs no bookmark: whoever calls until `done` resumes anywhere.

@@ -59,7 +59,7 @@ class Claimed:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimPlace:
     """A claim of a place.
 
     Attributes:
@@ -74,7 +74,7 @@ class Claim:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ClaimPlace:
+class PlaceClaims:
     """Mark the permit's location as its warehouse's, unless it, or a place above or below it, is another's.
 
     The mark of the place itself is written on the condition that none is there, so of two claims at once one wins. The mark for
@@ -91,17 +91,17 @@ class ClaimPlace:
     storages: Storages
     skip: bool
 
-    async def __call__(self, claim: Claim, *, permit: Permit) -> Claimed:
+    async def __call__(self, command: ClaimPlace, *, permit: Permit) -> Claimed:
         """See the class."""
         permit.require(Purpose.VALIDATE, Access.READ_WRITE_DELETE)
         if self.skip:
             return Claimed(None, fresh=False)
-        mark = PlaceMark(claim.installation, permit.warehouse_id, claim.claimed_at)
+        mark = PlaceMark(command.installation, permit.warehouse_id, command.claimed_at)
         place = _Place(permit.location, await self.storages.open(permit))
-        claimed = await place.mark(mark, claim.takes_over)
+        claimed = await place.mark(mark, command.takes_over)
         if claimed.other is not None:
             return claimed
-        other = await place.look_around(mark, claim.takes_over)
+        other = await place.look_around(mark, command.takes_over)
         if other is None:
             return claimed
         if claimed.fresh:
@@ -110,10 +110,10 @@ class ClaimPlace:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ReleasePlace:
-    """Take the marks away that the permit's warehouse has at its location; another's stay, and what was not `claimed_before`.
+class PlaceReleases:
+    """Take the marks away that the permit's warehouse has at its location; another's stay, and those not `claimed_before`.
 
-    As `ClaimPlace`, else.
+    Attributes and refusals are as with `PlaceClaims`.
     """
 
     storages: Storages

@@ -35,7 +35,7 @@ class NormalisedProfile:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class GivenProfile:
+class NormaliseProfile:
     """A profile as a user gives it.
 
     Attributes:
@@ -50,7 +50,7 @@ class GivenProfile:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NormaliseProfile:
+class ProfileNormalisations:
     """What a profile becomes with the credential that goes with it.
 
     Every change of a profile and every change of a credential comes through here. Hosts are judged by their spelling; what
@@ -68,11 +68,11 @@ class NormaliseProfile:
     kinds: Kinds
     addresses: AddressRules
 
-    async def __call__(self, given: GivenProfile) -> NormalisedProfile:
+    async def __call__(self, command: NormaliseProfile) -> NormalisedProfile:
         """See the class."""
-        credential = None if given.secret_id is None else await self._credential(given.secret_id)
+        credential = None if command.secret_id is None else await self._credential(command.secret_id)
         credential_kind = None if credential is None else credential.kind
-        profile = profiles.normalise(given.text, credential=credential_kind, replaces=given.replaces)
+        profile = profiles.normalise(command.text, credential=credential_kind, replaces=command.replaces)
         for url in profile.urls():
             self.addresses.check_host(urls.host(url))
         kind = self.kinds.of(profile)

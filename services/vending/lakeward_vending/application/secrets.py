@@ -28,7 +28,7 @@ REENCRYPTED_AT_ONCE: Final = 100
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NewCredential:
+class StageCredential:
     """A credential before the warehouse that refers to it is made or changed.
 
     Attributes:
@@ -41,7 +41,7 @@ class NewCredential:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class StageCredential:
+class CredentialStagings:
     """Take a credential in for a warehouse of the caller's project: its secret's id and its kind.
 
     Raises:
@@ -53,11 +53,11 @@ class StageCredential:
     clock: Clock
     ids: Ids
 
-    async def __call__(self, credential: NewCredential, *, caller: Caller) -> tuple[UUID, CredentialKind]:
+    async def __call__(self, command: StageCredential, *, caller: Caller) -> tuple[UUID, CredentialKind]:
         """See the class."""
-        await self._require(caller, credential.warehouse_id)
-        parsed, secret_id, now = credentials.parse(credential.text), self.ids.uuid4(), self.clock.now()
-        staged_by, warehouse_id = caller.principal.key, credential.warehouse_id
+        await self._require(caller, command.warehouse_id)
+        parsed, secret_id, now = credentials.parse(command.text), self.ids.uuid4(), self.clock.now()
+        staged_by, warehouse_id = caller.principal.key, command.warehouse_id
         await self.secrets.stage(secret_id, parsed, staged_by=staged_by, warehouse_id=warehouse_id, now=now)
         return secret_id, parsed.kind
 
@@ -81,7 +81,7 @@ class StageCredential:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class KeepSecret:
+class SecretBindings:
     """Keep a staged secret, now that a warehouse refers to it.
 
     Raises:
@@ -98,7 +98,7 @@ class KeepSecret:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ForgetSecret:
+class SecretDeletions:
     """Forget a secret that no warehouse refers to any more."""
 
     secrets: SecretStore
@@ -109,7 +109,7 @@ class ForgetSecret:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class SweepStaged:
+class StagedSweeps:
     """Delete what was staged and never kept; how many it were. A background loop calls this."""
 
     secrets: SecretStore
@@ -121,7 +121,7 @@ class SweepStaged:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ReencryptSecrets:
+class SecretReencryptions:
     """Encrypt every secret with the ring's first key; how many had another. After this, older keys can be taken away.
 
     Raises:

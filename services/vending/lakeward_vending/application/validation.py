@@ -73,7 +73,7 @@ class Validation:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ValidateStorage:
+class StorageValidations:
     """Run the checks below a directory of their own in the permit's location, which is empty again afterwards.
 
     Attributes:

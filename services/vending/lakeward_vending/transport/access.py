@@ -13,7 +13,7 @@ from lakeward_vending.transport import decode
 if TYPE_CHECKING:
     from lakeward_servicekit.permits import PermitVerifier
     from lakeward_servicekit.rpc import Call
-    from lakeward_vending.application.client_access import SignRequest, VendAccess
+    from lakeward_vending.application.client_access import AccessVends, RequestSignatures
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,8 +21,8 @@ class VendingServicer(vending_pb2_grpc.VendingServiceServicer):
     """Acts on permits that `verifier` verifies."""
 
     verifier: PermitVerifier
-    vend_access: VendAccess
-    sign_request: SignRequest
+    vend_access: AccessVends
+    sign_request: RequestSignatures
 
     async def VendAccess(self, request: pb.VendAccessRequest, context: Call) -> pb.VendAccessResponse:
         """See the contract."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from lakeward_protocol.vending.v1 import vending_pb2 as pb
 from lakeward_protocol.vending.v1 import vending_pb2_grpc
-from lakeward_vending.application.files import NewFile
+from lakeward_vending.application.files import WriteFile
 from lakeward_vending.transport import decode
 
 if TYPE_CHECKING:
     from lakeward_servicekit.permits import PermitVerifier
     from lakeward_servicekit.rpc import Call
-    from lakeward_vending.application.files import CheckEmpty, DeleteFiles, PurgePage, ReadFile, WriteFile
+    from lakeward_vending.application.files import EmptinessChecks, FileDeletions, FileReads, FileWrites, PagePurges
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,11 +21,11 @@ class FileServicer(vending_pb2_grpc.FileServiceServicer):
     """Acts on permits that `verifier` verifies."""
 
     verifier: PermitVerifier
-    read_file: ReadFile
-    write_file: WriteFile
-    delete_files: DeleteFiles
-    check_empty: CheckEmpty
-    purge_page: PurgePage
+    read_file: FileReads
+    write_file: FileWrites
+    delete_files: FileDeletions
+    check_empty: EmptinessChecks
+    purge_page: PagePurges
 
     async def ReadFile(self, request: pb.ReadFileRequest, context: Call) -> pb.ReadFileResponse:
         """See the contract."""
@@ -37,7 +37,7 @@ class FileServicer(vending_pb2_grpc.FileServiceServicer):
         """See the contract."""
         del context
         permit = decode.permit(request.storage, self.verifier)
-        file = NewFile(request.location, request.content, request.content_type or None, inflate=request.inflate)
+        file = WriteFile(request.location, request.content, request.content_type or None, inflate=request.inflate)
         await self.write_file(file, permit=permit)
         return pb.WriteFileResponse()
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from lakeward_protocol.vending.v1 import vending_pb2 as pb
 from lakeward_protocol.vending.v1 import vending_pb2_grpc
 from lakeward_servicekit.errors import invalid_field
-from lakeward_vending.application.places import Claim
-from lakeward_vending.application.profiles import GivenProfile
-from lakeward_vending.application.secrets import NewCredential
+from lakeward_vending.application.places import ClaimPlace
+from lakeward_vending.application.profiles import NormaliseProfile
+from lakeward_vending.application.secrets import StageCredential
 from lakeward_vending.domain import documents
 from lakeward_vending.transport import decode
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from lakeward_servicekit.permits import PermitVerifier
     from lakeward_servicekit.rpc import Call
     from lakeward_vending.application.caller import Caller
-    from lakeward_vending.application.places import ClaimPlace, FoundMark, ReleasePlace
-    from lakeward_vending.application.profiles import NormaliseProfile
-    from lakeward_vending.application.secrets import ForgetSecret, KeepSecret, StageCredential
-    from lakeward_vending.application.validation import ValidateStorage
+    from lakeward_vending.application.places import FoundMark, PlaceClaims, PlaceReleases
+    from lakeward_vending.application.profiles import ProfileNormalisations
+    from lakeward_vending.application.secrets import CredentialStagings, SecretBindings, SecretDeletions
+    from lakeward_vending.application.validation import StorageValidations
 
 _MAX_TAKEN_OVER: Final = 1000
 
@@ -31,18 +31,18 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
     """Keeps secrets and judges profiles; acts on permits that `verifier` verifies."""
 
     verifier: PermitVerifier
-    stage_credential: StageCredential
-    keep_secret: KeepSecret
-    forget_secret: ForgetSecret
-    normalise_profile: NormaliseProfile
-    validate_storage: ValidateStorage
-    claim_place: ClaimPlace
-    release_place: ReleasePlace
+    stage_credential: CredentialStagings
+    keep_secret: SecretBindings
+    forget_secret: SecretDeletions
+    normalise_profile: ProfileNormalisations
+    validate_storage: StorageValidations
+    claim_place: PlaceClaims
+    release_place: PlaceReleases
 
     async def StageCredential(self, request: pb.StageCredentialRequest, caller: Caller) -> pb.StageCredentialResponse:
         """See the contract."""
         warehouse_id = decode.optional_uuid(request.warehouse_id, field="warehouse_id")
-        secret_id, kind = await self.stage_credential(NewCredential(request.credential, warehouse_id), caller=caller)
+        secret_id, kind = await self.stage_credential(StageCredential(request.credential, warehouse_id), caller=caller)
         return pb.StageCredentialResponse(secret_id=str(secret_id), credential_kind=kind.value)
 
     async def KeepSecret(self, request: pb.KeepSecretRequest, context: Call) -> pb.KeepSecretResponse:
@@ -64,7 +64,7 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
         """See the contract."""
         del context
         secret_id = decode.optional_uuid(request.secret_id, field="secret_id")
-        normal = await self.normalise_profile(GivenProfile(request.profile, secret_id, request.replaces or None))
+        normal = await self.normalise_profile(NormaliseProfile(request.profile, secret_id, request.replaces or None))
         profile, kind = normal.profile, normal.credential_kind
         return pb.NormaliseProfileResponse(
             profile=documents.dump(profile.document()),
@@ -94,7 +94,7 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
         if len(request.takes_over) > _MAX_TAKEN_OVER:
             raise invalid_field("takes_over", len(request.takes_over), f"at most {_MAX_TAKEN_OVER} warehouses")
         permit = decode.permit(request.storage, self.verifier)
-        claim = Claim(
+        claim = ClaimPlace(
             installation=decode.uuid(request.installation, field="installation"),
             claimed_at=decode.moment(request.claimed_at, field="claimed_at"),
             takes_over=frozenset(decode.uuid(each, field="takes_over") for each in request.takes_over),
