@@ -241,7 +241,7 @@ async def _measured(bucket: SignedCalls, size: int, repeats: int) -> Mapping[str
         assert reply.status == _OK, reply
 
     async def get(key: str) -> None:
-        reply = await bucket.send("GET", key=key)
+        reply = await bucket.send("GET", key=key, limit=size)
         assert reply.body == content
 
     await _costs(put, keys[:_AT_ONCE])  # connections are there before anything is counted
