@@ -8,17 +8,21 @@ from importlib.metadata import version
 from typing import Final
 
 from lakeward_authz.adapters.allow_all import AllowAll
+from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
+from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.adapters.postgres.users import PostgresUsers
 from lakeward_authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
 from lakeward_authz.application.identifying import Authenticate, Authenticator
+from lakeward_authz.application.tree import ApplyTreeChanges
 from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser
 from lakeward_authz.authentication import open_authenticator, unusable
 from lakeward_authz.domain.engines import EngineTokens
 from lakeward_authz.settings import AuthzSettings
 from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_authz.transport.identity import IdentityServicer
-from lakeward_protocol.authz.v1 import decisions_pb2_grpc, identity_pb2_grpc
+from lakeward_authz.transport.tree import TreeServicer
+from lakeward_protocol.authz.v1 import decisions_pb2_grpc, identity_pb2_grpc, tree_pb2_grpc
 from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host
@@ -28,7 +32,7 @@ from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.system import SystemClock
 
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 3
+SCHEMA_NUMBER: Final = 2
 # Users are written when they are first seen, so a few connections serve any load; the rest is the catalog's.
 _CONNECTIONS: Final = 4
 
@@ -58,6 +62,10 @@ async def authz(
         pool = await stack.enter_async_context(_pool(settings.postgres))
         host = Host("authz", read_only=read_only, reflects=True)
         host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(decider))
+        host.add(
+            tree_pb2_grpc.add_TreeServiceServicer_to_server,
+            TreeServicer(ApplyTreeChanges(PostgresTree(pool, Outbox(feeds=False)))),
+        )
         host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, _identity(authenticator, pool))
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)
@@ -93,7 +101,7 @@ def _authorizer(settings: AuthorizationSettings) -> RevisedAuthorizer:
     backend = AuthzBackend(settings.backend)
     if backend is not AuthzBackend.ALLOW_ALL:
         built = ", ".join(sorted(each.value for each in BUILT))
-        raise unusable("AUTHZ_BACKEND", f"is {backend.value!r}, which this build has no adapter for; it has {built}")
+        raise unusable("AUTHZ_BACKEND", f"is {backend.value!r}, which this build does not serve; it serves {built}")
     everything = AllowAll()
     if not settings.instance_admins:
         return everything

@@ -251,6 +251,7 @@ async def test_a_schema_that_was_never_migrated_stops_the_start(empty_database: 
     ("variables", "complaint"),
     [
         ({"AUTHZ_BACKEND": "openfga", "OPENFGA__ENDPOINT": "http://x:1"}, "AUTHZ_BACKEND"),
+        ({"AUTHZ_BACKEND": "builtin"}, "AUTHZ_BACKEND"),
         ({"AUTHZ_BACKEND": "cedar"}, "AUTHZ_BACKEND"),
         ({"AUTHZ_BACKEND": "alow-all"}, "AUTHZ_BACKEND"),
         ({"ENABLE_KUBERNETES_AUTHENTICATION": "true"}, "there is no cluster to ask: this process runs in no pod"),

@@ -12,9 +12,10 @@ from lakeward_servicekit.settings.model import Contradiction, Settings, level, n
 
 
 class AuthzBackend(enum.StrEnum):
-    """Deciders that have a name; those in `BUILT` have an adapter."""
+    """Deciders that have a name; those in `BUILT` are served."""
 
     ALLOW_ALL = "allowall"
+    BUILTIN = "builtin"
     OPENFGA = "openfga"
     CEDAR = "cedar"
 
@@ -76,7 +77,7 @@ class AuthorizationSettings(Settings):
         if self.backend not in BUILT:
             # A warning would start a server that allows everything in place of one that asks.
             wrong.append(
-                ("AUTHZ_BACKEND", f"is {self.backend.value!r}, which this build has no adapter for; it has {_built()}")
+                ("AUTHZ_BACKEND", f"is {self.backend.value!r}, which this build does not serve; it serves {_built()}")
             )
         for name, engine in self.trusted_engines.items():
             wrong.extend(_wrong(name.upper(), engine))

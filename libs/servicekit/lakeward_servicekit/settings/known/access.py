@@ -90,7 +90,7 @@ _KUBERNETES: Final = (
 _AUTHORIZATION: Final = (
     _authz(
         "AUTHZ_BACKEND",
-        kinds.word("allowall", "openfga", "cedar", spellings={"allow-all": "allowall"}),
+        kinds.word("allowall", "builtin", "openfga", "cedar", spellings={"allow-all": "allowall"}),
         "allowall",
         "Who decides what a user may do.",
     ),
