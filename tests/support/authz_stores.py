@@ -6,8 +6,6 @@ import dataclasses
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from pydantic import SecretStr
-
 from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.rights import PostgresRights
@@ -15,6 +13,7 @@ from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.bootstrap import MIGRATIONS
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import Pool, open_pool
+from lakeward_servicekit.secrecy import SecretStr
 
 _EMPTY = """
 delete from grants; delete from objects where kind <> 'server'; delete from tree_streams; delete from openfga_outbox

@@ -15,8 +15,8 @@ from lakeward_authz.application.identifying import Authenticator, Everybody, Ide
 from lakeward_authz.domain.display_template import DisplayTemplate, MalformedTemplate
 from lakeward_authz.domain.engines import EngineTokens
 from lakeward_authz.domain.provider_rules import ProviderRules
+from lakeward_authz.settings import AuthenticationSettings, OpenIdProvider
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.settings.authentication import AuthenticationSettings, OpenIdProvider
 from lakeward_servicekit.settings.model import variable_of
 from lakeward_servicekit.settings.problems import Problem, SettingsError
 from lakeward_servicekit.system import SystemClock

@@ -97,8 +97,7 @@ def _demand_callers(settings: AuthzSettings) -> None:
 
 
 def _authorizer(settings: AuthorizationSettings) -> RevisedAuthorizer:
-    # By value: an unset setting has its default as plain text.
-    backend = AuthzBackend(settings.backend)
+    backend = settings.backend
     if backend is not AuthzBackend.ALLOW_ALL:
         built = ", ".join(sorted(each.value for each in BUILT))
         raise unusable("AUTHZ_BACKEND", f"is {backend.value!r}, which this build does not serve; it serves {built}")

@@ -30,11 +30,10 @@ from lakeward_catalog.domain.events import Actor, Event
 from lakeward_catalog.domain.model import Tabular
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_catalog.parts import Parts
-from lakeward_catalog.settings import CatalogSettings
+from lakeward_catalog.settings import CatalogSettings, EventSettings
 from lakeward_servicekit.leases import keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
-from lakeward_servicekit.settings.events import EventSettings
 
 _log = logging.getLogger(__name__)
 

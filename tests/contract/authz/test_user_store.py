@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 
 import pytest
-from pydantic import SecretStr
 
 from lakeward_authz.adapters.postgres.users import PostgresUsers
 from lakeward_authz.application.users import Administrator, User, UserStore
@@ -17,6 +16,7 @@ from lakeward_authz.domain.profiles import Profile, UserKind
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import Pool, open_pool
+from lakeward_servicekit.secrecy import SecretStr
 from tests.support.users import FakeUsers
 
 _TABLES = """

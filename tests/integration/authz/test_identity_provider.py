@@ -13,7 +13,6 @@ from uuid import UUID
 
 import httpx
 import pytest
-from pydantic import SecretStr
 
 from lakeward_authz.application.permissions import Grant, Made
 from lakeward_authz.bootstrap import MIGRATIONS, authz
@@ -37,6 +36,7 @@ from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import open_pool
 from lakeward_servicekit.postgres.schemas import SchemaMismatch
 from lakeward_servicekit.rpc import Caller, Channel, connect
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.loading import load
 from lakeward_servicekit.settings.problems import SettingsError
 from tests.support.authz_stores import opened
