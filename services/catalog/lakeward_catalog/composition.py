@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from lakeward_catalog.application.server import Facts
-from lakeward_catalog.application.tables.signing import sign_storage_request
-from lakeward_catalog.composition_tabulars import life_cycle
+from lakeward_catalog.composition_tabulars import life_cycle, signing, table_use_cases, view_use_cases
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.namespaces import NamespaceServicer
 from lakeward_catalog.transport.server import ServerServicer
@@ -16,8 +13,6 @@ from lakeward_catalog.transport.views import ViewServicer
 from lakeward_catalog.transport.warehouses import WarehouseServicer
 from lakeward_catalog.wiring.namespaces import namespace_use_cases
 from lakeward_catalog.wiring.server import server_use_cases
-from lakeward_catalog.wiring.tables import table_use_cases
-from lakeward_catalog.wiring.views import view_use_cases
 from lakeward_catalog.wiring.warehouses import warehouse_use_cases
 from lakeward_protocol.catalog.v1 import (
     namespaces_pb2_grpc,
@@ -53,17 +48,4 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
         views_pb2_grpc.add_ViewServiceServicer_to_server,
         ViewServicer(view_use_cases(parts), tabulars, referenced_by_max=parts.rules.referenced_by_max),
     )
-    host.add(signing_pb2_grpc.add_SigningServiceServicer_to_server, _signing(parts))
-
-
-def _signing(parts: Parts) -> SigningServicer:
-    return SigningServicer(
-        partial(
-            sign_storage_request,
-            authorizer=parts.authorizer,
-            warehouses=parts.warehouses,
-            tabulars=parts.tabulars,
-            access=parts.access,
-            scopes=parts.scopes,
-        ),
-    )
+    host.add(signing_pb2_grpc.add_SigningServiceServicer_to_server, SigningServicer(signing(parts)))
