@@ -7,6 +7,9 @@ import dataclasses
 from collections.abc import Iterator
 from uuid import UUID, uuid5
 
+from hypothesis import strategies as st
+
+from lakeward_authz.application.permissions import Grant, GrantStore, Made, TreeStore
 from lakeward_authz.domain.permissions.compiled import NOTHING
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MANAGED_ACCESS, MODEL, OWNERSHIP, shows_above
 from lakeward_authz.domain.permissions.objects import NIL, SERVER, ObjectKey, Subject, role_subject, user_subject
@@ -65,6 +68,11 @@ class World:
             } - found
         return found
 
+    def parent_id(self, node: Node) -> UUID | None:
+        """The namespace that holds an object; None for another place."""
+        above = None if node.above is None else self.nodes[node.above].key
+        return above.id if above is not None and above.type == "namespace" else None
+
     def chain(self, name: str | None) -> Iterator[str]:
         """The object and all above it, from the inside."""
         while name is not None:
@@ -89,6 +97,59 @@ class World:
             own |= found.bits[ASSIGNEE] if found.name == "role" and role_subject(node.key.id) in subjects else 0
             above_index, held = found.index, MODEL.held(found.index, own, above_index, held)
         return MODEL.types[self.nodes[name].key.type].names(held)
+
+
+async def fill(world: World, tree: TreeStore, grants: GrantStore) -> None:
+    """Tell authz of a world, which it does not know yet."""
+    made = [(name, node) for name, node in world.nodes.items() if node.key != SERVER]
+    changes = [(number, Made(node.key, world.parent_id(node))) for number, (_, node) in enumerate(made, 1)]
+    assert await tree.apply("a world", changes) == len(changes)
+    for name, node in world.nodes.items():
+        if node.managed:
+            assert await tree.manage(node.key, managed=True)
+        given = [Grant(subject, relation) for subject, relation, on in world.grants if on == name]
+        if given:
+            assert await grants.change(node.key, writes=given, deletes=[])
+
+
+USERS = ("user:anne", "user:ben")
+ROLES = ("outer", "middle", "inner")
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    """Random trees, grants and nested roles."""
+    world = World()
+    for project in ("p", "q"):
+        world.add("project", project, "server")
+        world.add("warehouse", f"{project}.w", project, managed=draw(st.booleans()))
+    world.add("warehouse", "p.v", "p")
+    for role in ROLES:
+        world.add("role", role, "p")
+    world.add("role", "elsewhere", "q")
+    containers = ["p.w", "p.v", "q.w"]
+    for number in range(draw(st.integers(1, 6))):
+        world.add("namespace", f"n{number}", draw(st.sampled_from(containers)), managed=draw(st.booleans()))
+        containers.append(f"n{number}")
+    for number in range(draw(st.integers(0, 5))):
+        kind = draw(st.sampled_from(["table", "view", "generic_table"]))
+        world.add(kind, f"{kind}{number}", draw(st.sampled_from(containers[3:])))
+    for _ in range(draw(st.integers(1, 8))):
+        name = draw(st.sampled_from([*world.nodes]))
+        node = world.nodes[name]
+        subjects = [*USERS, *(f"role:{role}" for role in _may_hold(world, node, name))]
+        relation = draw(st.sampled_from(MODEL.types[node.key.type].given))
+        world.give(draw(st.sampled_from(subjects)), relation, name)
+    return world
+
+
+def _may_hold(world: World, node: Node, name: str) -> Iterator[str]:
+    """Roles that may be given something: of the same project, and only inward ones hold others."""
+    for role in (*ROLES, "elsewhere"):
+        if node.key.type == "role" and (name not in ROLES or role not in ROLES[ROLES.index(name) + 1 :]):
+            continue
+        if node.key.type == "server" or world.nodes[role].key.project_id == node.key.project_id:
+            yield role
 
 
 def subject_of(text: str) -> Subject:

@@ -10,8 +10,6 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
-from pydantic import SecretStr
-
 from lakeward_catalog.adapters.gates import OpenGate
 from lakeward_catalog.adapters.postgres.bell import PostgresBell
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
@@ -50,6 +48,7 @@ from lakeward_servicekit.permits import PermitSigner
 from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Channel, Host
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.authorization import AuthzBackend
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.system import SystemClock, SystemIds

@@ -45,13 +45,10 @@ if TYPE_CHECKING:
 
     from lakeward_servicekit.permits import PermitVerifier
     from lakeward_servicekit.rpc import Channel, Settle
-    from lakeward_servicekit.settings.caches import CacheSettings
     from lakeward_servicekit.settings.postgres import PostgresSettings
-    from lakeward_servicekit.settings.secret_store import SecretSettings
-    from lakeward_servicekit.settings.storage import StorageSettings
     from lakeward_vending.application.caller import Caller
     from lakeward_vending.application.ports import Clock, Ids, SecretStore, StorageBackend
-    from lakeward_vending.settings import VendingSettings
+    from lakeward_vending.settings import CacheSettings, SecretSettings, StorageSettings, VendingSettings
 
 _log = logging.getLogger(__name__)
 

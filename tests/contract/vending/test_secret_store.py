@@ -8,11 +8,11 @@ from typing import Protocol
 from uuid import UUID, uuid4
 
 import pytest
-from pydantic import SecretStr
 
 from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.postgres.migrating import differences, migrate
 from lakeward_servicekit.postgres.pools import Pool, open_pool
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_vending.adapters.caching.secrets import CachedSecrets
 from lakeward_vending.adapters.postgres import migrations
 from lakeward_vending.adapters.postgres.schema import METADATA

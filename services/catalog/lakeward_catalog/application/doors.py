@@ -271,6 +271,11 @@ class Doors:
         shown = await self.authorizer.visible(caller.principal, scope, kind)
         return Visibility(everything=shown.everything, containers=shown.containers, objects=shown.objects)
 
+    async def sees(self, warehouse: Warehouse, *, caller: Caller) -> bool:
+        """Whether a warehouse that the caller did not name may be named to it."""
+        demand = Demand(warehouse_ref(warehouse), Action.WAREHOUSE_USE)
+        return (await self.authorizer.decide(caller.principal, [demand]))[0] is Outcome.ALLOWED
+
     async def decide(self, caller: Caller, needs: Sequence[Need], asked: Sequence[Demand] = ()) -> frozenset[Action]:
         """Ask once; refuse for the first need that is not allowed; answer which of the asked actions are."""
         demands = [need.demand for need in needs]
