@@ -9,12 +9,13 @@ from typing import Final
 
 from lakeward_authz.adapters.allow_all import AllowAll
 from lakeward_authz.adapters.postgres.outbox import Outbox
+from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
 from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.adapters.postgres.users import PostgresUsers
 from lakeward_authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
 from lakeward_authz.application.identifying import Authenticate, Authenticator
 from lakeward_authz.application.tree import ApplyTreeChanges
-from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser, UserStore
+from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser
 from lakeward_authz.authentication import open_authenticator, unusable
 from lakeward_authz.domain.engines import EngineTokens
 from lakeward_authz.settings import AuthzSettings
@@ -65,18 +66,17 @@ async def authz(
             tree_pb2_grpc.add_TreeServiceServicer_to_server,
             TreeServicer(ApplyTreeChanges(PostgresTree(pool, Outbox(feeds=False)))),
         )
-        host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, _identity(authenticator, PostgresUsers(pool)))
+        host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, _identity(authenticator, pool))
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)
         yield host
 
 
-def _identity(authenticator: Authenticator, users: UserStore) -> IdentityServicer:
-    clock = SystemClock()
+def _identity(authenticator: Authenticator, pool: Pool) -> IdentityServicer:
+    users, clock = PostgresUsers(pool), SystemClock()
     provision = ProvisionUser(users, clock)
     return IdentityServicer(
-        # No role model is served yet, so no role can be assumed.
-        authenticate=Authenticate(authenticator, roles=None),
+        authenticate=Authenticate(authenticator, PostgresRoleMembership(pool)),
         provision_user=provision,
         bootstrap_administrator=BootstrapAdministrator(provision, users, clock),
     )
