@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from lakeward_catalog.application.config import ClientConfigs
 from lakeward_catalog.application.namespaces.creating import NamespaceCreations
 from lakeward_catalog.application.namespaces.dropping import NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import NamespaceListings
 from lakeward_catalog.application.namespaces.properties import PropertiesUpdates
 from lakeward_catalog.application.server import Facts, ServerBootstrap
-from lakeward_catalog.application.tables.signing import sign_storage_request
 from lakeward_catalog.application.warehouses.changing import WarehouseDeletions, WarehouseRenames, WarehouseSwitches
 from lakeward_catalog.application.warehouses.creating import WarehouseCreations
 from lakeward_catalog.application.warehouses.listing import WarehouseListings
 from lakeward_catalog.application.warehouses.places import Places
 from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.application.warehouses.storage import StorageReplacements
-from lakeward_catalog.composition_tabulars import life_cycle
+from lakeward_catalog.composition_tabulars import life_cycle, signing, table_use_cases, view_use_cases
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.namespaces import NamespaceServicer
 from lakeward_catalog.transport.server import ServerServicer
@@ -25,8 +22,6 @@ from lakeward_catalog.transport.signing import SigningServicer
 from lakeward_catalog.transport.tables import TableServicer
 from lakeward_catalog.transport.views import ViewServicer
 from lakeward_catalog.transport.warehouses import WarehouseServicer
-from lakeward_catalog.wiring.tables import table_use_cases
-from lakeward_catalog.wiring.views import view_use_cases
 from lakeward_protocol.catalog.v1 import (
     namespaces_pb2_grpc,
     server_pb2_grpc,
@@ -61,7 +56,7 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
         views_pb2_grpc.add_ViewServiceServicer_to_server,
         ViewServicer(view_use_cases(parts), tabulars, referenced_by_max=parts.rules.referenced_by_max),
     )
-    host.add(signing_pb2_grpc.add_SigningServiceServicer_to_server, _signing(parts))
+    host.add(signing_pb2_grpc.add_SigningServiceServicer_to_server, SigningServicer(signing(parts)))
 
 
 def _server(parts: Parts, facts: Facts) -> ServerServicer:
@@ -95,17 +90,4 @@ def _namespaces(parts: Parts) -> NamespaceServicer:
         create=NamespaceCreations(doors, changes, once, announcer, clock, parts.ids, rules),
         update_properties=PropertiesUpdates(doors, changes, once, announcer, clock),
         drop=NamespaceDrops(doors, parts.documents, changes, once, announcer, clock, rules),
-    )
-
-
-def _signing(parts: Parts) -> SigningServicer:
-    return SigningServicer(
-        partial(
-            sign_storage_request,
-            authorizer=parts.authorizer,
-            warehouses=parts.warehouses,
-            tabulars=parts.tabulars,
-            access=parts.access,
-            scopes=parts.scopes,
-        ),
     )

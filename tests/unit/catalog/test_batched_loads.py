@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.tables.loaded import NotModified
-from lakeward_catalog.application.tables.loading import LoadTable
+from lakeward_catalog.application.tables.loading import LoadTable, NotModified
 from lakeward_catalog.transport import tables
 from lakeward_catalog.transport.tables import MAX_BATCHED_BYTES, TableServicer, TableUseCases, _check_size
 from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Awaitable, Callable, Sized
+from collections.abc import Sized
 from typing import Final
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.payloads import Payload
-from lakeward_catalog.application.tables.loaded import Loaded
-from lakeward_catalog.application.views.committing import ViewChange
-from lakeward_catalog.application.views.creating import CreateView
+from lakeward_catalog.application.tabulars.committing import CommitTabular
+from lakeward_catalog.application.tabulars.creating import CreateTabular, TabularCreations
+from lakeward_catalog.application.tabulars.reading import ReadTabular, TabularReads
+from lakeward_catalog.application.views.committing import ViewCommits
+from lakeward_catalog.domain.iceberg.views.metadata import ViewMetadata
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.transport import decode, encode
 from lakeward_catalog.transport.probing import looked_for
@@ -21,11 +23,11 @@ from lakeward_servicekit.errors import Reason, Refusal
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ViewUseCases:
-    """What ViewService does, each with its roles filled; every one takes `caller`."""
+    """What ViewService does with views alone."""
 
-    create: Callable[..., Awaitable[Loaded]]
-    load: Callable[..., Awaitable[Loaded]]
-    commit: Callable[..., Awaitable[Loaded]]
+    create: TabularCreations[ViewMetadata]
+    load: TabularReads[ViewMetadata]
+    commit: ViewCommits
 
 
 class ViewServicer(views_pb2_grpc.ViewServiceServicer):
@@ -43,7 +45,7 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
 
     async def CreateView(self, request: views_pb2.CreateViewRequest, caller: Caller) -> views_pb2.CreateViewResponse:
         """See the contract."""
-        command = CreateView(
+        command = CreateTabular(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.namespace),
             Payload(request.body),
@@ -53,9 +55,8 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
     async def LoadView(self, request: views_pb2.LoadViewRequest, caller: Caller) -> views_pb2.LoadViewResponse:
         """See the contract."""
         check_depth(request.referenced_by, limit=self._referenced_by_max)
-        warehouse_id = decode.warehouse_id(request.warehouse_id)
-        loaded = await self._do.load(warehouse_id, looked_for(Kind.VIEW, request.view), caller=caller)
-        return views_pb2.LoadViewResponse(view=encode.loaded(loaded))
+        command = ReadTabular(decode.warehouse_id(request.warehouse_id), looked_for(Kind.VIEW, request.view))
+        return views_pb2.LoadViewResponse(view=encode.loaded(await self._do.load(command, caller=caller)))
 
     async def ViewExists(self, request: views_pb2.ViewExistsRequest, caller: Caller) -> views_pb2.ViewExistsResponse:
         """See the contract."""
@@ -64,12 +65,12 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
 
     async def CommitView(self, request: views_pb2.CommitViewRequest, caller: Caller) -> views_pb2.CommitViewResponse:
         """See the contract."""
-        change = ViewChange(
+        command = CommitTabular(
             decode.warehouse_id(request.warehouse_id),
             decode.tabular_ident(request.view),
             Payload(request.body),
         )
-        return views_pb2.CommitViewResponse(view=encode.loaded(await self._do.commit(change, caller=caller)))
+        return views_pb2.CommitViewResponse(view=encode.loaded(await self._do.commit(command, caller=caller)))
 
     async def DropView(self, request: views_pb2.DropViewRequest, caller: Caller) -> views_pb2.DropViewResponse:
         """See the contract."""
