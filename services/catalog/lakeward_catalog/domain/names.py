@@ -10,6 +10,8 @@ import dataclasses
 import unicodedata
 from typing import Final, Self
 
+import msgspec
+
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.remembering import remembered
 
@@ -118,8 +120,7 @@ class NamespaceIdent:
         return ".".join(self.parts)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TabularIdent:
+class TabularIdent(msgspec.Struct, frozen=True):
     """A tabular's path."""
 
     namespace: NamespaceIdent
