@@ -108,7 +108,7 @@ async def _sinks(settings: EventSettings, stack: AsyncExitStack) -> Sequence[Sin
 def _workers(settings: CatalogSettings, parts: Parts, pool: Pool) -> list[Coroutine[Any, Any, None]]:
     tasks = PostgresTasks(pool)
     crews: Sequence[tuple[Queue, Handler, int]] = (
-        (Queue.TABULAR_PURGE, Purges(parts.warehouses, parts.files), settings.tasks.tabular_purge_workers),
+        (Queue.TABULAR_PURGE, Purges(parts.doors.warehouses, parts.files), settings.tasks.tabular_purge_workers),
         (
             Queue.SOFT_DELETION,
             Expiries(parts.changes, parts.announcer, parts.clock),

@@ -206,13 +206,7 @@ async def _parts(
     return Parts(
         identity=identity,
         registrar=identity,
-        authorizer=doors.authorizer,
         doors=doors,
-        servers=servers,
-        warehouses=doors.warehouses,
-        namespaces=doors.namespaces,
-        tabulars=doors.tabulars,
-        bodies=bodies,
         changes=changes,
         outcomes=Outcomes(changes),
         documents=Documents(bodies),

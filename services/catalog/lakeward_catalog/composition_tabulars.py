@@ -90,7 +90,7 @@ def signing(parts: Parts) -> StorageSignings:
 
 
 def _making(parts: Parts, kind: TabularKind[M]) -> Making[M]:
-    return Making(kind=kind, tabulars=parts.tabulars, means=_means(parts), staged_for=parts.rules.staged_for)
+    return Making(kind=kind, tabulars=parts.doors.tabulars, means=_means(parts), staged_for=parts.rules.staged_for)
 
 
 def _commits(parts: Parts, kind: TabularKind[M]) -> Commits[M]:

@@ -12,22 +12,16 @@ from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.metadata_files import to_the_end
 from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports import (
-    BodyStore,
     ChangeGate,
     Clock,
     Files,
     Ids,
-    NamespaceStore,
     Rules,
-    ServerStore,
-    TabularStore,
-    WarehouseStore,
 )
 from lakeward_catalog.application.ports_access import ClientAccess
 from lakeward_catalog.application.ports_storage import StorageJudge
 from lakeward_catalog.application.tables.signer_scopes import SignerScopes
 from lakeward_catalog.application.tabulars.means import Shield
-from lakeward_servicekit.authorization.authorizer import Authorizer
 from lakeward_servicekit.authorization.identity import Identity
 from lakeward_servicekit.authorization.registrar import Registrar
 
@@ -38,13 +32,7 @@ class Parts:
 
     identity: Identity
     registrar: Registrar
-    authorizer: Authorizer
     doors: Doors
-    servers: ServerStore
-    warehouses: WarehouseStore
-    namespaces: NamespaceStore
-    tabulars: TabularStore
-    bodies: BodyStore
     changes: Changes
     documents: Documents
     outcomes: Outcomes

@@ -121,13 +121,7 @@ class House:
         self.parts = Parts(
             identity=self.identity,
             registrar=self.identity,
-            authorizer=self.authorizer,
             doors=doors,
-            servers=rows.servers,
-            warehouses=rows.warehouses,
-            namespaces=rows.namespaces,
-            tabulars=rows.tabulars,
-            bodies=rows.bodies,
             changes=rows.changes,
             outcomes=Outcomes(rows.changes, pause=timedelta()),
             documents=Documents(rows.bodies),

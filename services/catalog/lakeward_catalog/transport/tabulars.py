@@ -47,13 +47,20 @@ class TabularMethods:
             self._kind,
             page_of(request),
         )
-        page = await self._do.list(command, caller=caller)
-        response.identifiers.extend([encode.tabular_ident(tabular.ident) for tabular in page.entries])
-        response.next_page_token = page.next_token
+        found = await self._do.list(command, caller=caller)
+        entries, namespace = found.page.entries, encode.namespace_ident(found.namespace)
+        if request.with_names:
+            response.namespace.CopyFrom(namespace)
+            response.names.extend([listed.name for listed in entries])
+        else:
+            response.identifiers.extend(
+                [types_pb2.TabularIdent(namespace=namespace, name=listed.name) for listed in entries]
+            )
+        response.next_page_token = found.page.next_token
         if request.with_ids:
-            response.ids.extend([str(tabular.tabular_id) for tabular in page.entries])
+            response.ids.extend([str(listed.tabular_id) for listed in entries])
         if request.with_protection:
-            response.protection.extend([tabular.protected for tabular in page.entries])
+            response.protection.extend([listed.protected for listed in entries])
         return response
 
     async def look(self, warehouse_id: str, ident: types_pb2.TabularIdent, caller: Caller) -> None:

@@ -7,10 +7,10 @@ import dataclasses
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.paging import EVERYTHING, Page, PageRequest, read_page
-from lakeward_catalog.application.ports import After, Rules
+from lakeward_catalog.application.ports import After, Listed, Rules
 from lakeward_catalog.application.refs import namespace_ref
 from lakeward_catalog.application.tabulars.demands import DEMANDS
-from lakeward_catalog.domain.model import Kind, Tabular, WarehouseId
+from lakeward_catalog.domain.model import Kind, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_servicekit.authorization.actions import Action
 
@@ -25,6 +25,18 @@ class ListTabulars:
     page: PageRequest = EVERYTHING
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class TabularPage:
+    """A part of what is in a namespace.
+
+    Attributes:
+        namespace: with the stored casing of every part.
+    """
+
+    namespace: NamespaceIdent
+    page: Page[Listed]
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TabularListings:
     """Lists the tables or views of a namespace."""
@@ -32,7 +44,7 @@ class TabularListings:
     doors: Doors
     rules: Rules
 
-    async def __call__(self, command: ListTabulars, *, caller: Caller) -> Page[Tabular]:
+    async def __call__(self, command: ListTabulars, *, caller: Caller) -> TabularPage:
         """Those that the caller may see, in the order in which they were made.
 
         Raises:
@@ -53,12 +65,13 @@ class TabularListings:
             caller=caller,
             everything=bool(opened.allowed),
         )
-        return await read_page(
+        page = await read_page(
             command.page,
             listing=(command.kind, str(command.warehouse_id), str(namespace.namespace_id), caller.principal.key),
             rules=self.rules,
-            place=lambda tabular: After(tabular.created_at, tabular.incarnation),
+            place=lambda listed: After(listed.created_at, listed.incarnation),
             read=lambda after, limit: doors.tabulars.list(
                 command.warehouse_id, namespace.namespace_id, command.kind, visible=visible, after=after, limit=limit
             ),
         )
+        return TabularPage(namespace.ident, page)
