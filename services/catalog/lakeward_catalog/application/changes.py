@@ -19,6 +19,8 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+import msgspec
+
 from lakeward_catalog.application.ports import KeyPlace, Remembered
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.events import Event
@@ -40,8 +42,7 @@ from lakeward_catalog.domain.tasks import NewTask
 from lakeward_locations import Location
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TabularCommit:
+class TabularCommit(msgspec.Struct, frozen=True):
     """A tabular's move from one metadata to the next.
 
     Attributes:

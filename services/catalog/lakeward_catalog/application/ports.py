@@ -13,6 +13,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+import msgspec
+
 from lakeward_catalog.domain.bodies import BodyPart
 from lakeward_catalog.domain.model import (
     Incarnation,
@@ -33,8 +35,7 @@ from lakeward_locations import Location
 from lakeward_servicekit.deflated import Deflated
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Located:
+class Located(msgspec.Struct, frozen=True):
     """What one point read finds on the way to a tabular.
 
     Attributes:
