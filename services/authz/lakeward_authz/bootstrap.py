@@ -27,7 +27,6 @@ from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host
 from lakeward_servicekit.settings.authorization import BUILT, AuthorizationSettings, AuthzBackend
-from lakeward_servicekit.settings.model import variable_of
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.system import SystemClock
 
@@ -54,7 +53,6 @@ async def authz(
         SchemaMismatch: `lakeward migrate` did not run, or another release's did.
     """
     async with AsyncExitStack() as stack:
-        _demand_callers(settings)
         decider = authorizer or _authorizer(settings.authorization)
         authenticator = await stack.enter_async_context(
             open_authenticator(settings.authentication, _engines(settings.authorization))
@@ -80,20 +78,6 @@ def _identity(authenticator: Authenticator, pool: Pool) -> IdentityServicer:
         provision_user=provision,
         bootstrap_administrator=BootstrapAdministrator(provision, users, clock),
     )
-
-
-def _demand_callers(settings: AuthzSettings) -> None:
-    """Refuse to start where somebody decides by who calls, and nobody is asked who they are.
-
-    Upstream starts so, and then denies everything to everybody, bootstrap included.
-    """
-    backend = AuthzBackend(settings.authorization.backend)
-    if backend is not AuthzBackend.ALLOW_ALL and not settings.authentication.enabled:
-        raise unusable(
-            "AUTHZ_BACKEND",
-            f"is {backend.value!r}, which decides by who calls, and nobody is asked who they are; set "
-            f"{variable_of('OPENID_PROVIDER_URI')}, or {variable_of('ENABLE_KUBERNETES_AUTHENTICATION')} to true",
-        )
 
 
 def _authorizer(settings: AuthorizationSettings) -> RevisedAuthorizer:
