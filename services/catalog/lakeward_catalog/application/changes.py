@@ -19,7 +19,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from lakeward_catalog.application.ports import KeyPlace, Remembered
+from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (

@@ -16,7 +16,13 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.ports import NamespaceStore, ServerStore, TabularStore, Visibility, WarehouseStore
+from lakeward_catalog.application.ports.stores import (
+    NamespaceStore,
+    ServerStore,
+    TabularStore,
+    Visibility,
+    WarehouseStore,
+)
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.domain.model import (
     Kind,
