@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
+import msgspec
+
 from lakeward_catalog.application.caller import Delegation
 from lakeward_catalog.domain.model import Incarnation, Tabular, Warehouse
 
@@ -19,8 +21,7 @@ class Access(enum.IntEnum):
     READ_WRITE_DELETE = 3
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Vended:
+class Vended(msgspec.Struct, frozen=True):
     """Access to one tabular's files.
 
     Attributes:

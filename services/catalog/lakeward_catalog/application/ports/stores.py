@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+import msgspec
+
 from lakeward_catalog.domain.bodies import BodyPart
 from lakeward_catalog.domain.model import (
     Incarnation,
@@ -31,8 +33,7 @@ from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_locations import Location
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Located:
+class Located(msgspec.Struct, frozen=True):
     """What one point read finds on the way to a tabular.
 
     Attributes:

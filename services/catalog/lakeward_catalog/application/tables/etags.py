@@ -20,6 +20,7 @@ from lakeward_catalog.domain.model import Tabular, Warehouse
 _MINE: Final = re.compile(r'^(?:W/)?"lw1\.([0-9a-f]{16})(?:\.([0-9a-f]{1,16}))?"$')
 _LONGEST: Final = timedelta(hours=1)
 ANY: Final = "*"
+_NUMBERS: Final = {word: str(word.value) for word in Delegation}
 _SELECTION: Final = {False: "all", True: "refs"}
 
 
@@ -57,7 +58,7 @@ def with_access(
         _SELECTION[references],
         str(level.value),
         str(warehouse.row_version),
-        ",".join([str(word.value) for word in sorted(delegation)]),
+        ",".join(map(_NUMBERS.__getitem__, sorted(delegation))),
         base_uri,
     )
 

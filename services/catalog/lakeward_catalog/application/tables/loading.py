@@ -23,8 +23,7 @@ from lakeward_servicekit.authorization.actions import Action
 _DATA = DEMANDS[Kind.TABLE].data
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class LoadTable:
+class LoadTable(msgspec.Struct, frozen=True):
     """Load a table.
 
     Attributes:

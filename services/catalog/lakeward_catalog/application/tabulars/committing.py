@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Sequence
 from datetime import datetime
 from typing import Final, Generic, TypeVar
 
+import msgspec
+
 from lakeward_catalog.application.announcements import TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change, TabularCommit
@@ -126,7 +128,7 @@ class Commits(Generic[M]):
                     await self.means.shield(self._write(prepared, caller, keeper))
                 except _LostRace:
                     continue
-                return [dataclasses.replace(entry.before, tabular=entry.after) for entry in prepared]
+                return [msgspec.structs.replace(entry.before, tabular=entry.after) for entry in prepared]
         raise _too_busy(updates)
 
     async def reply(self, committed: OpenedTabular, *, caller: Caller, deflated: bool = False) -> Loaded:
