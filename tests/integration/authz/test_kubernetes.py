@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 
 from lakeward_authz.adapters.kubernetes import reviews
 from lakeward_authz.bootstrap import MIGRATIONS, authz
@@ -25,6 +24,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import open_pool
 from lakeward_servicekit.rpc import Caller, Channel
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.loading import load
 from lakeward_servicekit.settings.problems import SettingsError
 from tests.support import kubernetes as clusters

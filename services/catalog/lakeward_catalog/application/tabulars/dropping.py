@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Final
 
-from lakeward_catalog.application.access import open_tabular
 from lakeward_catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.documents import Documents
-from lakeward_catalog.application.doors import OpenedTabular
+from lakeward_catalog.application.doors import Doors, OpenedTabular
 from lakeward_catalog.application.garbage import Garbage
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import Clock, Rules, TabularStore, WarehouseStore
-from lakeward_catalog.application.replaying import may_still_use
+from lakeward_catalog.application.ports import Clock, Rules
+from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.domain.model import Kind, State, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_catalog.domain.tasks import NewTask, Queue
 from lakeward_catalog.domain.wording import no_such_tabular
-from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Authorizer
 from lakeward_servicekit.errors import Reason, Refusal
-
-_DROP: Final = {Kind.TABLE: Action.TABLE_DROP, Kind.VIEW: Action.VIEW_DROP}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,45 +37,57 @@ class DropTabular:
     force: bool = False
 
 
-async def drop_tabular(
-    command: DropTabular,
-    *,
-    caller: Caller,
-    authorizer: Authorizer,
-    warehouses: WarehouseStore,
-    tabulars: TabularStore,
-    documents: Documents,
-    changes: Changes,
-    once: Once,
-    announcer: Announcer,
-    clock: Clock,
-    rules: Rules,
-) -> None:
-    """Drop it: restorable for a while where the warehouse soft-deletes, else at once. No file is touched here.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TabularDrops:
+    """Drops tables and views: restorable for a while where the warehouse soft-deletes, else at once. No file is touched here."""
 
-    Raises:
-        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN, TABULAR_PROTECTED; GC_DISABLED where a purge
-            was asked for; CONCURRENT_CHANGE.
-    """
-    garbage = Garbage(documents)
+    doors: Doors
+    documents: Documents
+    changes: Changes
+    once: Once
+    announcer: Announcer
+    clock: Clock
+    rules: Rules
 
-    async def drop(keeper: Keeper) -> None:
-        opened = await open_tabular(
-            command.warehouse_id,
-            command.ident,
-            command.kind,
-            _DROP[command.kind],
-            caller=caller,
-            authorizer=authorizer,
-            tabulars=tabulars,
+    async def __call__(self, command: DropTabular, *, caller: Caller) -> None:
+        """Drop one.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN, TABULAR_PROTECTED; GC_DISABLED where a purge
+                was asked for; CONCURRENT_CHANGE.
+        """
+        ident = command.ident
+        keyed = Keyed(
+            of_warehouse(command.warehouse_id),
+            f"drop-{command.kind}",
+            {
+                "namespace": ident.namespace.parts,
+                "name": ident.name,
+                "purge": command.purge,
+                "force": command.force,
+            },
         )
-        if command.purge is not False and command.kind is Kind.TABLE:
-            await garbage.read([opened.tabular])
-        await garbage.settled(lambda: take_out(opened, keeper))
+        await self.once(
+            keyed,
+            caller=caller,
+            do=lambda keeper: self._drop(command, caller, keeper),
+            again=lambda _: self.doors.still_used(command.warehouse_id, caller=caller),
+        )
 
-    async def take_out(opened: OpenedTabular, keeper: Keeper) -> None:
+    async def _drop(self, command: DropTabular, caller: Caller, keeper: Keeper) -> None:
+        opened = await self.doors.tabular(
+            command.warehouse_id, command.ident, command.kind, DEMANDS[command.kind].drop, caller=caller
+        )
+        garbage = Garbage(self.documents)
+        if command.purge is not False:
+            await garbage.read([opened.tabular])
+        await garbage.settled(lambda: self._take_out(command, opened, garbage, caller, keeper))
+
+    async def _take_out(
+        self, command: DropTabular, opened: OpenedTabular, garbage: Garbage, caller: Caller, keeper: Keeper
+    ) -> None:
         restorable_for = None if command.force else opened.warehouse.restorable_for
-        async with changes.change() as change:
+        async with self.changes.change() as change:
             tabular = await change.tabulars.lock(
                 command.warehouse_id, command.ident, (command.kind,), states=(State.LIVE,)
             )
@@ -93,14 +98,14 @@ async def drop_tabular(
             if command.purge:
                 garbage.check([tabular])
             purge = command.purge if command.purge is not None else not garbage.keeps(tabular)
-            now = clock.now()
+            now = self.clock.now()
             task = NewTask(
                 queue=Queue.TABULAR_PURGE if restorable_for is None else Queue.SOFT_DELETION,
                 warehouse_id=tabular.warehouse_id,
                 incarnation=tabular.incarnation,
                 name=str(tabular.ident),
                 location=tabular.location,
-                scheduled_for=now + (rules.purge_after if restorable_for is None else restorable_for),
+                scheduled_for=now + (self.rules.purge_after if restorable_for is None else restorable_for),
                 purge=purge,
             )
             if restorable_for is None:
@@ -110,23 +115,8 @@ async def drop_tabular(
             if purge or restorable_for is not None:
                 await change.tasks.enqueue(task)
             told = {"purge": purge, "force": command.force, "soft": restorable_for is not None}
-            change.ledger.emit(announcer.tabular(TabularChange.DROPPED, tabular, occasion(caller, now), data=told))
+            change.ledger.emit(self.announcer.tabular(TabularChange.DROPPED, tabular, occasion(caller, now), data=told))
             await keeper.keep(change, incarnation=tabular.incarnation)
-
-    async def again(_: Mapping[str, str]) -> None:
-        await may_still_use(command.warehouse_id, caller=caller, authorizer=authorizer, warehouses=warehouses)
-
-    keyed = Keyed(
-        of_warehouse(command.warehouse_id),
-        f"drop-{command.kind}",
-        {
-            "namespace": command.ident.namespace.parts,
-            "name": command.ident.name,
-            "purge": command.purge,
-            "force": command.force,
-        },
-    )
-    await once(keyed, caller=caller, do=drop, again=again)
 
 
 def protected(kind: Kind, ident: TabularIdent) -> Refusal:

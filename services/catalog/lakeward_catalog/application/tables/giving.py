@@ -1,53 +1,18 @@
-"""What a reply about a table holds, and the client properties in it."""
+"""Access to tables' files: how far it goes, and the client properties and credentials that a reply shows."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
 from lakeward_catalog.application.caller import Caller, Delegation
 from lakeward_catalog.application.ports_access import ClientAccess, Level, Vended
 from lakeward_catalog.application.tables.signer_scopes import SignerScope, SignerScopes
+from lakeward_catalog.application.tabulars.loaded import Credential, Given
 from lakeward_catalog.domain.model import Tabular, Warehouse
 from lakeward_catalog.domain.names import SEPARATOR
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.deflated import Deflated
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Credential:
-    """A credential for one location."""
-
-    prefix: str
-    config: Mapping[str, str]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Loaded:
-    """A table, as a reply shows it.
-
-    Attributes:
-        etag: "" where the reply has none.
-        metadata_location: None while staged.
-        metadata: compressed for callers that take it, else plain.
-        config: None where the caller may not read data.
-    """
-
-    etag: str
-    metadata_location: str | None
-    metadata: Deflated | bytes
-    config: Mapping[str, str] | None = None
-    credentials: tuple[Credential, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class NotModified:
-    """What the caller has still holds."""
-
-    etag: str
 
 
 def level_of(allowed: frozenset[Action]) -> Level | None:
@@ -67,45 +32,28 @@ def is_client_managed(delegation: frozenset[Delegation]) -> bool:
 _CLIENT_MANAGED: Final = frozenset({Delegation.CLIENT_MANAGED})
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Given:
-    """Access to a table's files, as a reply shows it.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class AccessGiving:
+    """Gives access to tables' files."""
 
-    Attributes:
-        config: client properties, with links.
-        credentials: none where none was vended.
-        expires_at: when the first of credential and signer's scope ends; None where there is neither.
-    """
+    access: ClientAccess
+    scopes: SignerScopes
 
-    level: Level
-    config: Mapping[str, str]
-    credentials: tuple[Credential, ...]
-    expires_at: datetime | None
+    async def __call__(self, warehouse: Warehouse, tabular: Tabular, level: Level, *, caller: Caller) -> Given:
+        """Access to a table's files.
 
-
-async def give_access(
-    warehouse: Warehouse,
-    tabular: Tabular,
-    level: Level,
-    *,
-    caller: Caller,
-    access: ClientAccess,
-    scopes: SignerScopes,
-) -> Given:
-    """Access to a table's files.
-
-    Raises:
-        Refusal: what `ClientAccess.vend` raises.
-    """
-    principal = caller.principal.key
-    vended = await access.vend(warehouse, tabular, level, delegation=caller.delegation, principal=principal)
-    credentials = credentials_of(vended, warehouse, tabular, base_uri=caller.base_uri)
-    if not (vended.sign_remotely and caller.base_uri):
-        return Given(level, vended.config, credentials, vended.expires_at)
-    minted = scopes.mint(SignerScope.of(warehouse, tabular, level, principal=principal))
-    config = {**vended.config, **signer_links(warehouse, tabular, caller.base_uri, scope=minted.text)}
-    expires_at = minted.expires_at if vended.expires_at is None else min(minted.expires_at, vended.expires_at)
-    return Given(level, config, credentials, expires_at)
+        Raises:
+            Refusal: what `ClientAccess.vend` raises.
+        """
+        principal, base_uri = caller.principal.key, caller.base_uri
+        vended = await self.access.vend(warehouse, tabular, level, delegation=caller.delegation, principal=principal)
+        credentials = credentials_of(vended, warehouse, tabular, base_uri=base_uri) if vended.credential else ()
+        if not (vended.sign_remotely and base_uri):
+            return Given(level, vended.config, credentials, vended.expires_at)
+        minted = self.scopes.mint(SignerScope.of(warehouse, tabular, level, principal=principal))
+        config = {**vended.config, **signer_links(warehouse, tabular, base_uri, scope=minted.text)}
+        expires_at = minted.expires_at if vended.expires_at is None else min(minted.expires_at, vended.expires_at)
+        return Given(level, config, credentials, expires_at)
 
 
 def credentials_of(vended: Vended, warehouse: Warehouse, tabular: Tabular, *, base_uri: str) -> tuple[Credential, ...]:
