@@ -51,6 +51,7 @@ async def open_authenticator(
         yield Everybody()
         return
     rules = [_rules_of(provider_id, provider) for provider_id, provider in settings.providers.items()]
+    _warn_of_any_audience(settings)
     async with AsyncExitStack() as stack:
         providers: list[IdentityProvider] = []
         if rules:
@@ -58,6 +59,24 @@ async def open_authenticator(
         if settings.kubernetes:
             providers += await stack.enter_async_context(_kubernetes(settings, engines))
         yield TrustedProviders(providers)
+
+
+def _warn_of_any_audience(settings: AuthenticationSettings) -> None:
+    """Upstream's defaults take tokens that were made for somebody else, who could use them here."""
+    names = {
+        provider_id: "OPENID_AUDIENCE"
+        if provider_id == "oidc"
+        else f"OPENID_PROVIDERS__{provider_id.upper()}__AUDIENCE"
+        for provider_id, provider in settings.providers.items()
+        if provider.audience is None
+    }
+    if settings.kubernetes and settings.kubernetes_audience is None:
+        names["kubernetes"] = "KUBERNETES_AUTHENTICATION_AUDIENCE"
+    for provider_id, name in names.items():
+        _log.warning(
+            "every token of an identity provider is taken, for whomever it was made",
+            extra={"provider": provider_id, "cure": f"set {variable_of(name)}"},
+        )
 
 
 @asynccontextmanager

@@ -8,21 +8,25 @@ from importlib.metadata import version
 from typing import Final
 
 from lakeward_authz.adapters.allow_all import AllowAll
+from lakeward_authz.adapters.postgres.outbox import Outbox
+from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
+from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.adapters.postgres.users import PostgresUsers
 from lakeward_authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
 from lakeward_authz.application.identifying import Authenticate, Authenticator
-from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser, UserStore
+from lakeward_authz.application.tree import ApplyTreeChanges
+from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser
 from lakeward_authz.authentication import open_authenticator, unusable
 from lakeward_authz.domain.engines import EngineTokens
 from lakeward_authz.settings import AuthzSettings
 from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_authz.transport.identity import IdentityServicer
-from lakeward_protocol.authz.v1 import decisions_pb2_grpc, identity_pb2_grpc
-from lakeward_servicekit.postgres.pools import service_pool
+from lakeward_authz.transport.tree import TreeServicer
+from lakeward_protocol.authz.v1 import decisions_pb2_grpc, identity_pb2_grpc, tree_pb2_grpc
+from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host
 from lakeward_servicekit.settings.authorization import BUILT, AuthorizationSettings, AuthzBackend
-from lakeward_servicekit.settings.model import variable_of
 from lakeward_servicekit.system import SystemClock
 
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
@@ -48,7 +52,6 @@ async def authz(
         SchemaMismatch: `lakeward migrate` did not run, or another release's did.
     """
     async with AsyncExitStack() as stack:
-        _demand_callers(settings)
         decider = authorizer or _authorizer(settings.authorization)
         authenticator = await stack.enter_async_context(
             open_authenticator(settings.authentication, _engines(settings.authorization))
@@ -59,42 +62,31 @@ async def authz(
         await check_schema(pool, Needs("authz", schema, SCHEMA_NUMBER, version("lakeward-authz")))
         host = Host("authz", read_only=read_only, reflects=True)
         host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(decider))
-        host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, _identity(authenticator, PostgresUsers(pool)))
+        host.add(
+            tree_pb2_grpc.add_TreeServiceServicer_to_server,
+            TreeServicer(ApplyTreeChanges(PostgresTree(pool, Outbox(feeds=False)))),
+        )
+        host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, _identity(authenticator, pool))
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)
         yield host
 
 
-def _identity(authenticator: Authenticator, users: UserStore) -> IdentityServicer:
-    clock = SystemClock()
+def _identity(authenticator: Authenticator, pool: Pool) -> IdentityServicer:
+    users, clock = PostgresUsers(pool), SystemClock()
     provision = ProvisionUser(users, clock)
     return IdentityServicer(
-        # No role model is served yet, so no role can be assumed.
-        authenticate=Authenticate(authenticator, roles=None),
+        authenticate=Authenticate(authenticator, PostgresRoleMembership(pool)),
         provision_user=provision,
         bootstrap_administrator=BootstrapAdministrator(provision, users, clock),
     )
-
-
-def _demand_callers(settings: AuthzSettings) -> None:
-    """Refuse to start where somebody decides by who calls, and nobody is asked who they are.
-
-    Upstream starts so, and then denies everything to everybody, bootstrap included.
-    """
-    backend = AuthzBackend(settings.authorization.backend)
-    if backend is not AuthzBackend.ALLOW_ALL and not settings.authentication.enabled:
-        raise unusable(
-            "AUTHZ_BACKEND",
-            f"is {backend.value!r}, which decides by who calls, and nobody is asked who they are; set "
-            f"{variable_of('OPENID_PROVIDER_URI')}, or {variable_of('ENABLE_KUBERNETES_AUTHENTICATION')} to true",
-        )
 
 
 def _authorizer(settings: AuthorizationSettings) -> RevisedAuthorizer:
     backend = settings.backend
     if backend is not AuthzBackend.ALLOW_ALL:
         built = ", ".join(sorted(each.value for each in BUILT))
-        raise unusable("AUTHZ_BACKEND", f"is {backend.value!r}, which this build has no adapter for; it has {built}")
+        raise unusable("AUTHZ_BACKEND", f"is {backend.value!r}, which this build does not serve; it serves {built}")
     everything = AllowAll()
     if not settings.instance_admins:
         return everything

@@ -10,9 +10,9 @@ from typing import Final
 
 from lakeward_servicekit.joints import Joints
 from lakeward_servicekit.settings import kinds
-from lakeward_servicekit.settings.authorization import AuthorizationSettings
+from lakeward_servicekit.settings.authorization import AuthorizationSettings, AuthzBackend
 from lakeward_servicekit.settings.catalogue import Family, Service, Support
-from lakeward_servicekit.settings.model import Contradiction, Settings, level, setting
+from lakeward_servicekit.settings.model import Contradiction, Settings, level, setting, variable_of
 from lakeward_servicekit.settings.postgres import PostgresSettings
 
 _FIRST_PROVIDER: Final = "oidc"
@@ -193,6 +193,16 @@ class AuthzSettings:
     postgres: PostgresSettings
     authentication: AuthenticationSettings
     authorization: AuthorizationSettings
+
+    def __post_init__(self) -> None:
+        backend = self.authorization.backend
+        if backend != AuthzBackend.ALLOW_ALL and not self.authentication.enabled:
+            # Upstream starts so, and then denies everything to everybody, bootstrap included.
+            cures = (
+                f"{variable_of('OPENID_PROVIDER_URI')}, or {variable_of('ENABLE_KUBERNETES_AUTHENTICATION')} to true"
+            )
+            why = f"is {str(backend)!r}, which decides by who calls, and nobody is asked who they are; set {cures}"
+            raise Contradiction(("AUTHZ_BACKEND", why))
 
 
 @dataclasses.dataclass(frozen=True)

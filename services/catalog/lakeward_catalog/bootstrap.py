@@ -31,6 +31,7 @@ from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
+from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports import ChangeGate, Clock, Ids, Rules
 from lakeward_catalog.application.server import Facts
 from lakeward_catalog.background import CONNECTIONS, background
@@ -180,6 +181,7 @@ async def _parts(
     server = await servers.server()
     permits, containers = Permits(signer, clock), Containers(pools.lookups)
     identity = RemoteIdentity(authz)
+    changes = PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep)
     doors = Doors(
         authorizer=RemoteAuthorizer(authz, coalesce=remote),
         servers=servers,
@@ -191,14 +193,9 @@ async def _parts(
     return Parts(
         identity=identity,
         registrar=identity,
-        authorizer=doors.authorizer,
         doors=doors,
-        servers=servers,
-        warehouses=doors.warehouses,
-        namespaces=doors.namespaces,
-        tabulars=doors.tabulars,
-        bodies=bodies,
-        changes=PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep),
+        changes=changes,
+        outcomes=Outcomes(changes),
         documents=Documents(bodies),
         files=VendingFiles(vending, permits),
         access=RememberedAccess(VendingAccess(vending, permits, ids), clock),

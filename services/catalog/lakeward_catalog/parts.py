@@ -9,22 +9,19 @@ from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
+from lakeward_catalog.application.metadata_files import to_the_end
+from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports import (
-    BodyStore,
     ChangeGate,
     Clock,
     Files,
     Ids,
-    NamespaceStore,
     Rules,
-    ServerStore,
-    TabularStore,
-    WarehouseStore,
 )
 from lakeward_catalog.application.ports_access import ClientAccess
 from lakeward_catalog.application.ports_storage import StorageJudge
 from lakeward_catalog.application.tables.signer_scopes import SignerScopes
-from lakeward_servicekit.authorization.authorizer import Authorizer
+from lakeward_catalog.application.tabulars.means import Shield
 from lakeward_servicekit.authorization.identity import Identity
 from lakeward_servicekit.authorization.registrar import Registrar
 
@@ -35,15 +32,10 @@ class Parts:
 
     identity: Identity
     registrar: Registrar
-    authorizer: Authorizer
     doors: Doors
-    servers: ServerStore
-    warehouses: WarehouseStore
-    namespaces: NamespaceStore
-    tabulars: TabularStore
-    bodies: BodyStore
     changes: Changes
     documents: Documents
+    outcomes: Outcomes
     files: Files
     access: ClientAccess
     scopes: SignerScopes
@@ -54,3 +46,4 @@ class Parts:
     clock: Clock
     ids: Ids
     rules: Rules
+    shield: Shield = to_the_end

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.postgres.grants import MOST_NESTED
+from lakeward_authz.adapters.postgres.rights import PostgresMembership
 from lakeward_authz.application.permissions import Gone, Grant, Made, Moved
 from lakeward_authz.domain.permissions.lakeward import MODEL
 from lakeward_authz.domain.permissions.objects import NIL, SERVER, ObjectKey, role_subject
@@ -248,6 +249,27 @@ async def test_a_stream_told_by_several_at_once_is_applied_once(stores: Stores) 
     applied = await asyncio.gather(*(stores.tree.apply("w", changes[: number + 1]) for number in range(10)))
     assert max(applied) == 10
     assert await stores.pool.fetchval("select count(*) from grants where relation = 'ownership'") == 10
+
+
+async def test_a_role_is_assumed_by_who_holds_it_directly_or_through_roles(stores: Stores) -> None:
+    world = small()
+    for role in ("S", "T"):
+        world.add("role", role, "p")
+    world.give("user:anne", "assignee", "T")
+    world.give("user:olga", "ownership", "R")
+    world.give("role:T", "assignee", "S")
+    world.give("role:S", "assignee", "R")
+    await fill(world, stores.tree, stores.grants)
+    membership = PostgresMembership(stores.pool)
+    for name, role, may in [
+        ("anne", "R", True),
+        ("anne", "T", True),
+        ("olga", "R", True),
+        ("olga", "S", False),
+        ("ben", "R", False),
+        ("anne", "nowhere", None),
+    ]:
+        assert await membership.may_assume(UserId(f"oidc~{name}"), RoleId(str(id_of(role)))) is may, (name, role)
 
 
 async def test_a_role_never_holds_itself(stores: Stores) -> None:

@@ -24,8 +24,11 @@ from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
+from lakeward_catalog.application.metadata_files import to_the_end
+from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports import Ids, Rules
 from lakeward_catalog.application.server import Facts
+from lakeward_catalog.application.tabulars.means import Shield
 from lakeward_catalog.composition import add_servicers
 from lakeward_catalog.domain.model import (
     NIL_PROJECT,
@@ -83,7 +86,14 @@ RULES: Final = Rules(
 
 
 class House:
-    def __init__(self, *, rules: Rules = RULES, shares: House | None = None, stores: Stores | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        rules: Rules = RULES,
+        shares: House | None = None,
+        stores: Stores | None = None,
+        shield: Shield = to_the_end,
+    ) -> None:
         """`shares`: another process over that one's database, store, vending, key; `stores`: rows are there, not in memory."""
         self.clock, self.rules = HeldClock(), rules
         self.ids: Ids = CountedIds()
@@ -111,14 +121,9 @@ class House:
         self.parts = Parts(
             identity=self.identity,
             registrar=self.identity,
-            authorizer=self.authorizer,
             doors=doors,
-            servers=rows.servers,
-            warehouses=rows.warehouses,
-            namespaces=rows.namespaces,
-            tabulars=rows.tabulars,
-            bodies=rows.bodies,
             changes=rows.changes,
+            outcomes=Outcomes(rows.changes, pause=timedelta()),
             documents=Documents(rows.bodies),
             files=self.files,
             access=self.access,
@@ -130,6 +135,7 @@ class House:
             clock=self.clock,
             ids=self.ids,
             rules=rules,
+            shield=shield,
         )
         self.host = Host("catalog", settle=partial(caller_of, identity=self.identity))
         facts = Facts(

@@ -11,7 +11,7 @@ import pytest
 
 from lakeward_catalog.application.caller import Delegation
 from lakeward_catalog.application.ports_access import Level, Vended
-from lakeward_catalog.application.tables import loading
+from lakeward_catalog.application.tabulars.reading import ATTEMPTS
 from lakeward_catalog.domain.bodies import BodyPart
 from lakeward_catalog.domain.model import State
 from lakeward_protocol.catalog.v1 import tables_pb2
@@ -176,7 +176,7 @@ async def test_a_commit_between_row_and_document_is_in_the_reply(house: House, m
 
 
 async def test_a_load_that_is_overtaken_each_time_says_so(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    CountedBodies(house, monkeypatch, replaced=loading._ATTEMPTS)
+    CountedBodies(house, monkeypatch, replaced=ATTEMPTS)
     assert (await refusal_of(load(house))).reason == Reason.REASON_CONCURRENT_CHANGE
     await load(house)
 

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_catalog.application import outcomes
 from lakeward_catalog.application.ports_access import Level
 from lakeward_protocol.catalog.v1 import views_pb2
 from lakeward_servicekit.authorization.actions import Action
@@ -245,7 +244,6 @@ async def test_a_commit_whose_outcome_stays_unknown_keeps_the_file(monkeypatch: 
     async def away(*_: object) -> None:
         raise Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "the database is away")
 
-    monkeypatch.setattr(outcomes, "PAUSE", 0)
     monkeypatch.setattr(house.catalog.changes, "current_metadata", away)
     house.catalog.next_commit = Fate.LOST_BEFORE
     assert (await refusal_of(commit(house, prop("a")))).reason == Reason.REASON_COMMIT_STATE_UNKNOWN

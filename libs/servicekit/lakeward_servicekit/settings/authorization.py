@@ -15,9 +15,10 @@ _AUTHZ: Final = frozenset({Service.AUTHZ})
 
 
 class AuthzBackend(enum.StrEnum):
-    """Deciders that have a name; those in `BUILT` have an adapter."""
+    """Deciders that have a name; those in `BUILT` are served."""
 
     ALLOW_ALL = "allowall"
+    BUILTIN = "builtin"
     OPENFGA = "openfga"
     CEDAR = "cedar"
 
@@ -138,7 +139,7 @@ class AuthorizationSettings(Settings, read_by=_AUTHZ):
         if self.backend not in BUILT:
             # A warning would start a server that allows everything in place of one that asks.
             wrong.append(
-                ("AUTHZ_BACKEND", f"is {self.backend.value!r}, which this build has no adapter for; it has {_built()}")
+                ("AUTHZ_BACKEND", f"is {self.backend.value!r}, which this build does not serve; it serves {_built()}")
             )
         for name, engine in self.trusted_engines.items():
             wrong.extend(_wrong(name.upper(), engine))

@@ -41,7 +41,8 @@ def load(shape: type[T], environ: Mapping[str, str]) -> Loaded[T]:
     """Build `shape` from the environment.
 
     Args:
-        shape: a class of settings, or a frozen dataclass whose fields are such classes or such dataclasses.
+        shape: a class of settings, or a frozen dataclass whose fields are such classes or such dataclasses; either may
+            raise Contradiction when it is made.
         environ: variables by name; what a composition fixes itself is merged in before.
 
     Raises:
@@ -62,7 +63,13 @@ def _build(shape: type[T], read: Environment, problems: list[Problem]) -> T | No
         raise TypeError(f"{shape!r} is neither a class of settings nor a dataclass of such")
     hints = typing.get_type_hints(shape)
     parts = {field.name: _build(hints[field.name], read, problems) for field in dataclasses.fields(shape)}
-    return None if any(part is None for part in parts.values()) else shape(**parts)
+    if any(part is None for part in parts.values()):
+        return None
+    try:
+        return shape(**parts)
+    except Contradiction as wrong:
+        problems.extend(wrong.problems)
+        return None
 
 
 def _settings(shape: type[T], read: Environment, problems: list[Problem], levels: Mapping[str, str]) -> T | None:

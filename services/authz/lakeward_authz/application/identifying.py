@@ -153,7 +153,7 @@ class RoleMembership(Protocol):
     """Which roles there are, and who holds them."""
 
     async def may_assume(self, user_id: UserId, role_id: RoleId) -> bool | None:
-        """Whether a user may act as a role: directly, or through roles in it; None where there is no such role.
+        """Whether a user holds a role, directly or through roles, or owns it; None where there is no such role.
 
         Raises:
             Refusal: DATABASE_UNAVAILABLE; never a guess.
@@ -167,11 +167,11 @@ class Authenticate:
 
     Attributes:
         authenticator: says whom the token belongs to.
-        roles: who holds which; None where roles are not served, and then none can be assumed.
+        roles: who holds which.
     """
 
     authenticator: Authenticator
-    roles: RoleMembership | None
+    roles: RoleMembership
 
     async def __call__(self, authorization: str, *, assumed_role: str = "") -> Identification:
         """Whom an `Authorization` value belongs to, as the principal that the request acts as.
@@ -191,8 +191,6 @@ class Authenticate:
         )
 
     async def _as_role(self, principal: Principal, role_id: RoleId) -> Principal:
-        if self.roles is None:
-            raise _not_assumable(role_id, "this server keeps no roles")
         if principal.kind is not PrincipalKind.USER:
             raise _not_assumable(role_id, "nobody is asked who they are here, so nobody holds a role")
         may = await self.roles.may_assume(principal.user_id, role_id)

@@ -79,11 +79,12 @@ class Documents:
             self._parsed.put(metadata_id, metadata, size=len(text) * _PARSED_FACTOR)
         return metadata
 
-    def keep(self, metadata_id: MetadataId, metadata: TableMetadata, body: Body) -> None:
-        """Remember what a commit just wrote: its reply shows it, and the next commit builds on it."""
+    def keep(self, metadata_id: MetadataId, body: Body, parsed: TableMetadata | None = None) -> None:
+        """Remember what a commit just wrote: its reply shows it, and the next commit to a table builds on it."""
         text = join([part.part for part in body.everything])
         self._deflated.put((metadata_id, False), text, size=len(text.raw))
-        self._parsed.put(metadata_id, metadata, size=text.size * _PARSED_FACTOR)
+        if parsed is not None:
+            self._parsed.put(metadata_id, parsed, size=text.size * _PARSED_FACTOR)
 
     async def _read(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Deflated:
         parts = await self._bodies.body(warehouse_id, metadata_id, references=references)

@@ -67,6 +67,19 @@ class OpenedTabular:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class OpenedName:
+    """A name in a namespace in which the caller may make a tabular of it.
+
+    Attributes:
+        there: what has the name, live or staged; None where it is free.
+    """
+
+    warehouse: Warehouse
+    namespace: Namespace
+    there: Tabular | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Doors:
     """Opens projects, warehouses, namespaces and tabulars for a caller, or refuses.
 
@@ -181,6 +194,31 @@ class Doors:
         allowed = await self.decide(caller, needs, [Demand(ref, action) for action in asked])
         return OpenedNamespace(found, namespace, allowed)
 
+    async def name(
+        self, warehouse_id: WarehouseId, ident: TabularIdent, needed: Action, *, caller: Caller
+    ) -> OpenedName:
+        """A name for a new tabular, and what has it now; one point read and one question.
+
+        Args:
+            warehouse_id: of an active warehouse.
+            ident: the name; one that nothing can have is free.
+            needed: an action of the namespace.
+            caller: who asks.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN.
+        """
+        located = await self.tabulars.locate(warehouse_id, ident)
+        warehouse, namespace = _active(located.warehouse, warehouse_id), located.namespace
+        needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
+        if namespace is not None:
+            demand = Demand(namespace_ref(warehouse, namespace), needed)
+            needs.append(Need(demand, lambda: no_such_namespace(ident.namespace)))
+        await self.decide(caller, needs)
+        if namespace is None:
+            raise no_such_namespace(ident.namespace)
+        return OpenedName(warehouse, namespace, located.tabular)
+
     async def tabular(
         self,
         warehouse_id: WarehouseId,
@@ -232,6 +270,11 @@ class Doors:
             return Visibility(everything=True)
         shown = await self.authorizer.visible(caller.principal, scope, kind)
         return Visibility(everything=shown.everything, containers=shown.containers, objects=shown.objects)
+
+    async def sees(self, warehouse: Warehouse, *, caller: Caller) -> bool:
+        """Whether a warehouse that the caller did not name may be named to it."""
+        demand = Demand(warehouse_ref(warehouse), Action.WAREHOUSE_USE)
+        return (await self.authorizer.decide(caller.principal, [demand]))[0] is Outcome.ALLOWED
 
     async def decide(self, caller: Caller, needs: Sequence[Need], asked: Sequence[Demand] = ()) -> frozenset[Action]:
         """Ask once; refuse for the first need that is not allowed; answer which of the asked actions are."""

@@ -20,17 +20,16 @@ _DELETE_AFTER_COMMIT: Final = "write.metadata.delete-after-commit.enabled"
 _background: Final[set[asyncio.Task[Any]]] = set()
 
 
-async def write_metadata(
-    files: Files, warehouse: Warehouse, tabular: Tabular, location: str, body: Body, *, principal: str
-) -> None:
-    """Write a metadata file from its stored parts, without compressing or inflating anything here.
+async def write_metadata(files: Files, warehouse: Warehouse, tabular: Tabular, body: Body, *, principal: str) -> None:
+    """Write a tabular's metadata file from its stored parts, without compressing or inflating anything here.
 
     Raises:
         Refusal: TOO_LARGE; what `Files.write` raises.
     """
     text = join([part.part for part in body.everything])
     check_size(text)
-    await files.write(warehouse, tabular, location, text, principal=principal)
+    assert tabular.metadata_location is not None, "a staged one has no file"
+    await files.write(warehouse, tabular, tabular.metadata_location, text, principal=principal)
 
 
 async def take_back(

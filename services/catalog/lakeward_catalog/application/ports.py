@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from lakeward_catalog.domain.bodies import BodyPart
@@ -69,6 +69,16 @@ class After:
 
     created_at: datetime
     id: UUID
+
+
+class Listed(NamedTuple):
+    """What a listing shows of a tabular, and its place in the order; a page has many."""
+
+    created_at: datetime
+    incarnation: Incarnation
+    name: str
+    tabular_id: TabularId
+    protected: bool
 
 
 class ServerStore(Protocol):
@@ -151,7 +161,7 @@ class TabularStore(Protocol):
         visible: Visibility,
         after: After | None,
         limit: int,
-    ) -> Sequence[Tabular]:
+    ) -> Sequence[Listed]:
         """Live ones of a kind in the order (created_at, incarnation), at most `limit`. Costs what the page costs."""
         ...
 

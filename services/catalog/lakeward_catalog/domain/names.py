@@ -21,6 +21,10 @@ SEPARATOR: Final = "\x1f"
 ALWAYS_RESERVED: Final = frozenset({"system", "examples", "information_schema"})
 
 
+class ImpossiblePath(Refusal):
+    """A path that no namespace can have, for one of several reasons."""
+
+
 @remembered(entries=65536, longest=MAX_NAME_BYTES)
 def name_key(name: str) -> str:
     """What a name compares as: NFC, then case folded.
@@ -59,17 +63,17 @@ class NamespaceIdent:
         """A path from a caller.
 
         Raises:
-            Refusal: NAMESPACE_TOO_DEEP, NAMESPACE_PART_EMPTY, NAMESPACE_PART_CONTAINS_DOT, INVALID_NAMESPACE.
+            ImpossiblePath: NAMESPACE_TOO_DEEP, NAMESPACE_PART_EMPTY, NAMESPACE_PART_CONTAINS_DOT, INVALID_NAMESPACE.
         """
         shown = ".".join([part[:500] for part in parts[: MAX_DEPTH + 1]])[:500]
         if not parts or "" in parts:
-            raise Refusal(
+            raise ImpossiblePath(
                 Reason.REASON_NAMESPACE_PART_EMPTY,
                 f"namespace {shown!r} has an empty part; give each part at least one character",
                 namespace=shown,
             )
         if len(parts) > MAX_DEPTH:
-            raise Refusal(
+            raise ImpossiblePath(
                 Reason.REASON_NAMESPACE_TOO_DEEP,
                 f"Namespace exceeds maximum depth of {MAX_DEPTH}: {shown!r} has {len(parts)} parts",
                 namespace=shown,
@@ -77,13 +81,13 @@ class NamespaceIdent:
             )
         for part in parts:
             if "." in part:
-                raise Refusal(
+                raise ImpossiblePath(
                     Reason.REASON_NAMESPACE_PART_CONTAINS_DOT,
                     f"namespace part {part[:300]!r} contains a dot; nest namespaces instead",
                     part=part[:300],
                 )
             if (fault := _fault(part)) is not None:
-                raise Refusal(
+                raise ImpossiblePath(
                     Reason.REASON_INVALID_NAMESPACE,
                     f"namespace part {part[:300]!r} can't be used: {fault}",
                     part=part[:300],

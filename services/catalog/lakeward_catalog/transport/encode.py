@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeward_catalog.application.tables.loaded import Credential, Loaded
+from lakeward_catalog.application.tabulars.loaded import Credential, Loaded
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_protocol.catalog.v1 import types_pb2
 from lakeward_servicekit.deflated import Deflated

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from lakeward_catalog.application.caller import Delegation
+from lakeward_catalog.application.caller import Caller, Delegation
+from lakeward_catalog.application.doors import OpenedTabular
 from lakeward_catalog.application.ports_access import Level
 from lakeward_catalog.domain.model import Tabular, Warehouse
 
@@ -20,6 +21,20 @@ _MINE: Final = re.compile(r'^(?:W/)?"lw1\.([0-9a-f]{16})(?:\.([0-9a-f]{1,16}))?"
 _LONGEST: Final = timedelta(hours=1)
 ANY: Final = "*"
 _SELECTION: Final = {False: "all", True: "refs"}
+
+
+def shape_of(opened: OpenedTabular, level: Level | None, caller: Caller, *, references: bool) -> str:
+    """What a reply depends on beside the life of credentials and scopes; without a level it holds metadata alone."""
+    if level is None:
+        return without_access(opened.tabular, references=references)
+    return with_access(
+        opened.tabular,
+        opened.warehouse,
+        level,
+        delegation=caller.delegation,
+        base_uri=caller.base_uri,
+        references=references,
+    )
 
 
 def without_access(tabular: Tabular, *, references: bool) -> str:

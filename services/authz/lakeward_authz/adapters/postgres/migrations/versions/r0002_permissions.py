@@ -29,6 +29,7 @@ create table objects (
     "comment on column objects.parent_id is 'the namespace that holds it; null at the top level and above'",
     "comment on column objects.path is 'namespaces above it, outermost first'",
     "create index objects_children on objects (warehouse_id, parent_id) where parent_id is not null",
+    "create unique index objects_roles on objects (object_id) where kind = 'role'",
     """
 create table grants (
     project_id text collate "C" not null,

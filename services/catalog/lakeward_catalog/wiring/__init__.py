@@ -1,1 +1,0 @@
-"""Use cases of tables and views with their parts, one module a servicer."""
