@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Final
 
-from lakeward_vending.adapters.caching.loading import LoadingCache
+from lakeward_servicekit.keeping import Loaded
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -51,11 +51,9 @@ class CachedBackend:
         self._clock = clock
         self._keeps_credentials = capacity > 0
         self._longest = longest
-        self._clients: LoadingCache[tuple[bytes, UUID | None], ObjectStore] = LoadingCache(capacity=_CLIENTS)
-        self._terms: LoadingCache[tuple[bytes, UUID | None], SigningTerms] = LoadingCache(capacity=_CLIENTS)
-        self._credentials: LoadingCache[tuple[str, Access, str, bytes, UUID | None], SessionCredential] = LoadingCache(
-            capacity=max(capacity, 1)
-        )
+        self._clients: Loaded[tuple[bytes, UUID | None], ObjectStore] = Loaded(_CLIENTS)
+        self._terms: Loaded[tuple[bytes, UUID | None], SigningTerms] = Loaded(_CLIENTS)
+        self._credentials: Loaded[tuple[str, Access, str, bytes, UUID | None], SessionCredential] = Loaded(capacity)
 
     async def open(self, storage: Storage) -> ObjectStore:
         """See `StorageBackend`."""

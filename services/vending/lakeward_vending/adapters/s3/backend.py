@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from lakeward_locations import pattern_mark
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.keeping import Kept
 from lakeward_vending.adapters.s3 import endpoints, oss, r2, sts
 from lakeward_vending.adapters.s3.identities import (
     AssumedIdentity,
@@ -57,7 +58,7 @@ class S3Backend:
         self._clock = clock
         self._ids = ids
         self._system = SystemIdentity()
-        self._identities: dict[tuple[bytes, object], Identity] = {}
+        self._identities: Kept[tuple[bytes, object], Identity] = Kept(_IDENTITIES)
 
     async def open(self, storage: Storage) -> ObjectStore:
         """See `StorageBackend`."""
@@ -152,7 +153,7 @@ class S3Backend:
         if profile.assume_role_arn is None or oss_role:  # OSS's role is for vending; its STS speaks another protocol
             return base
         known = (storage.digest, storage.secret_id)
-        identity = self._identities.get(known)
+        identity = self._identities.look(known)
         if identity is None:
             request = RoleRequest(
                 url=endpoints.sts_url(profile),
@@ -165,9 +166,7 @@ class S3Backend:
                 tags=profile.sts_session_tags,
             )
             identity = AssumedIdentity(request, base, calls=self._calls, clock=self._clock)
-            if len(self._identities) >= _IDENTITIES:
-                self._identities.clear()  # each is made again when it is next needed
-            self._identities[known] = identity
+            self._identities.put(known, identity)
         return identity
 
 
