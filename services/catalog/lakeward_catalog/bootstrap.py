@@ -14,7 +14,6 @@ from lakeward_catalog.adapters.gates import OpenGate
 from lakeward_catalog.adapters.postgres.bell import PostgresBell
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
-from lakeward_catalog.adapters.postgres.coalescing import CoalescingTabulars
 from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
@@ -189,7 +188,7 @@ async def _parts(
         servers=servers,
         warehouses=PostgresWarehouses(pool, containers, listings=listings),
         namespaces=PostgresNamespaces(pool, listings=listings),
-        tabulars=CoalescingTabulars(PostgresTabulars(pools.lookups, containers, listings=listings)),
+        tabulars=PostgresTabulars(pools.lookups, containers, listings=listings),
         default_project=rules.default_project,
     )
     return Parts(
