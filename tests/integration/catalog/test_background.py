@@ -17,7 +17,7 @@ from lakeward_locations import Location
 from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.memory_events import QuietBell
 from tests.support.catalog.stores import PostgresStores
-from tests.support.catalog.values import NOON, a_body, a_commit, a_purge, a_record, a_key_place, uuid7
+from tests.support.catalog.values import NOON, a_body, a_commit, a_key_place, a_purge, a_record, uuid7
 
 pytestmark = pytest.mark.integration
 

@@ -12,7 +12,7 @@ from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
 from lakeward_catalog.application.sweeping import Retention, sweep_once
 from lakeward_catalog.domain.model import State
 from tests.support.catalog.stores import PostgresStores, catalog_pool
-from tests.support.catalog.values import NOON, a_record, a_key_place
+from tests.support.catalog.values import NOON, a_key_place, a_record
 
 pytestmark = pytest.mark.integration
 
