@@ -14,7 +14,6 @@ from lakeward_catalog.adapters.gates import OpenGate
 from lakeward_catalog.adapters.postgres.bell import PostgresBell
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
-from lakeward_catalog.adapters.postgres.coalescing import CoalescingTabulars
 from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
@@ -86,7 +85,7 @@ class Pools:
 
 
 @asynccontextmanager
-async def catalog(
+async def catalog(  # what comes from outside, each by its name
     settings: CatalogSettings,
     *,
     authz: Channel,
@@ -165,7 +164,7 @@ async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools
     )
 
 
-async def _parts(
+async def _parts(  # as `catalog`, and what that opened
     settings: CatalogSettings,
     pools: Pools,
     bell: PostgresBell,
@@ -189,7 +188,7 @@ async def _parts(
         servers=servers,
         warehouses=PostgresWarehouses(pool, containers, listings=listings),
         namespaces=PostgresNamespaces(pool, listings=listings),
-        tabulars=CoalescingTabulars(PostgresTabulars(pools.lookups, containers, listings=listings)),
+        tabulars=PostgresTabulars(pools.lookups, containers, listings=listings),
         default_project=rules.default_project,
     )
     return Parts(
