@@ -59,7 +59,7 @@ class New(Generic[M]):
         return OpenedTabular(self.opened.warehouse, self.opened.namespace, tabular, allowed)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Making(Generic[M]):
     """Makes tabulars of one kind.
 

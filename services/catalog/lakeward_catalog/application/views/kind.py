@@ -32,7 +32,7 @@ from lakeward_servicekit.deflated import deflate
 _SHARED_WITH_NONE: frozenset[UUID] = frozenset()
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Views:
     """`TabularKind` of Iceberg views."""
 
