@@ -13,7 +13,8 @@ from uuid import UUID, uuid4
 import msgspec
 
 from lakeward_catalog.application.changes import TabularCommit
-from lakeward_catalog.application.ports import KeyPlace, Remembered, Visibility
+from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
+from lakeward_catalog.application.ports.stores import Visibility
 from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (

@@ -21,7 +21,7 @@ from uuid import UUID
 
 import msgspec
 
-from lakeward_catalog.application.ports import KeyPlace, Remembered
+from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Final, Generic, TypeVar
 
 from lakeward_catalog.application.payloads import beside
-from lakeward_catalog.application.ports import BodyStore
+from lakeward_catalog.application.ports.stores import BodyStore
 from lakeward_catalog.domain.bodies import Body, text_of
 from lakeward_catalog.domain.iceberg.reading import parse_table
 from lakeward_catalog.domain.iceberg.table import TableMetadata

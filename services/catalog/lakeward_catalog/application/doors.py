@@ -19,7 +19,13 @@ from typing import Final
 import msgspec
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.ports import NamespaceStore, ServerStore, TabularStore, Visibility, WarehouseStore
+from lakeward_catalog.application.ports.stores import (
+    NamespaceStore,
+    ServerStore,
+    TabularStore,
+    Visibility,
+    WarehouseStore,
+)
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.domain.model import (
     Kind,

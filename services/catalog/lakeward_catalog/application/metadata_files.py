@@ -7,7 +7,7 @@ import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from lakeward_catalog.application.ports import Files
+from lakeward_catalog.application.ports.files import Files
 from lakeward_catalog.domain.bodies import Body, check_size
 from lakeward_catalog.domain.iceberg.files import deletable
 from lakeward_catalog.domain.model import Tabular, Warehouse

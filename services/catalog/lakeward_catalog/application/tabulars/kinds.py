@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -105,17 +105,15 @@ class Applied(msgspec.Struct, Generic[M], frozen=True):
 
 
 class TabularKind(Protocol[M]):
-    """Tables, or views."""
+    """Tables, or views.
 
-    @property
-    def kind(self) -> Kind:
-        """Which it is."""
-        ...
+    Attributes:
+        kind: which it is.
+        pinned: whether a commit that lost a race is about what it first found; else about whatever has the name then.
+    """
 
-    @property
-    def pinned(self) -> bool:
-        """Whether a commit that lost a race is about what it first found; else about whatever has the name then."""
-        ...
+    kind: ClassVar[Kind]
+    pinned: ClassVar[bool]
 
     def wanted(self, body: bytes) -> Wanted[M]:
         """Read a create request. Raises MALFORMED_DOCUMENT."""
