@@ -32,7 +32,9 @@ from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.outcomes import Outcomes
-from lakeward_catalog.application.ports import ChangeGate, Clock, Ids, Rules
+from lakeward_catalog.application.ports.gates import ChangeGate
+from lakeward_catalog.application.ports.system import Clock, Ids
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.server import Facts
 from lakeward_catalog.background import CONNECTIONS, background
 from lakeward_catalog.composition import add_servicers

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_catalog.application.ports import After, Visibility
+from lakeward_catalog.application.ports.stores import After, Visibility
 from lakeward_catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_catalog.domain.tasks import Queue

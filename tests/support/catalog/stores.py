@@ -18,9 +18,9 @@ from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
 from lakeward_catalog.application.changes import Changes
-from lakeward_catalog.application.ports import (
+from lakeward_catalog.application.ports.keys import IdempotencyStore
+from lakeward_catalog.application.ports.stores import (
     BodyStore,
-    IdempotencyStore,
     NamespaceStore,
     ServerStore,
     TabularStore,

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Final, Generic, TypeVar
 
 from lakeward_catalog.application.payloads import beside
-from lakeward_catalog.application.ports import BodyStore
+from lakeward_catalog.application.ports.stores import BodyStore
 from lakeward_catalog.domain.bodies import Body, text_of
 from lakeward_catalog.domain.iceberg.reading import parse_table
 from lakeward_catalog.domain.iceberg.table import TableMetadata
@@ -115,7 +115,7 @@ class Documents:
 
     def keep(self, metadata_id: MetadataId, body: Body, parsed: TableMetadata | None = None) -> None:
         """Remember what a commit just wrote: its reply shows it, and the next commit to a table builds on it."""
-        text = join([part.part for part in body.everything])
+        text = body.whole
         self._deflated.put((metadata_id, False), text, len(text.raw))
         if parsed is not None:
             self._parsed.put(metadata_id, parsed, text.size * _PARSED_FACTOR)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.ports_access import StorageRequest
+from lakeward_catalog.application.ports.access import StorageRequest
 from lakeward_catalog.application.tables.signing import SignStorageRequest, StorageSignings
 from lakeward_catalog.transport import decode
 from lakeward_protocol.catalog.v1 import signing_pb2, signing_pb2_grpc

@@ -13,7 +13,7 @@ from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.places import at_or_above
 from lakeward_catalog.adapters.postgres.rows import TABULAR, located_tabular, searchable, tabular_with_path
 from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
-from lakeward_catalog.application.ports import After, Listed, Located, Visibility
+from lakeward_catalog.application.ports.stores import After, Listed, Located, Visibility
 from lakeward_catalog.domain.model import Kind, Namespace, NamespaceId, Tabular, TabularId, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_locations import Location

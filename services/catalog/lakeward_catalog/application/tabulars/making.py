@@ -15,7 +15,7 @@ from lakeward_catalog.application.idempotency import Keeper
 from lakeward_catalog.application.metadata_files import take_back, write_metadata
 from lakeward_catalog.application.payloads import Payload, beside
 from lakeward_catalog.application.placing import Place, choose_place, location_taken, not_empty, reserve
-from lakeward_catalog.application.ports import TabularStore
+from lakeward_catalog.application.ports.stores import TabularStore
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.kinds import Beginning, M, TabularKind, Wanted
 from lakeward_catalog.application.tabulars.means import Means

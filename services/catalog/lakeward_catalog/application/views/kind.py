@@ -18,7 +18,7 @@ from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors, OpenedTabular
 from lakeward_catalog.application.payloads import beside
 from lakeward_catalog.application.placing import Place, check_place, parse_location
-from lakeward_catalog.application.ports_access import ClientAccess, Level
+from lakeward_catalog.application.ports.access import Access, ClientAccess
 from lakeward_catalog.application.tabulars.kinds import Applied, Beginning, TabularUpdate, Wanted
 from lakeward_catalog.application.tabulars.loaded import Given, Loaded
 from lakeward_catalog.domain.bodies import Body, BodyPart
@@ -101,9 +101,9 @@ class Views:
             return None
         principal = caller.principal.key
         vended = await self.access.vend(
-            opened.warehouse, opened.tabular, Level.READ, delegation=caller.delegation, principal=principal
+            opened.warehouse, opened.tabular, Access.READ, delegation=caller.delegation, principal=principal
         )
-        return Given(Level.READ, vended.config)
+        return Given(Access.READ, vended.config)
 
     async def shown(self, opened: OpenedTabular, given: Given | None, *, caller: Caller, deflated: bool) -> Loaded:
         """See `TabularKind`; without a tag, and never compressed."""

@@ -1,4 +1,4 @@
-"""What a client asks to have signed, and what comes of it."""
+"""A request in the form that is signed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, Final
 
-from lakeward_vending.domain.signing.refusals import invalid
+from lakeward_vending.domain.s3.signing.refusals import invalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,25 +16,6 @@ if TYPE_CHECKING:
 MAX_HEADERS: Final = 100
 _NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}\Z")
 _VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\U0010ffff]{0,8192}\Z")
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class SigningRequest:
-    """One storage request.
-
-    Attributes:
-        method: upper case.
-        uri: whole, as the client will send it.
-        region: where the client believes the bucket to be.
-        headers: as the client will send them, names in any case.
-        body: sent along where the signature needs it, as for a multi-object delete.
-    """
-
-    method: str
-    uri: str
-    region: str
-    headers: Mapping[str, Sequence[str]]
-    body: bytes | None = None
 
 
 _CONDITIONS: Final = frozenset({"if-match", "if-none-match"})

@@ -11,11 +11,11 @@ import hmac
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from lakeward_vending.domain.signing.target import UNRESERVED
+from lakeward_vending.domain.s3.signing.target import UNRESERVED
 
 if TYPE_CHECKING:
-    from lakeward_vending.domain.secret import Secret
-    from lakeward_vending.domain.signing.request import Signable
+    from lakeward_vending.domain.s3.keys import SigningKey
+    from lakeward_vending.domain.s3.signing.request import Signable
 
 _ALGORITHM: Final = "AWS4-HMAC-SHA256"
 
@@ -24,9 +24,7 @@ def sign(
     request: Signable,
     *,
     region: str,
-    access_key_id: str,
-    secret_access_key: Secret,
-    session_token: Secret | None,
+    key: SigningKey,
     now: dt.datetime,
     service: str = "s3",
 ) -> dict[str, str]:
@@ -35,17 +33,15 @@ def sign(
     Args:
         request: with a canonical path.
         region: of the bucket.
-        access_key_id: who signs.
-        secret_access_key: whose signature.
-        session_token: of a short-lived credential.
+        key: whose signature.
         now: with a time zone; a signature holds for minutes around it.
         service: as AWS names it in scopes.
     """
     moment = now.astimezone(dt.UTC).strftime("%Y%m%dT%H%M%SZ")
     scope = f"{moment[:8]}/{region}/{service}/aws4_request"
     own = {"x-amz-content-sha256": request.payload_hash, "x-amz-date": moment}
-    if session_token is not None:
-        own["x-amz-security-token"] = session_token.reveal()
+    if key.session_token is not None:
+        own["x-amz-security-token"] = key.session_token.reveal()
     signed = {**request.headers, **own, "host": request.authority}
     names = ";".join(sorted(signed))
     canonical = "\n".join(
@@ -60,12 +56,12 @@ def sign(
         )
     )
     to_sign = "\n".join((_ALGORITHM, moment, scope, hashlib.sha256(canonical.encode()).hexdigest()))
-    key = f"AWS4{secret_access_key.reveal()}".encode()
+    derived = f"AWS4{key.secret_access_key.reveal()}".encode()
     for part in scope.split("/"):
-        key = hmac.digest(key, part.encode(), "sha256")
-    signature = hmac.new(key, to_sign.encode(), "sha256").hexdigest()
+        derived = hmac.digest(derived, part.encode(), "sha256")
+    signature = hmac.new(derived, to_sign.encode(), "sha256").hexdigest()
     own["authorization"] = (
-        f"{_ALGORITHM} Credential={access_key_id}/{scope}, SignedHeaders={names}, Signature={signature}"
+        f"{_ALGORITHM} Credential={key.access_key_id}/{scope}, SignedHeaders={names}, Signature={signature}"
     )
     return own
 

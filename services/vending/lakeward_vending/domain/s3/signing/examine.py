@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Final
 
 from lakeward_servicekit.errors import Refusal
 from lakeward_vending.domain.access import Access
-from lakeward_vending.domain.signing import deletion, refusals, target
-from lakeward_vending.domain.signing.refusals import invalid, outside
-from lakeward_vending.domain.signing.request import Signable, SigningRequest, values_by_name
-from lakeward_vending.domain.signing.target import LIST_PARAMETERS, Target
+from lakeward_vending.domain.s3.signing import deletion, refusals, target
+from lakeward_vending.domain.s3.signing.refusals import invalid, outside
+from lakeward_vending.domain.s3.signing.request import Signable, values_by_name
+from lakeward_vending.domain.s3.signing.target import LIST_PARAMETERS, Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lakeward_locations import Location
     from lakeward_vending.domain.profiles.s3 import S3Profile
+    from lakeward_vending.domain.signing import SigningRequest
 
 METHODS: Final = frozenset({"GET", "HEAD", "PUT", "POST", "DELETE"})
 UNSIGNED_PAYLOAD: Final = "UNSIGNED-PAYLOAD"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from xml.parsers import expat
 
-from lakeward_vending.domain.signing.refusals import invalid
+from lakeward_vending.domain.s3.signing.refusals import invalid
 
 MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_KEYS: Final = 1000

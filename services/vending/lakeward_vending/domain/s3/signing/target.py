@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from lakeward_vending.domain.profiles import urls
 from lakeward_vending.domain.profiles.s3 import UrlStyle
-from lakeward_vending.domain.signing.refusals import invalid
+from lakeward_vending.domain.s3.signing.refusals import invalid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

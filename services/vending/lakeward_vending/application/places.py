@@ -7,8 +7,7 @@ import dataclasses
 import logging
 from typing import TYPE_CHECKING, Final
 
-from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_vending.application.storages import storage_of
+from lakeward_vending.application.refusals import FileExists, FileTooLarge, StoreDenied
 from lakeward_vending.domain import place_marks
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.permit import Purpose
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from lakeward_locations import Location
-    from lakeward_vending.application.ports import ObjectStore, Secrets
-    from lakeward_vending.application.storages import Backends
+    from lakeward_vending.application.ports import ObjectStore
+    from lakeward_vending.application.storages import Storages
     from lakeward_vending.domain.permit import Permit
 
 _log = logging.getLogger(__name__)
@@ -59,84 +58,74 @@ class Claimed:
     fresh: bool
 
 
-async def claim_place(
-    permit: Permit,
-    profile: bytes,
-    *,
-    installation: UUID,
-    claimed_at: dt.datetime,
-    takes_over: Collection[UUID],
-    skip: bool,
-    secrets: Secrets,
-    backends: Backends,
-) -> Claimed:
+@dataclasses.dataclass(frozen=True, slots=True)
+class ClaimPlace:
+    """A claim of a place.
+
+    Attributes:
+        installation: whose warehouse it is.
+        claimed_at: now.
+        takes_over: warehouses of the installation that are no more, whose marks are replaced.
+    """
+
+    installation: UUID
+    claimed_at: dt.datetime
+    takes_over: Collection[UUID]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PlaceClaims:
     """Mark the permit's location as its warehouse's, unless it, or a place above or below it, is another's.
 
     The mark of the place itself is written on the condition that none is there, so of two claims at once one wins. The mark for
     places above and below is written before others' are looked for, so of two claims at once at least one sees the other. A
     credential that may not write at the top of the bucket makes no such mark: then the same place alone is told.
 
-    Args:
-        permit: to validate, for the warehouse's base.
-        profile: of the storage.
-        installation: whose warehouse it is.
-        claimed_at: now.
-        takes_over: warehouses of the installation that are no more, whose marks are replaced.
+    Attributes:
         skip: whether the operator wants no store to be touched.
-        secrets: has the permit's secret.
-        backends: the storage kinds.
 
     Raises:
         Refusal: PERMIT_REFUSED, NO_SUCH_SECRET, and those of the store.
     """
-    permit.require(Purpose.VALIDATE, Access.READ_WRITE_DELETE)
-    if skip:
-        return Claimed(None, fresh=False)
-    mark = PlaceMark(installation, permit.warehouse_id, claimed_at)
-    place = await _open(permit, profile, secrets=secrets, backends=backends)
-    claimed = await place.mark(mark, takes_over)
-    if claimed.other is not None:
-        return claimed
-    other = await place.look_around(mark, takes_over)
-    if other is None:
-        return claimed
-    if claimed.fresh:
-        await place.unmark(permit.warehouse_id, claimed_before=None)
-    return Claimed(other, fresh=False)
+
+    storages: Storages
+    skip: bool
+
+    async def __call__(self, command: ClaimPlace, *, permit: Permit) -> Claimed:
+        """See the class."""
+        permit.require(Purpose.VALIDATE, Access.READ_WRITE_DELETE)
+        if self.skip:
+            return Claimed(None, fresh=False)
+        mark = PlaceMark(command.installation, permit.warehouse_id, command.claimed_at)
+        place = _Place(permit.location, await self.storages.open(permit))
+        claimed = await place.mark(mark, command.takes_over)
+        if claimed.other is not None:
+            return claimed
+        other = await place.look_around(mark, command.takes_over)
+        if other is None:
+            return claimed
+        if claimed.fresh:
+            await place.unmark(permit.warehouse_id, claimed_before=None)
+        return Claimed(other, fresh=False)
 
 
-async def release_place(
-    permit: Permit,
-    profile: bytes,
-    *,
-    claimed_before: dt.datetime | None,
-    skip: bool,
-    secrets: Secrets,
-    backends: Backends,
-) -> None:
-    """Take the marks away that the permit's warehouse has at its location; another's stay.
+@dataclasses.dataclass(frozen=True, slots=True)
+class PlaceReleases:
+    """Take the marks away that the permit's warehouse has at its location; another's stay, and those not `claimed_before`.
 
-    Args:
-        permit: as for `claim_place`.
-        profile: the same.
-        claimed_before: spares what was marked then or later; None: spares nothing.
-        skip: whether the operator wants no store to be touched.
-        secrets: has the permit's secret.
-        backends: the storage kinds.
-
-    Raises:
-        Refusal: as `claim_place`.
+    Attributes and refusals are as with `PlaceClaims`.
     """
-    permit.require(Purpose.VALIDATE, Access.READ_WRITE_DELETE)
-    if skip:
-        return
-    place = await _open(permit, profile, secrets=secrets, backends=backends)
-    await place.unmark(permit.warehouse_id, claimed_before=claimed_before)
 
+    storages: Storages
+    skip: bool
 
-async def _open(permit: Permit, profile: bytes, *, secrets: Secrets, backends: Backends) -> _Place:
-    storage = await storage_of(permit, profile, secrets=secrets)
-    return _Place(permit.location, await backends.of(storage.profile).open(storage))
+    async def __call__(self, *, claimed_before: dt.datetime | None, permit: Permit) -> None:
+        """See the class."""
+        permit.require(Purpose.VALIDATE, Access.READ_WRITE_DELETE)
+        if self.skip:
+            return
+        place = _Place(permit.location, await self.storages.open(permit))
+        await place.unmark(permit.warehouse_id, claimed_before=claimed_before)
 
 
 class _Place:
@@ -153,21 +142,21 @@ class _Place:
         others deny to read what is not there.
         """
         key = place_marks.own_key(self._base)
-        found = FoundMark(self._location(key), None)
+        last = FoundMark(self._location(key), None)
         for _ in range(_ATTEMPTS):
             listed = key in await self._store.list_page(key, limit=1)
             if not listed and await self._written(key, mark):
                 return Claimed(None, fresh=True)
-            try:
-                found = FoundMark(found.location, await self._read(key))
-            except _Gone:
+            found = await self._read(key)
+            if found is None:
                 continue
+            last = found
             if found.mark is not None and found.mark.is_of(mark):
                 return Claimed(None, fresh=False)
             if not _is_one_of(takes_over, found.mark, of=mark):
                 return Claimed(found, fresh=False)
             await self._store.delete([key])
-        return Claimed(found, fresh=False)
+        return Claimed(last, fresh=False)
 
     async def look_around(self, mark: PlaceMark, takes_over: Collection[UUID]) -> FoundMark | None:
         """A mark of another's above or below, once this one is there to be seen."""
@@ -177,55 +166,46 @@ class _Place:
             async for key in self._around():
                 if key == own:
                     continue
-                try:
-                    found = await self._read(key)
-                except _Gone:
+                found = await self._read(key)
+                if found is None:
                     continue
-                if not _is_one_of(takes_over, found, of=mark):
-                    return FoundMark(self._location(key), found)
+                if not _is_one_of(takes_over, found.mark, of=mark):
+                    return found
                 await self._store.delete([key])
-        except Refusal as refusal:
-            if refusal.reason != Reason.REASON_STORE_DENIED:
-                raise
+        except StoreDenied:
             # a credential for a prefix alone; marks of the same place are all that it can see
             _log.info("a credential may not mark places at the top of its bucket", extra={"base": str(self._base)})
         return None
 
     async def unmark(self, warehouse_id: UUID, *, claimed_before: dt.datetime | None) -> None:
         """Take the warehouse's marks away, the one that guards the place last."""
-        for key in (place_marks.listed_key(self._base, warehouse_id), place_marks.own_key(self._base)):
+        own = place_marks.own_key(self._base)
+        for key in (place_marks.listed_key(self._base, warehouse_id), own):
             try:
                 found = await self._read(key)
-                if found is None or found.warehouse_id != warehouse_id:
+                if found is None or found.mark is None or found.mark.warehouse_id != warehouse_id:
                     continue
-                if claimed_before is None or found.claimed_at < claimed_before:
+                if claimed_before is None or found.mark.claimed_at < claimed_before:
                     await self._store.delete([key])
-            except _Gone:
-                continue
-            except Refusal as refusal:
-                if refusal.reason != Reason.REASON_STORE_DENIED or key == place_marks.own_key(self._base):
+            except StoreDenied:
+                if key == own:
                     raise
 
     async def _written(self, key: str, mark: PlaceMark) -> bool:
         """Whether the object was written now, and was not there before."""
         try:
             await self._store.write(key, mark.dump(), content_type=_CONTENT_TYPE)
-        except Refusal as refusal:
-            if refusal.reason != Reason.REASON_FILE_EXISTS:
-                raise
+        except FileExists:
             return False
         return True
 
-    async def _read(self, key: str) -> PlaceMark | None:
-        """The mark; None for what is none. Raises _Gone where nothing is there any more."""
+    async def _read(self, key: str) -> FoundMark | None:
+        """What lies there; None where nothing does any more, since it was seen."""
         try:
-            return place_marks.parse(await self._store.read(key, limit=place_marks.MAX_BYTES))
-        except Refusal as refusal:
-            if refusal.reason == Reason.REASON_FILE_UNREADABLE:
-                return None
-            if refusal.reason == Reason.REASON_FILE_NOT_FOUND:
-                raise _Gone from refusal
-            raise
+            content = await self._store.read(key, limit=place_marks.MAX_BYTES)
+        except FileTooLarge:
+            return FoundMark(self._location(key), None)
+        return None if content is None else FoundMark(self._location(key), place_marks.parse(content))
 
     async def _around(self) -> AsyncIterator[str]:
         """The keys of marks here and below, and then of those above."""
@@ -240,10 +220,6 @@ class _Place:
 
     def _location(self, key: str) -> str:
         return f"{self._base.scheme}://{self._base.host}/{key}"
-
-
-class _Gone(Exception):  # noqa: N818 - it says what is the case
-    """The object went since it was seen."""
 
 
 def _is_one_of(ended: Collection[UUID], found: PlaceMark | None, *, of: PlaceMark) -> bool:

@@ -8,19 +8,20 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
+import msgspec
+
 from lakeward_catalog.application.caller import Delegation
 from lakeward_catalog.domain.model import Incarnation, Tabular, Warehouse
 
 
-class Level(enum.IntEnum):
+class Access(enum.IntEnum):
     """How far access goes; the numbers are the contract's."""
 
     READ = 1
     READ_WRITE_DELETE = 3
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Vended:
+class Vended(msgspec.Struct, frozen=True):
     """Access to one tabular's files.
 
     Attributes:
@@ -86,13 +87,19 @@ class ClientAccess(Protocol):
     """Access to files for clients. What is decided comes in; nothing here decides."""
 
     async def vend(
-        self, warehouse: Warehouse, tabular: Tabular, level: Level, *, delegation: frozenset[Delegation], principal: str
+        self,
+        warehouse: Warehouse,
+        tabular: Tabular,
+        level: Access,
+        *,
+        delegation: frozenset[Delegation],
+        principal: str,
     ) -> Vended:
         """Raises CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE, STORAGE_KIND_UNSUPPORTED."""
         ...
 
     async def sign(
-        self, warehouse: Warehouse, folder: Folder | None, level: Level, request: StorageRequest, *, principal: str
+        self, warehouse: Warehouse, folder: Folder | None, level: Access, request: StorageRequest, *, principal: str
     ) -> SignedRequest:
         """Sign a request that stays inside the folder; without one, only say where the request lies.
 

@@ -27,7 +27,7 @@ class SystemIdentityRules:
     aws_direct: bool = False
     aws_external_id_required: bool = True
 
-    def check_s3(self, profile: S3Profile, credential: Credential | None) -> None:
+    def check(self, profile: S3Profile, credential: Credential | None) -> None:
         """Refuse a system identity that is not allowed, or lacks what must go with it.
 
         Raises:

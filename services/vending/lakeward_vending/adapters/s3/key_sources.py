@@ -1,4 +1,4 @@
-"""Who calls a store: a key, the process's own identity, or a role that either assumes."""
+"""Whose key signs calls to a store: a credential's, the process's own, or that of a role which either assumes."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_vending.adapters.s3 import sts
-from lakeward_vending.application.ports import SigningKey
 from lakeward_vending.domain.credentials import CredentialKind
+from lakeward_vending.domain.s3.keys import SigningKey
 from lakeward_vending.domain.secret import Secret
 
 if TYPE_CHECKING:
     from lakeward_vending.adapters.network.calls import HttpCalls
     from lakeward_vending.adapters.s3.sts import RoleRequest
     from lakeward_vending.application.ports import Clock
-    from lakeward_vending.domain.client_properties import SessionCredential
     from lakeward_vending.domain.credentials import Credential
+    from lakeward_vending.domain.s3.keys import Session
 
 _RENEWED_BEFORE: Final = dt.timedelta(minutes=5)
 _SYSTEM: Final = "the AWS identity of this process"
 
 
-class Identity(Protocol):
+class KeySource(Protocol):
     """Somebody who signs requests to a store."""
 
     async def key(self) -> SigningKey:
@@ -31,7 +31,7 @@ class Identity(Protocol):
         ...
 
 
-class StaticIdentity:
+class FixedKey:
     """A key that does not change."""
 
     def __init__(self, key: SigningKey) -> None:
@@ -43,7 +43,7 @@ class StaticIdentity:
         return self._key
 
 
-class SystemIdentity:
+class ProcessKey:
     """The process's own AWS identity: environment, web identity, container or instance, as botocore finds it."""
 
     def __init__(self) -> None:
@@ -73,17 +73,17 @@ class SystemIdentity:
         return SigningKey(frozen.access_key, Secret(frozen.secret_key), Secret(frozen.token) if frozen.token else None)
 
 
-class AssumedIdentity:
+class RoleKey:
     """A role, assumed anew some minutes before each session ends."""
 
-    def __init__(self, request: RoleRequest, base: Identity, *, calls: HttpCalls, clock: Clock) -> None:
+    def __init__(self, request: RoleRequest, base: KeySource, *, calls: HttpCalls, clock: Clock) -> None:
         """Assume `request` as `base`."""
         self._request = request
         self._base = base
         self._calls = calls
         self._clock = clock
         self._lock = asyncio.Lock()
-        self._session: SessionCredential | None = None
+        self._session: Session | None = None
 
     async def key(self) -> SigningKey:
         """The session's key.
@@ -91,20 +91,15 @@ class AssumedIdentity:
         Raises:
             Refusal: CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE, ADDRESS_DENIED.
         """
-        session = await self.session()
-        return SigningKey(session.access_key_id, session.secret_access_key, session.session_token)
-
-    async def session(self) -> SessionCredential:
-        """The session at hand, or a new one; as `key`."""
         async with self._lock:
             if self._session is None or self._session.expires_at - self._clock.now() < _RENEWED_BEFORE:
                 self._session = await sts.assume_role(
                     self._request, await self._base.key(), calls=self._calls, clock=self._clock
                 )
-            return self._session
+            return self._session.key
 
 
-def base_identity(credential: Credential | None, system: SystemIdentity) -> Identity:
+def base_key(credential: Credential | None, system: ProcessKey) -> KeySource:
     """Who a credential is, before any role.
 
     Raises:
@@ -116,9 +111,7 @@ def base_identity(credential: Credential | None, system: SystemIdentity) -> Iden
         )
     if credential.kind is CredentialKind.S3_SYSTEM_IDENTITY:
         return system
-    return StaticIdentity(
-        SigningKey(credential.text("access-key-id") or "", credential.secret("secret-access-key"), None)
-    )
+    return FixedKey(SigningKey(credential.text("access-key-id") or "", credential.secret("secret-access-key"), None))
 
 
 def _no_identity() -> Refusal:
