@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from openfga_sdk.credentials import CredentialConfiguration, Credentials
-from pydantic import SecretStr
 
 from lakeward_authz.adapters.openfga.connection import OpenFga
 from lakeward_authz.adapters.openfga.connection import opened as open_store
@@ -21,6 +20,7 @@ from lakeward_authz.bootstrap import MIGRATIONS
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import Pool, open_pool
+from lakeward_servicekit.secrecy import SecretStr
 
 _EMPTY = """
 delete from grants; delete from objects where kind <> 'server'; delete from tree_streams; delete from openfga_outbox
