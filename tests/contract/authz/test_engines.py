@@ -245,3 +245,25 @@ async def test_a_key_that_the_server_does_not_know_gets_no_answer(openfga_server
             raise AssertionError("it was let in")
     assert refused.value.reason == Reason.REASON_AUTHORIZATION_UNAVAILABLE
     assert "not the key" not in refused.value.message
+
+
+async def test_a_place_too_deep_for_the_server_is_not_decided_rather_than_denied(
+    stores: Stores, engine: OpenFgaEngine
+) -> None:
+    world = World()
+    world.add("project", "p", "server")
+    world.add("warehouse", "above", "p")
+    name = "above"
+    for level in range(30):
+        world.add("namespace", f"n{level}", name)
+        name = f"n{level}"
+    world.add("table", "t", name)
+    world.give("user:anne", "select", "above")
+    world.give("user:ben", "select", "t")
+    await fill(world, stores.tree, stores.grants)
+    demand = Demand(ref_of(world, world.nodes["t"]), Action.TABLE_READ_DATA)
+    assert await Builtin(stores.rights).decide(user("oidc~anne"), [demand]) == [Outcome.ALLOWED]
+    assert await engine.decide(user("oidc~ben"), [demand]) == [Outcome.ALLOWED]
+    with pytest.raises(Refusal) as refused:
+        await engine.decide(user("oidc~anne"), [demand])
+    assert refused.value.reason == Reason.REASON_AUTHORIZATION_UNAVAILABLE
