@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from bench.client import Connection
 from bench.figures import Better, Figure, median, percentile
+from bench.pauses import Pauses, longest
 from bench.plan import Plan
 from bench.stack import Lakeward
 from bench.warehouse import OK, Warehouse, make_namespace, make_table, make_warehouse
@@ -40,15 +41,19 @@ async def run(served: Lakeward, plan: Plan, *, say: Callable[[str], None]) -> Se
     ratios: list[float] = []
     small: list[float] = []
     large: list[float] = []
+    pauses: list[Pauses] = []
     async with Connection(served.url) as connection:
         for _ in range(plan.rounds):
-            one, many = await _turns(connection, warehouse, plan)
+            with served.metered() as usage:
+                one, many = await _turns(connection, warehouse, plan)
+            pauses.append(usage.pauses)
             ratios.append(percentile(many, 0.5) / percentile(one, 0.5))
             small += one
             large += many
     detail = (
         f"p50 {percentile(large, 0.5):.2f} ms over {percentile(small, 0.5):.2f} ms, "
-        f"p99 {percentile(large, 0.99):.2f} over {percentile(small, 0.99):.2f}; pages from all over the namespace"
+        f"p99 {percentile(large, 0.99):.2f} over {percentile(small, 0.99):.2f}; pages from all over the namespace;"
+        f" longest {longest(pauses)}"
     )
     created = Figure(
         BENCH,

@@ -24,8 +24,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-THRESHOLDS: Final = (3_000, 1, 1)
-"""Of `gc.set_threshold`: a full collection comes when 12,000 objects more were made than freed, so it has few more to look at.
+THRESHOLDS: Final = (2_000, 1, 1)
+"""Of `gc.set_threshold`: a full collection comes when 8,000 objects more were made than freed, so it has few more to look at.
 How they were chosen is told in ADR 15."""
 GROWN: Final = 5_000
 """Objects that a full collection finds alive, beyond the frozen ones, before they are frozen, too."""

@@ -157,7 +157,7 @@ def test_the_thresholds_bound_what_a_full_collection_finds_new() -> None:
     set_thresholds()
     young, middle, old = gc.get_threshold()
     assert (young, middle, old) == THRESHOLDS
-    assert young * (middle + 1) * (old + 1) <= 12_000
+    assert young * (middle + 1) * (old + 1) <= 8_000
 
 
 async def test_a_process_that_waits_to_be_told_to_stop_has_settled(monkeypatch: pytest.MonkeyPatch) -> None:
