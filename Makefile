@@ -12,7 +12,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 MANIFESTS := constraints.txt $(wildcard libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml pipelines/pyproject.toml)
 TESTS ?= tests
 
-.PHONY: run test check proto bench demo clean install install-dev
+.PHONY: run test check proto kubernetes bench demo clean install install-dev
 
 run: $(RUN_STAMP) ## start the embedded catalog on 127.0.0.1:8181; Ctrl-C ends it
 	@exec $(BIN)/lakeward up
@@ -35,6 +35,9 @@ check: $(DEV_STAMP) ## lint, types, imports, protos
 proto: $(DEV_STAMP) ## generate lakeward_protocol from protos/
 	$(BIN)/buf lint
 	$(BIN)/python tools/generate_protos.py
+
+kubernetes: $(DEV_STAMP) ## build the API server that the tests of service accounts need; needs Go and takes minutes
+	$(BIN)/python -m tests.support.kubernetes_build
 
 bench: $(DEV_STAMP) ## the table of figures of docs/performance.md
 	$(BIN)/python -m bench

@@ -1,4 +1,4 @@
-"""A page of 100 tables out of 100, and out of 10,000."""
+"""A page of 100 tables out of 100, and out of 10,000; and what pages of 100 and of 1,000 cost."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from bench.warehouse import OK, Warehouse, make_namespace, make_table, make_ware
 
 BENCH: Final = "listing"
 PAGE: Final = 100
+SIZES: Final = (PAGE, 1000)
 _SMALL: Final = "small"
 _LARGE: Final = "large"
 _MOST_RATIO: Final = 1.3
@@ -50,6 +51,7 @@ async def run(served: Lakeward, plan: Plan, *, say: Callable[[str], None]) -> Se
             ratios.append(percentile(many, 0.5) / percentile(one, 0.5))
             small += one
             large += many
+        costs = [await _cost(connection, served, warehouse, plan, size) for size in SIZES]
     detail = (
         f"p50 {percentile(large, 0.5):.2f} ms over {percentile(small, 0.5):.2f} ms, "
         f"p99 {percentile(large, 0.99):.2f} over {percentile(small, 0.99):.2f}; pages from all over the namespace;"
@@ -72,7 +74,7 @@ async def run(served: Lakeward, plan: Plan, *, say: Callable[[str], None]) -> Se
         floor=_MOST_RATIO,
         detail=detail,
     )
-    return [ratio, created]
+    return [ratio, *costs, created]
 
 
 async def _turns(connection: Connection, warehouse: Warehouse, plan: Plan) -> tuple[list[float], list[float]]:
@@ -91,10 +93,29 @@ async def _turns(connection: Connection, warehouse: Warehouse, plan: Plan) -> tu
     return one, many
 
 
+async def _cost(connection: Connection, served: Lakeward, warehouse: Warehouse, plan: Plan, size: int) -> Figure:
+    """Our CPU for the first page of the large namespace, again and again."""
+    took: list[float] = []
+    with served.metered() as usage:
+        for _ in range(plan.pages):
+            milliseconds, names, _ = await _page(connection, warehouse, _LARGE, "", size=size)
+            took.append(milliseconds)
+            if len(names) != min(size, plan.tables):
+                raise RuntimeError(f"a page of {size} held {len(names)} tables")
+    return Figure(
+        BENCH,
+        f"our CPU for a page of {size}, {served.composition}",
+        usage.cpu["Lakeward"] / plan.pages * 1000,
+        "ms",
+        Better.LOWER,
+        detail=f"{plan.pages} pages at one client, p50 {percentile(took, 0.5):.2f} ms; longest {usage.pauses}",
+    )
+
+
 async def _page(
-    connection: Connection, warehouse: Warehouse, namespace: str, token: str
+    connection: Connection, warehouse: Warehouse, namespace: str, token: str, *, size: int = PAGE
 ) -> tuple[float, set[str], str]:
-    path = f"{warehouse.tables(namespace)}?pageSize={PAGE}&pageToken={quote(token)}"
+    path = f"{warehouse.tables(namespace)}?pageSize={size}&pageToken={quote(token)}"
     began = time.perf_counter()
     reply = await connection.get(path)
     took = (time.perf_counter() - began) * 1000

@@ -36,4 +36,6 @@ class Plan:
 FULL: Final = Plan(
     rounds=5, seconds=5, snapshots=9000, appends=100, loads=100, tables=10_000, many=1_000, pages=500, idle=60
 )
-QUICK: Final = Plan(rounds=1, seconds=2, snapshots=200, appends=20, loads=20, tables=300, many=1_000, pages=30, idle=5)
+QUICK: Final = Plan(
+    rounds=1, seconds=2, snapshots=200, appends=20, loads=20, tables=1_000, many=1_000, pages=60, idle=5
+)

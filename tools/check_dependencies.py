@@ -17,7 +17,6 @@ MODULES = {
     "protobuf": "google",
     "pyjwt": "jwt",
     "nats-py": "nats",
-    "pydantic-settings": "pydantic_settings",
     "opentelemetry-api": "opentelemetry",
 }
 

@@ -1,4 +1,4 @@
-"""Writes the pages that are tables of the code: docs/configuration.md and docs/errors.md.
+"""Writes what is made of the code: docs/configuration.md, docs/errors.md, and the kit's list of what services read alone.
 
 python tools/generate_docs.py          writes them
 python tools/generate_docs.py --check  fails when they are stale
@@ -9,16 +9,27 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from lakeward_authz import settings as authz
+from lakeward_catalog import settings as catalog
+from lakeward_gateway import settings as gateway
 from lakeward_gateway.dialects.iceberg import errors as iceberg
 from lakeward_gateway.dialects.management import errors as management
 from lakeward_gateway.errors import Rendering, Renderings
 from lakeward_protocol.errors.v1 import reason_pb2
 from lakeward_servicekit.errors import Reason, ReasonValue, name_of, rule_of
-from lakeward_servicekit.settings import known
+from lakeward_servicekit.settings import (
+    authorization,
+    names,
+    observability,
+    postgres,
+    server,
+    services,
+    storage,
+)
 from lakeward_servicekit.settings.catalogue import EVERYONE, FILE_SUFFIX, Family, Setting, Support
 from lakeward_servicekit.settings.known import (
     access,
@@ -27,25 +38,60 @@ from lakeward_servicekit.settings.known import (
     console,
     database,
     earlier,
-    observability,
-    ours,
-    server,
 )
+from lakeward_servicekit.settings.known import observability as observing
+from lakeward_servicekit.settings.known import server as serving
+from lakeward_servicekit.settings.model import Settings
+from lakeward_vending import settings as vending
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PROTO: Final = ROOT / "protos" / "lakeward" / "errors" / "v1" / "reason.proto"
 NOTE: Final = "<!-- made by tools/generate_docs.py from the code; do not edit -->"
 
-GROUPS: Final[Mapping[str, Sequence[Setting]]] = {
-    "Server, limits and storage switches": server.SETTINGS,
-    "Postgres and secrets": database.SETTINGS,
-    "Who calls, and who may": access.SETTINGS,
-    "Tasks, events, caches and idempotency": background.SETTINGS,
-    "Logs, metrics and debugging": observability.SETTINGS,
-    "Between services, and what upstream does not have": ours.SETTINGS,
-    "Console": console.SETTINGS,
-    "Names of upstream's commercial edition": commercial.SETTINGS,
-    "Names of earlier versions": earlier.SETTINGS,
+OURS: Final = "Between services, and what upstream does not have"
+# The classes of a section, and the names in it that have no effect. What is ours has a section of its own.
+GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] = {
+    "Server, limits and storage switches": (
+        (
+            gateway.PublicSettings,
+            server.ServerSettings,
+            catalog.RequestSettings,
+            storage.SystemIdentitySettings,
+            vending.StorageSettings,
+        ),
+        serving.SETTINGS,
+    ),
+    "Postgres and secrets": ((postgres.PostgresSettings, vending.SecretSettings), database.SETTINGS),
+    "Who calls, and who may": (
+        (
+            authz.AuthenticationSettings,
+            authz.OpenIdProvider,
+            authorization.AuthorizationSettings,
+            authorization.OpenFgaSettings,
+            authorization.TrustedEngine,
+            authorization.EngineIdentity,
+        ),
+        access.SETTINGS,
+    ),
+    "Tasks, events, caches and idempotency": (
+        (catalog.TaskSettings, catalog.EventSettings, vending.CacheSettings, catalog.IdempotencySettings),
+        background.SETTINGS,
+    ),
+    "Logs, metrics and debugging": ((observability.LogSettings,), observing.SETTINGS),
+    OURS: (
+        (
+            catalog.CatalogEndpoint,
+            authz.AuthzEndpoint,
+            vending.VendingEndpoint,
+            services.PeerSettings,
+            services.TlsSettings,
+            services.WorkloadSettings,
+        ),
+        (),
+    ),
+    "Console": ((), console.SETTINGS),
+    "Names of upstream's commercial edition": ((), commercial.SETTINGS),
+    "Names of earlier versions": ((), earlier.SETTINGS),
 }
 
 CONFIGURATION: Final = """\
@@ -121,16 +167,30 @@ ELSEWHERE: Final[Mapping[str, Renderings]] = {
 
 def configuration() -> str:
     """docs/configuration.md."""
-    in_groups = [setting for group in GROUPS.values() for setting in group]
-    assert sorted(map(id, in_groups)) == sorted(map(id, known.SETTINGS)), (
-        "a group of settings is missing from this page"
-    )
     lines = [CONFIGURATION.format(note=NOTE, suffix=FILE_SUFFIX)]
-    for title, settings in GROUPS.items():
+    shown: list[Setting] = []
+    for title, (classes, without_effect) in GROUPS.items():
+        ours = [each for every, _ in GROUPS.values() for each in _declared(every) if each.family is Family.OURS]
+        others = [each for each in _declared(classes) if each.family is not Family.OURS]
+        section = [*(ours if title == OURS else others), *without_effect]
         lines += [f"## {title}", "", "| name | value | default | meaning |", "|---|---|---|---|"]
-        lines += [_setting(setting) for setting in settings]
+        lines += [_setting(setting) for setting in section]
         lines.append("")
+        shown += section
+    assert sorted(each.name for each in shown) == sorted(each.name for each in names.every()), "a class is missing here"
     return "\n".join(lines)
+
+
+def _declared(classes: Iterable[type[Settings]]) -> Iterator[Setting]:
+    for each in classes:
+        yield from each.own.values()
+
+
+def elsewhere() -> str:
+    """The kit's list of what services declare themselves, for a process beside which some of them are not installed."""
+    own = [each for cls in names.classes() if "servicekit" not in cls.__module__ for each in cls.own.values()]
+    lines = [" ".join([each.family.name, each.name, *(["secret"] if each.secret else [])]) for each in own]
+    return "".join(f"{line}\n" for line in sorted(lines))
 
 
 def _setting(setting: Setting) -> str:
@@ -226,7 +286,12 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-PAGES: Final = {"configuration.md": configuration, "errors.md": errors}
+KIT: Final = "libs/servicekit/lakeward_servicekit/settings"
+PAGES: Final = {
+    "docs/configuration.md": configuration,
+    "docs/errors.md": errors,
+    f"{KIT}/known/elsewhere.txt": elsewhere,
+}
 
 
 def main() -> int:
@@ -236,11 +301,11 @@ def main() -> int:
     check = parser.parse_args().check
     stale = 0
     for name, made in PAGES.items():
-        path, text = ROOT / "docs" / name, made()
+        path, text = ROOT / name, made()
         if path.exists() and path.read_text() == text:
             continue
         if check:
-            print(f"stale: docs/{name}; run `python tools/generate_docs.py` and commit the result", file=sys.stderr)
+            print(f"stale: {name}; run `python tools/generate_docs.py` and commit the result", file=sys.stderr)
             stale = 1
         else:
             path.write_text(text)

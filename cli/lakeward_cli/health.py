@@ -8,11 +8,11 @@ from typing import Final
 
 import click
 
+from lakeward_gateway.settings import PublicSettings
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.postgres.pools import open_pool
 from lakeward_servicekit.process import loaded
 from lakeward_servicekit.settings.postgres import PostgresSettings
-from lakeward_servicekit.settings.server import ServerSettings
 
 _PATIENCE: Final = 5.0
 _EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - read, not bound
@@ -21,7 +21,7 @@ _EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - read,
 async def check(environ: Mapping[str, str], *, server: bool, database: bool) -> int:
     """0 where what was asked is well, else 1."""
     problems = []
-    if server and (problem := await _server(loaded(ServerSettings, environ))):
+    if server and (problem := await _server(loaded(PublicSettings, environ))):
         problems.append(problem)
     if database and (problem := await _database(loaded(PostgresSettings, environ))):
         problems.append(problem)
@@ -30,7 +30,7 @@ async def check(environ: Mapping[str, str], *, server: bool, database: bool) -> 
     return 1 if problems else 0
 
 
-async def _server(settings: ServerSettings) -> str:
+async def _server(settings: PublicSettings) -> str:
     host = _EVERYWHERE.get(settings.bind_ip, settings.bind_ip)
     where = f"{host}:{settings.listen_port}"
     try:

@@ -10,7 +10,7 @@ import click
 from lakeward_servicekit.process import loaded
 from lakeward_servicekit.settings.observability import LogSettings
 from lakeward_servicekit.settings.postgres import PostgresSettings
-from lakeward_servicekit.settings.secret_store import SecretSettings
+from lakeward_vending.settings import SecretSettings
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,8 +15,8 @@ from typing import Final
 
 from lakeward_components.child import SELF, launched
 from lakeward_gateway.server import bound_socket
+from lakeward_gateway.settings import PublicSettings
 from lakeward_servicekit.process import loaded, told_to_stop
-from lakeward_servicekit.settings.server import ServerSettings
 
 _log = logging.getLogger(__name__)
 _RESTART_SECONDS: Final = 1.0
@@ -24,7 +24,7 @@ _RESTART_SECONDS: Final = 1.0
 
 async def serve_many(workers: int, environ: Mapping[str, str]) -> None:
     """Serve with `workers` processes until told to stop."""
-    settings = loaded(ServerSettings, environ)
+    settings = loaded(PublicSettings, environ)
     listener = bound_socket(settings.bind_ip, settings.listen_port)
     listener.set_inheritable(True)
     stopping = asyncio.Event()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 import httpx
+import jwt
 
 from lakeward_components.oidc import SERVICE, Client, OidcProvider, User
 
@@ -24,6 +27,17 @@ async def expiring_token(provider: OidcProvider, user: User, *, seconds: float) 
     async with httpx.AsyncClient(base_url=provider.issuer) as http:
         reply = await http.post(f"/api/users/{user.name}/token", json={"exp_minutes": seconds / 60})
     return str(reply.raise_for_status().json()["access_token"])
+
+
+def signed_by(provider: OidcProvider, **changed: object) -> str:
+    """A token with the provider's own signature over claims that it would never sign; `...` leaves a claim out."""
+    assert provider.keys is not None, "the provider is another's, which signs for nobody else"
+    now = int(time.time())
+    every = {"iss": provider.issuer, "aud": provider.audience, "sub": "alice", "iat": now, "exp": now + 600, **changed}
+    claims = {name: value for name, value in every.items() if value is not ...}
+    kid = (provider.keys / "kid.txt").read_text(encoding="ascii").strip()
+    private = (provider.keys / "rsa_private.pem").read_text(encoding="ascii")
+    return jwt.encode(claims, private, algorithm="RS256", headers={"kid": kid})
 
 
 async def rotate_keys(provider: OidcProvider) -> None:

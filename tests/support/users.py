@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection, Mapping
 from datetime import datetime
+from uuid import UUID
 
 from lakeward_authz.application.identifying import Authenticate, Authenticator, RoleMembership
 from lakeward_authz.application.users import Administrator, BootstrapAdministrator, ProvisionUser, User
+from lakeward_authz.domain.permissions.objects import Subject, role_subject, user_subject
 from lakeward_authz.transport.identity import IdentityServicer
-from lakeward_servicekit.authorization.principals import UserId
+from lakeward_servicekit.authorization.principals import RoleId, UserId
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,6 +55,28 @@ class FakeUsers:
         return self.first
 
 
+class FakeRoles:
+    """The `RoleMembership` in memory.
+
+    Attributes:
+        holders: of each role, the subjects that hold or own it.
+    """
+
+    def __init__(self, holders: Mapping[UUID, Collection[Subject]] | None = None) -> None:
+        self.holders = {} if holders is None else dict(holders)
+
+    async def may_assume(self, user_id: UserId, role_id: RoleId) -> bool | None:
+        if UUID(role_id) not in self.holders:
+            return None
+        found, fresh = set[Subject](), {user_subject(user_id)}
+        while fresh:
+            found |= fresh
+            fresh = {
+                role_subject(role) for role, holders in self.holders.items() if not found.isdisjoint(holders)
+            } - found
+        return role_subject(UUID(role_id)) in found
+
+
 def identity_servicer(
     authenticator: Authenticator, users: FakeUsers, *, at: datetime, roles: RoleMembership | None = None
 ) -> IdentityServicer:
@@ -59,7 +84,7 @@ def identity_servicer(
     clock = FixedClock(at)
     provision = ProvisionUser(users, clock)
     return IdentityServicer(
-        authenticate=Authenticate(authenticator, roles),
+        authenticate=Authenticate(authenticator, roles or FakeRoles()),
         provision_user=provision,
         bootstrap_administrator=BootstrapAdministrator(provision, users, clock),
     )

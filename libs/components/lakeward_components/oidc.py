@@ -81,10 +81,12 @@ class OidcProvider:
     Attributes:
         issuer: `http://host:port`, without a closing slash.
         audience: of tokens that name no resource.
+        keys: folder with `rsa_private.pem`, which it signs with, and `kid.txt`, which names that; None when it isn't our child.
     """
 
     issuer: str
     audience: str = AUDIENCE
+    keys: Path | None = None
     _server: Running | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -165,7 +167,7 @@ async def _start(held: HeldFolder, *, port: int | None, redirect_uris: Sequence[
     except BaseException:
         await server.stop(seconds=_STOP_SECONDS)
         raise
-    return OidcProvider(issuer, _server=server)
+    return OidcProvider(issuer, keys=held.path / "keys", _server=server)
 
 
 async def _ready(issuer: str) -> bool:

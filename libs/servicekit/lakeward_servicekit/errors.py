@@ -112,8 +112,24 @@ class CommitStateUnknown(Refusal, reason=Reason.REASON_COMMIT_STATE_UNKNOWN):
     """Whether a change happened is not known."""
 
 
+class FileNotFound(Refusal, reason=Reason.REASON_FILE_NOT_FOUND):
+    """A metadata file is not there."""
+
+
+class FileUnreadable(Refusal, reason=Reason.REASON_FILE_UNREADABLE):
+    """A metadata file is not what its name says."""
+
+
+class InvalidMetadata(Refusal, reason=Reason.REASON_INVALID_METADATA):
+    """Metadata breaks a rule of its format."""
+
+
 class MaintenanceMode(Refusal, reason=Reason.REASON_MAINTENANCE):
     """Nothing is written for now."""
+
+
+class MalformedDocument(Refusal, reason=Reason.REASON_MALFORMED_DOCUMENT):
+    """A document can't be read."""
 
 
 class NoSuchTable(Refusal, reason=Reason.REASON_NO_SUCH_TABLE):

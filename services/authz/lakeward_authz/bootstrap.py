@@ -2,44 +2,36 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lakeward_authz.adapters.allow_all import AllowAll
+from lakeward_authz.adapters.postgres.outbox import Outbox
+from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
+from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.adapters.postgres.users import PostgresUsers
 from lakeward_authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
-from lakeward_authz.application.identifying import Authenticate, Authenticator, Everybody
-from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser, UserStore
-from lakeward_authz.domain.display_template import DisplayTemplate, MalformedTemplate
+from lakeward_authz.application.identifying import Authenticate, Authenticator
+from lakeward_authz.application.tree import ApplyTreeChanges
+from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser
+from lakeward_authz.authentication import open_authenticator, unusable
 from lakeward_authz.domain.engines import EngineTokens
-from lakeward_authz.domain.provider_rules import ProviderRules
 from lakeward_authz.settings import AuthzSettings
 from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_authz.transport.identity import IdentityServicer
-from lakeward_protocol.authz.v1 import decisions_pb2_grpc, identity_pb2_grpc
-from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_authz.transport.tree import TreeServicer
+from lakeward_protocol.authz.v1 import decisions_pb2_grpc, identity_pb2_grpc, tree_pb2_grpc
 from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host
-from lakeward_servicekit.settings.authentication import AuthenticationSettings, OpenIdProvider
 from lakeward_servicekit.settings.authorization import BUILT, AuthorizationSettings, AuthzBackend
-from lakeward_servicekit.settings.model import variable_of
 from lakeward_servicekit.settings.postgres import PostgresSettings
-from lakeward_servicekit.settings.problems import Problem, SettingsError
 from lakeward_servicekit.system import SystemClock
 
-if TYPE_CHECKING:
-    from lakeward_authz.adapters.oidc.provider import Provider
-
-_log = logging.getLogger(__name__)
-
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 1
+SCHEMA_NUMBER: Final = 2
 # Users are written when they are first seen, so a few connections serve any load; the rest is the catalog's.
 _CONNECTIONS: Final = 4
 
@@ -62,33 +54,37 @@ async def authz(
     """
     async with AsyncExitStack() as stack:
         decider = authorizer or _authorizer(settings.authorization)
-        authenticator = await stack.enter_async_context(_authenticator(settings))
+        authenticator = await stack.enter_async_context(
+            open_authenticator(settings.authentication, _engines(settings.authorization))
+        )
         pool = await stack.enter_async_context(_pool(settings.postgres))
         host = Host("authz", read_only=read_only, reflects=True)
         host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(decider))
-        host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, _identity(authenticator, PostgresUsers(pool)))
+        host.add(
+            tree_pb2_grpc.add_TreeServiceServicer_to_server,
+            TreeServicer(ApplyTreeChanges(PostgresTree(pool, Outbox(feeds=False)))),
+        )
+        host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, _identity(authenticator, pool))
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)
         yield host
 
 
-def _identity(authenticator: Authenticator, users: UserStore) -> IdentityServicer:
-    clock = SystemClock()
+def _identity(authenticator: Authenticator, pool: Pool) -> IdentityServicer:
+    users, clock = PostgresUsers(pool), SystemClock()
     provision = ProvisionUser(users, clock)
     return IdentityServicer(
-        # No role model is served yet, so no role can be assumed.
-        authenticate=Authenticate(authenticator, roles=None),
+        authenticate=Authenticate(authenticator, PostgresRoleMembership(pool)),
         provision_user=provision,
         bootstrap_administrator=BootstrapAdministrator(provision, users, clock),
     )
 
 
 def _authorizer(settings: AuthorizationSettings) -> RevisedAuthorizer:
-    # By value: an unset setting has its default as plain text.
-    backend = AuthzBackend(settings.backend)
+    backend = settings.backend
     if backend is not AuthzBackend.ALLOW_ALL:
         built = ", ".join(sorted(each.value for each in BUILT))
-        raise _unusable("AUTHZ_BACKEND", f"is {backend.value!r}, which this build has no adapter for; it has {built}")
+        raise unusable("AUTHZ_BACKEND", f"is {backend.value!r}, which this build does not serve; it serves {built}")
     everything = AllowAll()
     if not settings.instance_admins:
         return everything
@@ -113,99 +109,9 @@ async def _pool(settings: PostgresSettings) -> AsyncIterator[Pool]:
         yield pool
 
 
-@asynccontextmanager
-async def _authenticator(settings: AuthzSettings) -> AsyncIterator[Authenticator]:
-    authentication = settings.authentication
-    if authentication.kubernetes:
-        raise _unusable(
-            "ENABLE_KUBERNETES_AUTHENTICATION",
-            "is true, and this build can't review Kubernetes tokens; set OPENID_PROVIDERS__<ID>__URI to the cluster's issuer",
-        )
-    rules = _rules(authentication)
-    if not rules:
-        _log.warning(
-            "NOBODY IS ASKED WHO THEY ARE: no identity provider is configured, so every caller is anonymous and bearer "
-            "tokens are ignored",
-            extra={"cure": f"set {variable_of('OPENID_PROVIDER_URI')}"},
-        )
-        yield Everybody()
-        return
-    # Imported here: without a provider, a process needs neither the cryptography nor the HTTP library.
-    import httpx  # noqa: PLC0415
-
-    from lakeward_authz.adapters.oidc import discovery, provider, verifier  # noqa: PLC0415
-    from lakeward_servicekit import tls  # noqa: PLC0415
-
-    async with AsyncExitStack() as stack:
-        http = await stack.enter_async_context(
-            httpx.AsyncClient(verify=tls.shared_context(), timeout=discovery.SECONDS)
-        )
-        providers = [provider.Provider(each, partial(discovery.fetch, http, each.uri)) for each in rules]
-        for each in providers:
-            stack.push_async_callback(each.close)
-        await asyncio.gather(*(_connect(each) for each in providers))
-        for each in providers:
-            stack.push_async_callback(_ended, asyncio.create_task(each.keep_fresh()))
-        yield verifier.OidcAuthenticator(providers, engines=_engines(settings.authorization), clock=SystemClock())
-
-
-async def _connect(provider: Provider) -> None:
-    from lakeward_authz.adapters.oidc.discovery import ProviderUnreachable  # noqa: PLC0415 - see where it is called
-
-    try:
-        await provider.refresh()
-    except ProviderUnreachable as error:
-        if provider.rules.required_at_start:
-            raise Refusal(
-                Reason.REASON_IDENTITY_PROVIDER_UNAVAILABLE,
-                f"the identity provider {provider.rules.id!r} must be there at start: {error}",
-                provider=provider.rules.id,
-            ) from error
-        _log.warning(
-            "serving without an identity provider until it can be reached; its users can't sign in",
-            extra={"provider": provider.rules.id},
-        )
-
-
-async def _ended(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-
-
-def _rules(settings: AuthenticationSettings) -> list[ProviderRules]:
-    return [_rules_of(provider_id, provider) for provider_id, provider in settings.providers.items()]
-
-
-def _rules_of(provider_id: str, settings: OpenIdProvider) -> ProviderRules:
-    assert settings.uri is not None, "settings demand it"
-    template = settings.display_name_template
-    try:
-        parsed = None if template is None else DisplayTemplate.parse(template)
-    except MalformedTemplate as error:
-        first = provider_id == "oidc"
-        name = "DISPLAY_NAME_TEMPLATE"
-        name = f"OPENID_{name}" if first else f"OPENID_PROVIDERS__{provider_id.upper()}__{name}"
-        raise _unusable(name, f"can't be read: {error}") from error
-    return ProviderRules(
-        id=provider_id,
-        uri=settings.uri,
-        audiences=None if settings.audience is None else frozenset(settings.audience),
-        additional_issuers=frozenset(settings.additional_issuers or ()),
-        scope=settings.scope,
-        subject_claims=settings.subject_claims,
-        roles_claim=settings.roles_claim,
-        display_template=parsed,
-        required_at_start=settings.require_connected_on_startup,
-    )
-
-
 def _engines(settings: AuthorizationSettings) -> list[EngineTokens]:
     return [
         EngineTokens(name, provider_id, frozenset(identity.audiences), frozenset(identity.subjects))
         for name, engine in settings.trusted_engines.items()
         for provider_id, identity in engine.identities.items()
     ]
-
-
-def _unusable(name: str, why: str) -> SettingsError:
-    return SettingsError([Problem(variable_of(name), why)])

@@ -11,7 +11,6 @@ import logging
 import random
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import datetime
 from functools import partial
 from typing import Any, Final
 from uuid import UUID
@@ -22,37 +21,32 @@ from lakeward_catalog.adapters.postgres.bell import LocalBell, PostgresBell
 from lakeward_catalog.adapters.postgres.event_log import PostgresEventLog, PostgresOutbox
 from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
-from lakeward_catalog.application.announcements import Announcer, Occasion, TabularChange
 from lakeward_catalog.application.relay import SEQUENCER, Pace, Sink, deliver, sequence, sink_lease
 from lakeward_catalog.application.sweeping import SWEEPER, Retention, sweep
-from lakeward_catalog.application.workers import TERMS, Handler, expire, purge, work
-from lakeward_catalog.domain.events import Actor, Event
-from lakeward_catalog.domain.model import Tabular
+from lakeward_catalog.application.workers import TERMS, Expiries, Handler, Purges, Worker
 from lakeward_catalog.domain.tasks import Queue
-from lakeward_catalog.roles import Roles
-from lakeward_catalog.settings import CatalogSettings
+from lakeward_catalog.parts import Parts
+from lakeward_catalog.settings import CatalogSettings, EventSettings
 from lakeward_servicekit.leases import keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
-from lakeward_servicekit.settings.events import EventSettings
 
 _log = logging.getLogger(__name__)
 
 # Connections of all loops together, beside those that serve requests.
 CONNECTIONS: Final = 4
 _LAG_TOLD_FROM: Final = 1000
-_TRACE: Final = "background"
 
 
 @asynccontextmanager
 async def background(
-    settings: CatalogSettings, roles: Roles, pool: Pool, bell: PostgresBell, *, holder: UUID
+    settings: CatalogSettings, parts: Parts, pool: Pool, bell: PostgresBell, *, holder: UUID
 ) -> AsyncIterator[None]:
     """Run the loops until the block ends.
 
     Args:
         settings: what the catalog is told.
-        roles: who fills each role.
+        parts: what the loops share with the use cases.
         pool: of the loops alone.
         bell: rings when a change wrote events; also in other processes.
         holder: this process, in leases.
@@ -76,8 +70,8 @@ async def background(
         if settings.server.maintenance_mode == "off":
             leftovers = PostgresLeftovers(pool)
             retention = Retention(keys_within=settings.idempotency.cleanup_timeout)
-            loops.append(keep(SWEEPER, partial(sweep, leftovers=leftovers, clock=roles.clock, retention=retention)))
-            loops += _workers(settings, roles, pool)
+            loops.append(keep(SWEEPER, partial(sweep, leftovers=leftovers, clock=parts.clock, retention=retention)))
+            loops += _workers(settings, parts, pool)
         running = [asyncio.create_task(loop) for loop in loops]
         for task in running:
             task.add_done_callback(_ended)
@@ -111,32 +105,24 @@ async def _sinks(settings: EventSettings, stack: AsyncExitStack) -> Sequence[Sin
     return sinks
 
 
-def _workers(settings: CatalogSettings, roles: Roles, pool: Pool) -> list[Coroutine[Any, Any, None]]:
+def _workers(settings: CatalogSettings, parts: Parts, pool: Pool) -> list[Coroutine[Any, Any, None]]:
     tasks = PostgresTasks(pool)
-    expiring = partial(expire, changes=roles.changes, clock=roles.clock, announce=partial(_expired, roles.announcer))
-    purging = partial(purge, warehouses=roles.warehouses, files=roles.files)
     crews: Sequence[tuple[Queue, Handler, int]] = (
-        (Queue.TABULAR_PURGE, purging, settings.tasks.tabular_purge_workers),
-        (Queue.SOFT_DELETION, expiring, settings.tasks.soft_deletion_workers),
+        (Queue.TABULAR_PURGE, Purges(parts.doors.warehouses, parts.files), settings.tasks.tabular_purge_workers),
+        (
+            Queue.SOFT_DELETION,
+            Expiries(parts.changes, parts.announcer, parts.clock),
+            settings.tasks.soft_deletion_workers,
+        ),
     )
+    poll = settings.tasks.poll_interval
     return [
-        work(
-            queue,
-            tasks=tasks,
-            handle=handle,
-            clock=roles.clock,
-            bell=LocalBell(),
-            jitter=random.random,
-            terms=dataclasses.replace(TERMS[queue], poll=settings.tasks.poll_interval),
-        )
+        Worker(
+            queue, tasks, handle, parts.clock, LocalBell(), random.random, dataclasses.replace(TERMS[queue], poll=poll)
+        ).work()
         for queue, handle, count in crews
         for _ in range(count)
     ]
-
-
-def _expired(announcer: Announcer, tabular: Tabular, at: datetime) -> Event:
-    when = Occasion(at, Actor(None), _TRACE)
-    return announcer.tabular(TabularChange.DROPPED, tabular, when, data={"expired": True})
 
 
 def _ring(sinks: Sequence[tuple[Sink, LocalBell]]) -> Callable[[], None]:

@@ -10,8 +10,6 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
-from pydantic import SecretStr
-
 from lakeward_catalog.adapters.gates import OpenGate
 from lakeward_catalog.adapters.postgres.bell import PostgresBell
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
@@ -31,23 +29,28 @@ from lakeward_catalog.adapters.vending.remembered import RememberedAccess
 from lakeward_catalog.adapters.vending.storage import VendingStorage
 from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
-from lakeward_catalog.application.ports import ChangeGate, Clock, Ids, Rules
+from lakeward_catalog.application.outcomes import Outcomes
+from lakeward_catalog.application.ports.gates import ChangeGate
+from lakeward_catalog.application.ports.system import Clock, Ids
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.server import Facts
 from lakeward_catalog.background import CONNECTIONS, background
+from lakeward_catalog.composition import add_servicers
 from lakeward_catalog.domain.model import ProjectId
 from lakeward_catalog.domain.names import name_key
 from lakeward_catalog.domain.tasks import Queue
-from lakeward_catalog.roles import Roles
+from lakeward_catalog.parts import Parts
 from lakeward_catalog.settings import CatalogSettings
 from lakeward_catalog.transport.callers import caller_of
-from lakeward_catalog.wiring import add_servicers
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.permits import PermitSigner
 from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Channel, Host
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.authorization import AuthzBackend
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.system import SystemClock, SystemIds
@@ -120,7 +123,7 @@ async def catalog(
             Needs(SERVICE, settings.postgres.schema_of(SERVICE), SCHEMA_NUMBER, version("lakeward-catalog")),
         )
         bell = PostgresBell(pools.changes, channel=f"{settings.postgres.schema_of(SERVICE)}_events")
-        roles = await _roles(
+        parts = await _parts(
             settings,
             pools,
             bell,
@@ -134,16 +137,16 @@ async def catalog(
         )
         host = Host(
             SERVICE,
-            settle=partial(caller_of, identity=roles.identity),
+            settle=partial(caller_of, identity=parts.identity),
             read_only=settings.server.maintenance_mode == "read-only",
             reflects=True,
         )
         host.add_probe("database", pools.changes.ping)
-        add_servicers(host, roles, _facts(settings))
+        add_servicers(host, parts, _facts(settings))
         own = await stack.enter_async_context(
             _pool(settings.postgres, settings.postgres.write_url, CONNECTIONS, "background")
         )
-        await stack.enter_async_context(background(settings, roles, own, bell, holder=ids.uuid4()))
+        await stack.enter_async_context(background(settings, parts, own, bell, holder=ids.uuid4()))
         yield host
 
 
@@ -175,7 +178,7 @@ def _pool(settings: PostgresSettings, url: SecretStr, size: int, use: str) -> Ab
     )
 
 
-async def _roles(
+async def _parts(
     settings: CatalogSettings,
     pools: Pools,
     bell: PostgresBell,
@@ -187,22 +190,27 @@ async def _roles(
     gate: ChangeGate,
     clock: Clock,
     ids: Ids,
-) -> Roles:
+) -> Parts:
     rules, pool, listings = _rules(settings), pools.changes, pools.listings
     servers, bodies = PostgresServer(pool), PostgresBodies(pool)
     server = await servers.server()
     permits, containers = Permits(signer, clock), Containers(pools.lookups)
     identity = RemoteIdentity(authz)
-    return Roles(
-        identity=identity,
-        registrar=identity,
+    changes = PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep)
+    doors = Doors(
         authorizer=RemoteAuthorizer(authz, coalesce=remote),
         servers=servers,
         warehouses=PostgresWarehouses(pool, containers, listings=listings),
         namespaces=PostgresNamespaces(pool, listings=listings),
         tabulars=CoalescingTabulars(PostgresTabulars(pools.lookups, containers, listings=listings)),
-        bodies=bodies,
-        changes=PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep),
+        default_project=rules.default_project,
+    )
+    return Parts(
+        identity=identity,
+        registrar=identity,
+        doors=doors,
+        changes=changes,
+        outcomes=Outcomes(changes),
         documents=Documents(bodies),
         files=VendingFiles(vending, permits),
         access=RememberedAccess(VendingAccess(vending, permits, ids), clock),

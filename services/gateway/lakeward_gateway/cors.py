@@ -12,7 +12,7 @@ _HEADERS: Final = (
     b"authorization, content-type, accept, user-agent, x-project-id, x-request-id, if-none-match, x-user-agent, "
     b"x-iceberg-access-delegation, idempotency-key, x-assume-role, x-lakeward-signer-scope, traceparent"
 )
-_EXPOSED: Final = b"etag, x-request-id, retry-after"
+_EXPOSED: Final = b"etag, x-request-id, retry-after, www-authenticate"
 _MAX_AGE: Final = b"600"
 
 

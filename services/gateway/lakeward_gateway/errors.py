@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -17,6 +19,18 @@ _log = logging.getLogger(__name__)
 
 _FAULT: Final = 500
 _NOT_SERVED: Final = 501
+_REALM: Final = b'Bearer realm="lakeward"'
+_NOT_IN_DESCRIPTION: Final = re.compile(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]")
+_MAX_DESCRIPTION: Final = 400
+
+
+class Challenge(enum.StrEnum):
+    """What a reply that asks for a token says was wrong with the one that came: the codes of RFC 6750."""
+
+    # No token came, so nothing is said of it.
+    NONE_CAME = ""
+    INVALID_TOKEN = "invalid_token"  # noqa: S105 - the name of an error
+    INVALID_REQUEST = "invalid_request"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -28,13 +42,13 @@ class Rendering:
         type: the word that clients match on.
         retry_after: seconds; None: no Retry-After. Clients repeat calls that are not idempotent where it is there, so it is
             there only where nothing was done.
-        challenge: the WWW-Authenticate header; None: none.
+        challenge: of the WWW-Authenticate header; None: there is none.
     """
 
     status: int
     type: str
     retry_after: int | None = None
-    challenge: str | None = None
+    challenge: Challenge | None = None
 
 
 Renderer: TypeAlias = Callable[[Mapping[str, str]], Rendering]
@@ -64,11 +78,19 @@ def rendered(refusal: Refusal, renderings: Renderings, *, new_id: Callable[[], s
     if rendering.retry_after is not None:
         headers.append((b"retry-after", str(rendering.retry_after).encode()))
     if rendering.challenge is not None:
-        headers.append((b"www-authenticate", rendering.challenge.encode()))
+        headers.append((b"www-authenticate", _challenge(rendering.challenge, refusal.message)))
     if refusal.reason == Reason.REASON_METHOD_NOT_ALLOWED:
         headers.append((b"allow", refusal.metadata["allowed"].encode("latin-1", "replace")))
     document = envelope(refusal.message, type=rendering.type, code=rendering.status, stack=stack)
     return json_response(document, status=rendering.status, headers=headers)
+
+
+def _challenge(challenge: Challenge, message: str) -> bytes:
+    """The header's value, as RFC 6750 has it; the description holds no character that it forbids, so none ends it early."""
+    if challenge is Challenge.NONE_CAME:
+        return _REALM
+    described = _NOT_IN_DESCRIPTION.sub("?", message.replace('"', "'"))[:_MAX_DESCRIPTION]
+    return _REALM + f', error="{challenge}", error_description="{described}"'.encode("ascii")
 
 
 def envelope(message: str, *, type: str, code: int, stack: Sequence[str] = ()) -> Mapping[str, Any]:  # noqa: A002 - the member's name

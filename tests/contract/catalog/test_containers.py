@@ -7,11 +7,12 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_catalog.application.ports import After, Visibility
+from lakeward_catalog.application.ports.stores import After, Visibility
 from lakeward_catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_servicekit.errors import Reason, Refusal
+from tests.support.catalog.memory import listed
 from tests.support.catalog.stores import Stores
 from tests.support.catalog.values import (
     EVERYTHING,
@@ -333,7 +334,7 @@ async def test_pages_of_tables_hold_live_ones_of_the_kind_in_order(stores: Store
         first = await stores.tabulars.list(*key, visible=visible, after=None, limit=3)
         after = After(first[-1].created_at, first[-1].incarnation)
         rest = await stores.tabulars.list(*key, visible=visible, after=after, limit=3)
-        assert [*first, *rest] == ordered
+        assert [*first, *rest] == [listed(each) for each in ordered]
 
 
 async def test_a_key_is_remembered_until_its_time(stores: Stores) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 import sqlalchemy as sa
-from pydantic import SecretStr
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateTable
 
@@ -21,6 +20,7 @@ from lakeward_servicekit.leases import Lease, LeaseStore, hold, keep_holding
 from lakeward_servicekit.postgres.lease_table import define_leases
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import open_pool
+from lakeward_servicekit.secrecy import SecretStr
 
 if TYPE_CHECKING:
     from lakeward_servicekit.postgres.pools import Pool

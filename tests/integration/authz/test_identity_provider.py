@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from uuid import UUID
 
 import httpx
 import pytest
-from pydantic import SecretStr
 
+from lakeward_authz.application.permissions import Grant, Made
 from lakeward_authz.bootstrap import MIGRATIONS, authz
+from lakeward_authz.domain.permissions.objects import ObjectKey, user_subject
 from lakeward_authz.settings import AuthzSettings
 from lakeward_components import oidc as nanoidp
 from lakeward_components.oidc import ALICE, BOB, SERVICE, OidcProvider
+from lakeward_protocol.authz.v1 import identity_pb2 as pb
+from lakeward_protocol.authz.v1 import identity_pb2_grpc
 from lakeward_protocol.common.v1.context_pb2 import RequestContext
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome
 from lakeward_servicekit.authorization.identity import Identified
 from lakeward_servicekit.authorization.objects import ObjectRef
-from lakeward_servicekit.authorization.principals import ANONYMOUS, user
+from lakeward_servicekit.authorization.principals import ANONYMOUS, Principal, PrincipalKind, RoleId, UserId, user
 from lakeward_servicekit.authorization.registrar import Presented
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.migrating import migrate
+from lakeward_servicekit.postgres.pools import open_pool
 from lakeward_servicekit.postgres.schemas import SchemaMismatch
 from lakeward_servicekit.rpc import Caller, Channel, connect
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.loading import load
 from lakeward_servicekit.settings.problems import SettingsError
-from tests.support.tokens import client_token, expiring_token, rotate_keys, user_token
+from tests.support.authz_stores import opened
+from tests.support.tokens import client_token, expiring_token, rotate_keys, signed_by, user_token
 
 pytestmark = pytest.mark.integration
+
+ROLE = "0198f2c0-0000-7000-8000-000000000001"
 
 
 @pytest.fixture
@@ -226,6 +236,58 @@ async def test_callers_are_recorded_and_one_is_the_first_administrator(database:
         assert refusal.value.reason == Reason.REASON_ALREADY_BOOTSTRAPPED
 
 
+async def test_of_first_contacts_at_once_one_records_the_user(database: str, oidc: OidcProvider) -> None:
+    request = pb.ProvisionUserRequest(context=RequestContext(authorization=f"Bearer {signed_by(oidc, sub='newcomer')}"))
+    async with serving(with_provider(database, oidc)) as channel:
+        stub = identity_pb2_grpc.IdentityServiceStub(channel)  # type: ignore[arg-type]
+        answers = await asyncio.gather(*(stub.ProvisionUser(request) for _ in range(12)))
+    assert {answer.user_id for answer in answers} == {"oidc~newcomer"}
+    assert [answer.created for answer in answers].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("claims", "recorded"),
+    [
+        ({"name": "Ann Lee", "email": "ann@x"}, ("Ann Lee", "ann@x", "human")),
+        ({"given_name": "Ann", "family_name": "Lee", "upn": "ann@x"}, ("Ann Lee", "ann@x", "human")),
+        ({"preferred_username": "ann@x"}, ("ann@x", "ann@x", "application")),
+        ({"app_displayname": "Ingest", "client_id": "i"}, ("Ingest", None, "application")),
+        ({"client_id": "i"}, (None, None, "application")),
+        ({"idtyp": "app", "name": "Robot"}, ("Robot", None, "application")),
+        ({"idtyp": "user"}, (None, None, "human")),
+    ],
+)
+async def test_a_user_is_recorded_as_its_claims_have_it(
+    database: str, oidc: OidcProvider, claims: dict[str, str], recorded: tuple[str | None, ...], unique_name: str
+) -> None:
+    token = signed_by(oidc, sub=unique_name, **claims)
+    async with serving(with_provider(database, oidc)) as channel:
+        await RemoteIdentity(channel).provision_user(Presented(f"Bearer {token}"))
+    async with open_pool(SecretStr(database), size=1, name="test", schema="lakeward_authz") as pool:
+        row = await pool.fetchrow("select name, email, kind from users where user_id = $1", f"oidc~{unique_name}")
+    assert row is not None
+    assert tuple(row) == recorded
+
+
+async def test_a_member_acts_as_its_role_and_is_recorded_as_itself(database: str, oidc: OidcProvider) -> None:
+    role = ObjectKey("role", "p", id=UUID(ROLE))
+    async with opened(database) as stores:
+        await stores.tree.apply("roles", [(1, Made(ObjectKey("project", "p"))), (2, Made(role))])
+        write = Grant(user_subject("oidc~alice"), "assignee")
+        await stores.grants.change(role, writes=[write], deletes=[])
+        async with serving(with_provider(database, oidc, INSTANCE_ADMINS="[oidc~alice]")) as channel:
+            identity = RemoteIdentity(channel)
+            token = f"Bearer {await user_token(oidc, ALICE)}"
+            asked = RequestContext(authorization=token, assumed_role=ROLE)
+            found = await identity.authenticate(asked)
+            assert found.principal == Principal(PrincipalKind.ROLE, UserId("oidc~alice"), RoleId(ROLE))
+            assert await identity.provision_user(Presented(token)) == "oidc~alice"
+            await stores.grants.change(role, writes=[], deletes=[write])
+            with pytest.raises(Refusal) as refusal:
+                await identity.authenticate(asked)
+            assert refusal.value.reason == Reason.REASON_ROLE_NOT_ASSUMABLE
+
+
 async def test_without_a_provider_every_bearer_is_ignored_and_the_log_says_so_loudly(
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -234,6 +296,18 @@ async def test_without_a_provider_every_bearer_is_ignored_and_the_log_says_so_lo
             assert (await identify(channel, "dev")).principal == ANONYMOUS
     (warning,) = [record for record in caplog.records if "NOBODY IS ASKED" in record.message]
     assert "OPENID_PROVIDER_URI" in str(vars(warning)["cure"])
+
+
+async def test_a_provider_whose_tokens_are_taken_for_any_audience_is_named_at_the_start(
+    database: str, oidc: OidcProvider, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        async with serving(settings(database, OPENID_PROVIDER_URI=oidc.issuer)):
+            pass
+        async with serving(with_provider(database, oidc)):
+            pass
+    (warning,) = [record for record in caplog.records if "for whomever it was made" in record.message]
+    assert vars(warning)["cure"] == "set LAKEKEEPER__OPENID_AUDIENCE"
 
 
 @pytest.fixture
@@ -251,10 +325,10 @@ async def test_a_schema_that_was_never_migrated_stops_the_start(empty_database: 
     ("variables", "complaint"),
     [
         ({"AUTHZ_BACKEND": "openfga", "OPENFGA__ENDPOINT": "http://x:1"}, "AUTHZ_BACKEND"),
+        ({"AUTHZ_BACKEND": "builtin"}, "AUTHZ_BACKEND"),
         ({"AUTHZ_BACKEND": "cedar"}, "AUTHZ_BACKEND"),
         ({"AUTHZ_BACKEND": "alow-all"}, "AUTHZ_BACKEND"),
-        ({"ENABLE_KUBERNETES_AUTHENTICATION": "true"}, "Kubernetes"),
-        ({"ENABLE_KUBERNETES_AUTHENTICATION": "true", "OPENID_PROVIDER_URI": "http://127.0.0.1:1"}, "Kubernetes"),
+        ({"ENABLE_KUBERNETES_AUTHENTICATION": "true"}, "there is no cluster to ask: this process runs in no pod"),
         ({"OPENID_PROVIDER_URI": "http://127.0.0.1:1", "OPENID_DISPLAY_NAME_TEMPLATE": "{a"}, "TEMPLATE"),
     ],
 )

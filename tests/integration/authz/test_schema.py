@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import SecretStr
 
 from lakeward_authz.adapters.postgres.schema import metadata
 from lakeward_authz.bootstrap import MIGRATIONS, SCHEMA_NUMBER
 from lakeward_servicekit.postgres.migrating import differences, migrate, newest_of
+from lakeward_servicekit.secrecy import SecretStr
 
 pytestmark = pytest.mark.integration
 

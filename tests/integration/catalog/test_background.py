@@ -10,7 +10,7 @@ import pytest
 
 from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
 from lakeward_catalog.application.sweeping import Retention, sweep_once
-from lakeward_catalog.application.workers import Progress, Terms, work
+from lakeward_catalog.application.workers import Handler, Progress, Terms, Worker
 from lakeward_catalog.domain.model import Incarnation, State, Tabular, TabularId
 from lakeward_catalog.domain.tasks import Queue, Task
 from lakeward_locations import Location
@@ -103,18 +103,9 @@ async def test_a_worker_that_was_killed_is_followed_by_another_that_finishes(sto
         done.append(task)
         return "Purged tabular data"
 
-    def start(handle: object, bell: QuietBell) -> asyncio.Task[None]:
-        return asyncio.create_task(
-            work(
-                Queue.TABULAR_PURGE,
-                tasks=stores.tasks,
-                handle=handle,  # type: ignore[arg-type]  # one of the two above
-                clock=stores.clock,
-                bell=bell,
-                jitter=lambda: 0.0,
-                terms=TERMS,
-            )
-        )
+    def start(handle: Handler, bell: QuietBell) -> asyncio.Task[None]:
+        worker = Worker(Queue.TABULAR_PURGE, stores.tasks, handle, stores.clock, bell, lambda: 0.0, TERMS)
+        return asyncio.create_task(worker.work())
 
     done: list[Task] = []
     killed = start(hangs, QuietBell(1))

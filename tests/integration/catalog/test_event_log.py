@@ -138,7 +138,7 @@ async def test_days_that_are_over_are_forgotten_and_the_others_kept(pool: Pool) 
 
 
 async def test_a_change_that_wrote_events_rings_in_other_processes(pool: Pool, postgres_url: str) -> None:
-    from pydantic import SecretStr
+    from lakeward_servicekit.secrecy import SecretStr
 
     here, there = PostgresBell(pool, channel="catalog"), PostgresBell(pool, channel="catalog")
     async with here.listening(SecretStr(postgres_url)), there.listening(SecretStr(postgres_url)):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import asyncpg
 import pytest
-from pydantic import SecretStr
 
 from lakeward_catalog.adapters.postgres import schema, shared, warehouses
 from lakeward_catalog.adapters.postgres.location_changes import PostgresLocationChanges
@@ -17,6 +16,7 @@ from lakeward_catalog.adapters.postgres.rows import warehouse_of
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_locations import Location
 from lakeward_servicekit.postgres.migrating import differences, migrate
+from lakeward_servicekit.secrecy import SecretStr
 from tests.support.catalog.stores import MIGRATIONS, SCHEMA
 from tests.support.catalog.values import uuid7
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import SecretStr
 
 from lakeward_catalog.adapters.postgres import schema, shared
 from lakeward_servicekit.postgres.migrating import differences, migrate
 from lakeward_servicekit.postgres.pools import Pool
+from lakeward_servicekit.secrecy import SecretStr
 from tests.support.catalog.stores import MIGRATIONS, SCHEMA
 
 pytestmark = pytest.mark.integration

@@ -215,7 +215,7 @@ async def test_of_commits_that_make_one_unstaged_table_in_two_processes_one_wins
 async def test_a_drop_heeds_what_another_process_says_of_the_files_meanwhile(
     two: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    documents = two.one.roles.documents
+    documents = two.one.parts.documents
     shared = once_after(documents.plain, lambda: commit(two.other, prop("gc.enabled", "false")))
     monkeypatch.setattr(documents, "plain", shared)
     assert (await refusal_of(drop(two.one, "orders", purge=True))).reason == Reason.REASON_GC_DISABLED

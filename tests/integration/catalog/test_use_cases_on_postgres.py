@@ -156,7 +156,7 @@ async def test_twins_of_one_key_in_two_processes_make_one_commit(house: House, s
 
 
 async def test_a_view_moves_is_renamed_and_dropped(house: House) -> None:
-    warehouse = await house.roles.warehouses.find(WarehouseId(UUID(house.warehouse_id)))
+    warehouse = await house.parts.doors.warehouses.find(WarehouseId(UUID(house.warehouse_id)))
     assert warehouse is not None
     location = f"{warehouse.storage.base_location}/moved"
     body = commit_body({"action": "set-location", "location": location})

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
-from pydantic import SecretStr
 
 from lakeward_cli.reencrypting import reencrypt
 from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import open_pool
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_vending.adapters.postgres import migrations
 from lakeward_vending.adapters.postgres.sealing import KeyRing
 from lakeward_vending.adapters.postgres.secrets import PostgresSecrets

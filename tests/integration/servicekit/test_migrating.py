@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from pydantic import SecretStr
 
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.migrating import differences, migrate, newest_of
@@ -22,6 +21,7 @@ from lakeward_servicekit.postgres.schemas import (
     Version,
     check_schema,
 )
+from lakeward_servicekit.secrecy import SecretStr
 
 pytestmark = pytest.mark.integration
 

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
-from pydantic import SecretStr
 
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.failures import OutcomeUnknown
 from lakeward_servicekit.postgres.pools import Pool, open_connection, open_pool
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.telemetry import Correlation, bind
 from tests.support.proxy import Cut, Direction, Line, proxy
 

@@ -21,11 +21,11 @@ import httpx
 import pytest
 import uvloop
 from botocore.config import Config
-from pydantic import SecretStr
 
 from lakeward_servicekit import tls
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import open_connection
+from lakeward_servicekit.secrecy import SecretStr
 from tests.support.certificates import Authority, Pair
 
 pytestmark = pytest.mark.integration

@@ -13,7 +13,6 @@ from uuid import UUID, uuid4
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from pydantic import SecretStr
 
 from lakeward_authz.bootstrap import MIGRATIONS as AUTHZ_MIGRATIONS
 from lakeward_authz.bootstrap import authz
@@ -26,6 +25,7 @@ from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.permits import PermitSigner, PermitVerifier
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.rpc import Caller, Channel, Host, connect, stub
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.loading import load
 from lakeward_servicekit.system import SystemClock
 from lakeward_servicekit.workload import WorkloadIdentity, WorkloadVerifier

@@ -113,6 +113,7 @@ CALLERS: Mapping[str, set[str]] = {
     ),
     **_service("authz.v1.DecisionService", {"catalog", "vending"}, "Decide", "BatchDecide"),
     **_service("authz.v1.DecisionService", _CATALOG, "Visible"),
+    **_service("authz.v1.TreeService", _CATALOG, "ApplyTreeChanges"),
     **_service("authz.v1.IdentityService", {"catalog", "vending"}, "Authenticate"),
     **_service("authz.v1.IdentityService", _CATALOG, "ProvisionUser", "BootstrapAdministrator"),
 }

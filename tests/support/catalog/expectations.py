@@ -79,7 +79,7 @@ async def _staged_file(house: House) -> None:
     """A metadata file that nothing points to."""
     orders = house.tabular("orders")
     assert orders.metadata_location is not None
-    document = json.loads(await house.roles.documents.plain(orders.warehouse_id, orders.metadata_id, references=False))
+    document = json.loads(await house.parts.documents.plain(orders.warehouse_id, orders.metadata_id, references=False))
     document |= {"table-uuid": str(house.ids.uuid4()), "location": "s3://lake/demo/elsewhere"}
     house.files.stored["s3://lake/demo/elsewhere/metadata/v1.metadata.json"] = json.dumps(document).encode()
 

@@ -22,9 +22,15 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from lakeward_catalog.adapters.signer_scopes import SignedScopes
 from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.application.documents import Documents
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
-from lakeward_catalog.application.ports import Ids, Rules
+from lakeward_catalog.application.metadata_files import to_the_end
+from lakeward_catalog.application.outcomes import Outcomes
+from lakeward_catalog.application.ports.system import Ids
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.server import Facts
+from lakeward_catalog.application.tabulars.means import Shield
+from lakeward_catalog.composition import add_servicers
 from lakeward_catalog.domain.model import (
     NIL_PROJECT,
     Namespace,
@@ -32,9 +38,8 @@ from lakeward_catalog.domain.model import (
     Tabular,
     WarehouseId,
 )
-from lakeward_catalog.roles import Roles
+from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.callers import caller_of
-from lakeward_catalog.wiring import add_servicers
 from lakeward_protocol.catalog.v1 import (
     namespaces_pb2,
     namespaces_pb2_grpc,
@@ -82,7 +87,14 @@ RULES: Final = Rules(
 
 
 class House:
-    def __init__(self, *, rules: Rules = RULES, shares: House | None = None, stores: Stores | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        rules: Rules = RULES,
+        shares: House | None = None,
+        stores: Stores | None = None,
+        shield: Shield = to_the_end,
+    ) -> None:
         """`shares`: another process over that one's database, store, vending, key; `stores`: rows are there, not in memory."""
         self.clock, self.rules = HeldClock(), rules
         self.ids: Ids = CountedIds()
@@ -99,16 +111,20 @@ class House:
         if stores is not None:
             self.clock, self.ids = stores.clock, FreshIds()  # the rows of other houses stay
         rows: MemoryCatalog | Stores = stores or self.catalog
-        self.roles = Roles(
-            identity=self.identity,
-            registrar=self.identity,
+        doors = Doors(
             authorizer=self.authorizer,
             servers=rows.servers,
             warehouses=rows.warehouses,
             namespaces=rows.namespaces,
             tabulars=rows.tabulars,
-            bodies=rows.bodies,
+            default_project=rules.default_project,
+        )
+        self.parts = Parts(
+            identity=self.identity,
+            registrar=self.identity,
+            doors=doors,
             changes=rows.changes,
+            outcomes=Outcomes(rows.changes, pause=timedelta()),
             documents=Documents(rows.bodies),
             files=self.files,
             access=self.access,
@@ -120,6 +136,7 @@ class House:
             clock=self.clock,
             ids=self.ids,
             rules=rules,
+            shield=shield,
         )
         self.host = Host("catalog", settle=partial(caller_of, identity=self.identity))
         facts = Facts(
@@ -130,7 +147,7 @@ class House:
             gcp_system_identities=False,
             queues=("tabular_purge", "soft_deletion"),
         )
-        add_servicers(self.host, self.roles, facts)
+        add_servicers(self.host, self.parts, facts)
         channel: Any = self.host.channel(caller=Caller.CALLER_GATEWAY)
         self.server: Any = server_pb2_grpc.ServerServiceStub(channel)
         self.warehouses: Any = warehouses_pb2_grpc.WarehouseServiceStub(channel)
@@ -211,8 +228,8 @@ class House:
         return created
 
 
-async def a_house(**roles: Any) -> House:
-    house = House(**roles)
+async def a_house(**options: Any) -> House:
+    house = House(**options)
     house.make_project()
     house.warehouse_id = await house.make_warehouse()
     await house.make_namespace("sales")

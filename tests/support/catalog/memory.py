@@ -18,7 +18,9 @@ from typing import TypeVar
 from uuid import UUID
 
 from lakeward_catalog.application.changes import Change, Contents, TabularCommit
-from lakeward_catalog.application.ports import After, Clock, Ids, KeyPlace, Located, Remembered, Visibility
+from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
+from lakeward_catalog.application.ports.stores import After, Listed, Located, Visibility
+from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (
@@ -52,7 +54,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.failures import OutcomeUnknown
 from tests.support.catalog.values import FreshIds, HeldClock
 
-Row = TypeVar("Row", Namespace, Tabular)
+Row = TypeVar("Row", Namespace, Listed)
 
 
 class Fate(enum.Enum):
@@ -220,7 +222,7 @@ class MemoryTabulars:
         visible: Visibility,
         after: After | None,
         limit: int,
-    ) -> Sequence[Tabular]:
+    ) -> Sequence[Listed]:
         rows = self._catalog.rows
         everything = visible.everything or rows.covered(warehouse_id, namespace_id, visible.containers)
         wanted = (warehouse_id, namespace_id, kind, State.LIVE)
@@ -230,7 +232,13 @@ class MemoryTabulars:
             if (each.warehouse_id, each.namespace_id, each.kind, each.state) == wanted
             and (everything or each.incarnation in visible.objects)
         ]
-        return _page([(each.created_at, each.incarnation, each) for each in found], after, limit)
+        return _page([(each.created_at, each.incarnation, listed(each)) for each in found], after, limit)
+
+
+def listed(tabular: Tabular) -> Listed:
+    return Listed(
+        tabular.created_at, tabular.incarnation, tabular.ident.name, tabular.tabular_id, protected=tabular.protected
+    )
 
 
 class MemoryBodies:

@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager
 from typing import Final
 from uuid import UUID
 
-from pydantic import SecretStr
-
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.coalescing import CoalescingTabulars
@@ -20,9 +18,9 @@ from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
 from lakeward_catalog.application.changes import Changes
-from lakeward_catalog.application.ports import (
+from lakeward_catalog.application.ports.keys import IdempotencyStore
+from lakeward_catalog.application.ports.stores import (
     BodyStore,
-    IdempotencyStore,
     NamespaceStore,
     ServerStore,
     TabularStore,
@@ -32,6 +30,7 @@ from lakeward_catalog.application.workers import TaskStore
 from lakeward_catalog.domain.model import Namespace, Project, Tabular, Warehouse
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import Pool, open_pool
+from lakeward_servicekit.secrecy import SecretStr
 from tests.support.catalog.memory import MemoryCatalog
 from tests.support.catalog.memory_tasks import MemoryTasks
 from tests.support.catalog.values import FreshIds, HeldClock, a_body, a_namespace, a_project, a_tabular, a_warehouse

@@ -17,6 +17,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 AT = NOW.timestamp()
+MINUTE = timedelta(minutes=1)
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -45,22 +46,30 @@ def cause_of(refusal: pytest.ExceptionInfo[Refusal]) -> str:
 )
 def test_a_token_out_of_its_time_is_refused(claims: dict[str, Any], cause: str) -> None:
     with pytest.raises(Refusal) as refusal:
-        check_times(claims, now=NOW)
+        check_times(claims, now=NOW, leeway=MINUTE)
     assert cause_of(refusal) == cause
 
 
 def test_clocks_may_differ_by_a_minute() -> None:
-    assert check_times({"exp": AT - 59, "nbf": AT + 59}, now=NOW) == NOW - timedelta(seconds=59)
+    assert check_times({"exp": AT - 59, "nbf": AT + 59}, now=NOW, leeway=MINUTE) == NOW - timedelta(seconds=59)
+
+
+def test_clocks_may_differ_by_what_is_configured_and_no_more() -> None:
+    leeway = timedelta(seconds=5)
+    assert check_times({"exp": AT - 4, "nbf": AT + 4}, now=NOW, leeway=leeway) == NOW - timedelta(seconds=4)
+    for claims in ({"exp": AT - 5}, {"exp": AT + 9, "nbf": AT + 6}):
+        with pytest.raises(Refusal):
+            check_times(claims, now=NOW, leeway=leeway)
 
 
 def test_an_end_beyond_the_calendar_is_the_calendars() -> None:
-    assert check_times({"exp": 10**30}, now=NOW).year == 9999
+    assert check_times({"exp": 10**30}, now=NOW, leeway=MINUTE).year == 9999
 
 
 @given(exp=ANYTHING, nbf=ANYTHING)
 def test_no_claim_of_any_type_breaks_the_check_of_times(exp: object, nbf: object) -> None:
     with suppress(Refusal):
-        assert check_times({"exp": exp, "nbf": nbf}, now=NOW) > NOW - timedelta(minutes=1)
+        assert check_times({"exp": exp, "nbf": nbf}, now=NOW, leeway=MINUTE) > NOW - timedelta(minutes=1)
 
 
 def test_the_first_subject_claim_that_is_text_counts() -> None:

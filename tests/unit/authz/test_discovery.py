@@ -82,6 +82,7 @@ async def test_no_more_is_read_of_an_answer_than_may_be() -> None:
         b'{"issuer":' * 100_000,
         json.dumps({"issuer": "x" * 3000, "jwks_uri": f"{URI}/keys"}).encode(),
         json.dumps({"issuer": URI, "jwks_uri": "file:///etc/passwd"}).encode(),
+        json.dumps({"issuer": URI, "jwks_uri": "http://idp.test/keys"}).encode(),
         b"[]",
     ],
     ids=lambda document: repr(document[:16]),
@@ -105,3 +106,18 @@ async def test_a_key_that_would_be_dear_or_prove_nothing_is_left_out(key: dict[s
     assert list(signing_keys.signing_keys({"keys": [key, KEY]})) == ["k1"]
     with pytest.raises(ProviderUnreachable, match="no key that can be used"):
         await read(publishing(keys={"keys": [key]}))
+
+
+@pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/keys"])
+async def test_nobody_is_sent_elsewhere_by_a_redirect(path: str) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url))
+        if request.url.path == path:
+            return httpx.Response(302, headers={"location": "https://evil.test/keys"})
+        return publishing()(request)
+
+    with pytest.raises(ProviderUnreachable, match="answers 302"):
+        await read(answer)
+    assert not [url for url in asked if "evil" in url]

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import hmac
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import jwt
@@ -17,12 +17,14 @@ from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 from lakeward_authz.adapters.oidc.discovery import ProviderUnreachable, Published
 from lakeward_authz.adapters.oidc.provider import Provider
-from lakeward_authz.adapters.oidc.signing_keys import ALGORITHMS, signing_keys
-from lakeward_authz.adapters.oidc.verifier import MAX_CHARACTERS, OidcAuthenticator
-from lakeward_authz.application.identifying import Identification
+from lakeward_authz.adapters.oidc.signing_keys import signing_keys
+from lakeward_authz.adapters.oidc.verifier import OidcVerifier
+from lakeward_authz.application.identifying import Identification, TrustedProviders
+from lakeward_authz.domain.algorithms import ALGORITHMS
 from lakeward_authz.domain.display_template import DisplayTemplate
 from lakeward_authz.domain.engines import EngineTokens
 from lakeward_authz.domain.provider_rules import ProviderRules
+from lakeward_authz.domain.tokens import MAX_CHARACTERS
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.users import FixedClock
 
@@ -60,6 +62,7 @@ def rules(provider_id: str = "oidc", **changed: object) -> ProviderRules:
         "subject_claims": ("oid", "sub"),
         "roles_claim": "realm.roles",
         "display_template": DisplayTemplate.parse("{sub}!"),
+        "leeway": timedelta(seconds=60),
         "required_at_start": True,
         **changed,
     }
@@ -82,8 +85,9 @@ def unreached(its: ProviderRules) -> Provider:
     return Provider(its, fetch)
 
 
-async def authenticator(*providers: Provider, engines: tuple[EngineTokens, ...] = ()) -> OidcAuthenticator:
-    return OidcAuthenticator(providers or (await reached(rules()),), engines=engines, clock=FixedClock(NOW))
+async def authenticator(*providers: Provider, engines: tuple[EngineTokens, ...] = ()) -> TrustedProviders:
+    given = providers or (await reached(rules()),)
+    return TrustedProviders([OidcVerifier(each, engines=engines, clock=FixedClock(NOW)) for each in given])
 
 
 def claims(**changed: object) -> dict[str, Any]:
@@ -268,6 +272,30 @@ async def test_a_token_of_a_provider_that_was_never_reached_is_not_refused_but_p
             Reason.REASON_IDENTITY_PROVIDER_UNAVAILABLE,
             {"provider": "away"},
         )
+
+
+async def test_a_token_of_nobodys_is_told_whose_would_be_taken() -> None:
+    first = await reached(rules("oidc", additional_issuers=frozenset({"https://alias.example.org"})))
+    second = unreached(rules("second", uri="https://second.example.org", audiences=frozenset({"other"})))
+    refusal = await refused(signed(iss="https://evil.example.org"), first, second)
+    assert refusal.message == (
+        "the bearer token is refused: its issuer 'https://evil.example.org' is not one that this server trusts: "
+        f"https://alias.example.org or {ISSUER} (audience lake or lakehouse); https://second.example.org (audience other)"
+    )
+
+
+async def test_a_token_for_others_is_told_which_audience_its_issuer_would_have_to_name() -> None:
+    first, second = await reached(rules()), await reached(rules("second", audiences=frozenset({"b"})), "https://b")
+    refusal = await refused(signed(aud="elsewhere"), first, second)
+    assert refusal.message.endswith(f"which takes tokens of {ISSUER} (audience lake or lakehouse)")
+
+
+async def test_each_provider_has_a_leeway_of_its_own() -> None:
+    strict = await reached(rules(leeway=timedelta(0)))
+    generous = await reached(rules(leeway=timedelta(hours=1)))
+    ended = signed(exp=int(NOW.timestamp()) - 60)
+    assert (await refused(ended, strict)).metadata == {"cause": "expired"}
+    assert (await identify(ended, generous)).principal.user_id == "oidc~ann"
 
 
 async def test_engines_are_matched_by_the_verified_token() -> None:

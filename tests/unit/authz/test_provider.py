@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from datetime import timedelta
 
 import pytest
 
@@ -13,7 +14,9 @@ from lakeward_authz.adapters.oidc.signing_keys import SigningKey
 from lakeward_authz.domain.provider_rules import ProviderRules
 from lakeward_servicekit.errors import Reason, Refusal
 
-RULES = ProviderRules("oidc", "https://idp", None, frozenset(), None, ("sub",), None, None, required_at_start=True)
+RULES = ProviderRules(
+    "oidc", "https://idp", None, frozenset(), None, ("sub",), None, None, timedelta(seconds=60), required_at_start=True
+)
 
 
 def published(*kids: str) -> Published:

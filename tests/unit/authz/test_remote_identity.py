@@ -117,7 +117,7 @@ async def test_a_role_is_asked_for_each_time_and_never_answered_from_the_users_o
     for _ in range(2):
         with pytest.raises(Refusal) as refusal:
             await world.ask(assumed_role=ROLE)
-        assert refusal.value.reason == Reason.REASON_ROLE_NOT_ASSUMABLE
+        assert refusal.value.reason == Reason.REASON_ASSUMED_ROLE_UNKNOWN
     assert world.idp.asked == 3
 
 

@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.tables.loaded import NotModified
-from lakeward_catalog.application.tables.loading import LoadTable
+from lakeward_catalog.application.tables.loading import LoadTable, NotModified
 from lakeward_catalog.transport import tables
-from lakeward_catalog.transport.tables import MAX_BATCHED_BYTES, TableUseCases, _check_size
-from lakeward_catalog.wiring import TableServicer
+from lakeward_catalog.transport.tables import MAX_BATCHED_BYTES, TableServicer, TableUseCases, _check_size
 from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.authorization.principals import user
@@ -71,6 +69,7 @@ def _methods(load: Any) -> Any:
         register=nothing,
         commit=nothing,
         commit_transaction=nothing,
+        report_metrics=nothing,
     )
     return TableServicer(metadata, nothing)
 

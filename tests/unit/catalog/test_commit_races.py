@@ -10,9 +10,8 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_catalog.application import outcomes
-from lakeward_catalog.application.tables import committing
-from lakeward_catalog.application.tables.committing import TableCommits
+from lakeward_catalog.application.outcomes import LOOKS
+from lakeward_catalog.application.tabulars.queueing import Queues
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import House, a_house, refusal_of
 from tests.support.catalog.memory import Fate
@@ -34,11 +33,6 @@ AWAY = Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "the database is away")
 NO_SNAPSHOT: Json = {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None}
 
 
-@pytest.fixture(autouse=True)
-def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outcomes, "PAUSE", 0)
-
-
 @pytest.fixture
 async def house() -> House:
     return await a_house()
@@ -48,6 +42,10 @@ async def house() -> House:
 def elsewhere(house: House) -> House:
     """Another process, over the same database and store."""
     return House(shares=house)
+
+
+async def unshielded(work: Any) -> Any:
+    return await work
 
 
 def written(house: House, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -91,9 +89,9 @@ async def test_a_race_is_not_run_again_where_a_requirement_does_not_hold_any_mor
     assert len(house.files.stored) == 3
 
 
-async def test_who_loses_every_race_is_told_so_and_leaves_nothing(
-    house: House, elsewhere: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_loses_every_race_is_told_so_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = await a_house(shield=unshielded)  # so that each commit is one task
+    elsewhere = House(shares=house, shield=unshielded)
     write, rounds = house.files.write, 0
 
     async def after_another(*args: Any, **kwargs: Any) -> None:
@@ -107,7 +105,6 @@ async def test_who_loses_every_race_is_told_so_and_leaves_nothing(
 
     others: set[Any] = set()
     monkeypatch.setattr(house.files, "write", after_another)
-    monkeypatch.setattr(committing, "to_the_end", lambda work: work)  # so that each commit is one task
     refusal = await refusal_of(commit(house, prop("mine")))
     assert (refusal.reason, refusal.metadata["object"]) == (Reason.REASON_COMMIT_CONFLICT, "sales.orders")
     assert rounds == 4
@@ -160,7 +157,7 @@ async def test_without_a_queue_they_do(house: House, monkeypatch: pytest.MonkeyP
     async def unqueued(*_: Any) -> AsyncIterator[None]:
         yield
 
-    monkeypatch.setattr(TableCommits, "_queued", unqueued)
+    monkeypatch.setattr(Queues, "turn", unqueued)
     assert await _writes_of_eight(house, monkeypatch) > 8
 
 
@@ -208,7 +205,7 @@ async def test_a_table_that_is_gone_before_a_commit_could_be_read_back_is_unknow
     assert len(house.files.stored) == 3
 
 
-@pytest.mark.parametrize("away_for", [1, outcomes.ATTEMPTS - 1])
+@pytest.mark.parametrize("away_for", [1, LOOKS - 1])
 async def test_reading_back_waits_for_the_database(
     house: House, away_for: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,10 +265,8 @@ async def test_a_caller_who_leaves_after_the_file_was_written_has_committed(
     assert house.tabular("orders").metadata_location in house.files.stored
 
 
-async def test_without_a_shield_a_file_would_be_left_that_nothing_points_to(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(committing, "to_the_end", lambda work: work)
+async def test_without_a_shield_a_file_would_be_left_that_nothing_points_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = await a_house(shield=unshielded)
     reached = asyncio.Event()
 
     async def told() -> None:

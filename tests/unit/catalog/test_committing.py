@@ -133,7 +133,7 @@ async def test_the_gate_sees_both_documents_and_its_objection_keeps_everything_a
         asked.append((str(tabular), json.loads(old()), json.loads(proposed())))
         raise Refusal(Reason.REASON_CHANGE_REFUSED, "no", gate="g", object=str(tabular))
 
-    monkeypatch.setattr(house.roles.gate, "check", objects)
+    monkeypatch.setattr(house.parts.gate, "check", objects)
     rows, files = house.catalog.rows.copy(), dict(house.files.stored)
     before = document(await load(house))
     assert (await refusal_of(commit(house, prop("a")))).reason == Reason.REASON_CHANGE_REFUSED
@@ -146,7 +146,7 @@ async def test_the_gate_is_not_asked_about_what_does_not_change(house: House, mo
     async def asked(**_: Any) -> None:
         raise AssertionError("asked")
 
-    monkeypatch.setattr(house.roles.gate, "check", asked)
+    monkeypatch.setattr(house.parts.gate, "check", asked)
     await commit(house)
 
 

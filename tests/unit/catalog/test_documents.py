@@ -64,7 +64,7 @@ async def test_the_snapshots_of_references_are_another_document(store: CountedBo
 async def test_what_a_commit_wrote_is_not_read_again(store: CountedBodies) -> None:
     documents, body = Documents(store), body_of(TABLE)
     store.bodies.clear()
-    documents.keep(ID, TABLE, body)
+    documents.keep(ID, body, TABLE)
     assert await documents.table(WAREHOUSE, ID) is TABLE
     assert await documents.plain(WAREHOUSE, ID, references=False) == TABLE.encode()
     assert not store.reads
@@ -121,7 +121,7 @@ async def test_a_commit_to_a_table_of_thousands_of_snapshots_builds_on_what_the_
     store: CountedBodies,
 ) -> None:
     documents = Documents(store)
-    documents.keep(ID, TABLE, a_body("x" * (10 << 20)))  # as much as 15,000 snapshots
+    documents.keep(ID, a_body("x" * (10 << 20)), TABLE)  # as much as 15,000 snapshots
     assert await documents.table(WAREHOUSE, ID) is TABLE
     assert not store.reads
 

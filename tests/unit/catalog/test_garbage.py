@@ -84,7 +84,7 @@ async def test_the_property_is_read_as_java_reads_a_boolean(value: str, goes: bo
 
 async def test_what_a_commit_says_while_the_drop_is_under_way_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     house = await a_house()
-    documents = house.roles.documents
+    documents = house.parts.documents
     plain, committed = documents.plain, []
 
     async def plain_and_then_a_commit(*arguments: Any, **members: Any) -> bytes:
@@ -108,7 +108,7 @@ async def test_a_table_that_is_committed_to_all_the_while_is_not_dropped_by_chan
     async def replaced(*arguments: Any, **members: Any) -> bytes:
         raise LookupError
 
-    monkeypatch.setattr(house.roles.documents, "plain", replaced)
+    monkeypatch.setattr(house.parts.documents, "plain", replaced)
     assert (await refusal_of(drop(house))).reason == Reason.REASON_CONCURRENT_CHANGE
     assert house.tabular("orders")
     await drop(house, purge=False)

@@ -244,6 +244,37 @@ async def test_a_listing_is_in_the_order_of_making_with_ids_and_protection_besid
     assert list(reply.protection) == [False, True, False]
 
 
+@pytest.mark.parametrize("service", ["tables", "views"])
+async def test_a_listing_by_names_says_the_namespace_once_and_else_the_same(service: str) -> None:
+    house = await a_house()
+    await house.make_table("sales", "second")
+    list_them = house.tables.ListTables if service == "tables" else house.views.ListViews
+    request_of = tables_pb2.ListTablesRequest if service == "tables" else views_pb2.ListViewsRequest
+
+    async def answer(**asked: bool) -> Any:
+        return await list_them(
+            request_of(
+                warehouse_id=house.warehouse_id,
+                namespace=ident("SALES"),
+                page=context_pb2.Page(size=1),
+                with_ids=True,
+                with_protection=True,
+                **asked,
+            )
+        )
+
+    whole, short = await answer(), await answer(with_names=True)
+    assert [(list(short.namespace.parts), name) for name in short.names] == [
+        (list(each.namespace.parts), each.name) for each in whole.identifiers
+    ]
+    assert len(short.names) == 1
+    assert not short.identifiers
+    for reply in (whole, short):
+        for field in ("identifiers", "names", "namespace"):
+            reply.ClearField(field)
+    assert short == whole
+
+
 async def test_a_listing_shows_only_what_the_caller_sees_in_full_pages() -> None:
     house = await a_house()
     for name in ("t1", "t2", "t3"):

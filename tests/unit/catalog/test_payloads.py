@@ -40,6 +40,7 @@ NOT_OURS = {
 OTHER_READERS = {
     "application/garbage.py:read": "bodies that the catalog wrote",
     "application/idempotency.py:_done": "what the catalog kept",
+    "application/payloads.py:name": "the name of a document of up to 32 KiB; nothing else in it becomes a value",
     "application/namespaces/properties.py:again": "what the catalog kept",
     "application/placing.py:_layout": "a warehouse's layout, as vending normalised it",
     "adapters/postgres/rows.py:_decode_mapping": "columns that the catalog wrote",
@@ -190,6 +191,23 @@ async def test_a_large_document_is_read_beside_the_event_loop(size: int, apart: 
         patched.setattr(payloads, "read", seeing)
         await payload.digest()
     assert [thread != threading.get_ident() for thread in seen] == [apart]
+
+
+@pytest.mark.parametrize(
+    ("document", "name"),
+    [
+        (b'{"name": "t", "schema": {"name": "inner"}}', "t"),
+        (b'{"name": "first", "name": "last"}', "last"),
+        (b'{"schema": {"name": "inner"}}', ""),
+        (b'{"name": 7}', ""),
+        (b'{"name": "t", "schema": ' + b"[" * 30_000, ""),
+        (b'{"name": "t", "schema": [}', ""),
+        (b'{"name": "t", "rest": "' + b"x" * 33_000 + b'"}', ""),
+        (b"\xff", ""),
+    ],
+)
+def test_the_name_is_looked_up_in_a_small_document_alone(document: bytes, name: str) -> None:
+    assert Payload(document).name == name
 
 
 async def test_what_is_never_read_is_its_own_form() -> None:

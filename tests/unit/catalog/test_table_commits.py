@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from lakeward_catalog.application import outcomes
 from lakeward_protocol.catalog.v1 import tables_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
@@ -89,7 +88,6 @@ async def test_a_commit_that_can_not_be_read_back_keeps_its_file_and_is_said_to_
     fate: Fate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     house = await a_house()
-    monkeypatch.setattr(outcomes, "PAUSE", 0)
 
     async def away(*_: Any) -> None:
         raise Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "the database is away")

@@ -9,8 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_catalog.application import outcomes
-from lakeward_catalog.application.tables import changes
+from lakeward_catalog.application.tables import updates
 from lakeward_catalog.domain.model import State
 from lakeward_protocol.catalog.v1 import tables_pb2
 from lakeward_servicekit.authorization.actions import Action
@@ -104,7 +103,7 @@ async def test_one_table_that_can_not_change_keeps_all_from_changing(
                 if tabular.name == "items":
                     raise Refusal(Reason.REASON_CHANGE_REFUSED, "no", gate="g", object="sales.items")
 
-            monkeypatch.setattr(house.roles.gate, "check", objects)
+            monkeypatch.setattr(house.parts.gate, "check", objects)
         case _:
             house.catalog.next_commit = Fate.AWAY
     rows, files = house.catalog.rows.copy(), dict(house.files.stored)
@@ -169,7 +168,6 @@ async def test_files_of_a_transaction_whose_outcome_is_not_known_all_stay(
     async def away(*_: Any) -> None:
         raise Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "away")
 
-    monkeypatch.setattr(outcomes, "PAUSE", 0)
     monkeypatch.setattr(house.catalog.changes, "current_metadata", away)
     house.catalog.next_commit = Fate.LOST_AFTER
     assert (await refusal_of(all_three(house, prop("a")))).reason == Reason.REASON_COMMIT_STATE_UNKNOWN
@@ -199,7 +197,7 @@ async def test_a_change_without_a_table_and_too_many_of_them_are_refused(
     body = json.dumps({"table-changes": [{"requirements": [], "updates": []}]}).encode()
     request = tables_pb2.CommitTransactionRequest(warehouse_id=house.warehouse_id, body=body)
     assert (await refusal_of(house.tables.CommitTransaction(request))).reason == Reason.REASON_IDENTIFIER_REQUIRED
-    monkeypatch.setattr(changes, "MAX_TABLES", 2)
+    monkeypatch.setattr(updates, "MAX_TABLES", 2)
     assert (await refusal_of(all_three(house, prop("a")))).reason == Reason.REASON_TOO_MANY_TABLES
 
 

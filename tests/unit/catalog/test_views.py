@@ -9,8 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_catalog.application import outcomes
-from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.application.ports.access import Access
 from lakeward_protocol.catalog.v1 import views_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
@@ -89,7 +88,7 @@ async def test_a_view_comes_with_read_access_to_its_location_for_who_may_read_th
     house = await a_house()
     loaded = await load(house)
     location, level, _ = house.access.vended[-1]
-    assert (location, level) == (house.tabular("recent").location, Level.READ)
+    assert (location, level) == (house.tabular("recent").location, Access.READ)
     assert loaded.view.config["s3.session-token"].startswith("READ ")
     vended = len(house.access.vended)
     house.authorizer.replace(Rule(allows=False, action=Action.VIEW_SELECT), ANYTHING)
@@ -166,7 +165,7 @@ async def test_a_commit_is_answered_with_read_access_to_the_views_location_and_n
     house = await a_house()
     committed = await commit(house, prop("a"))
     location, level, _ = house.access.vended[-1]
-    assert (location, level) == (house.tabular("recent").location, Level.READ)
+    assert (location, level) == (house.tabular("recent").location, Access.READ)
     assert committed.view.config["s3.session-token"].startswith("READ ")
 
 
@@ -245,7 +244,6 @@ async def test_a_commit_whose_outcome_stays_unknown_keeps_the_file(monkeypatch: 
     async def away(*_: object) -> None:
         raise Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "the database is away")
 
-    monkeypatch.setattr(outcomes, "PAUSE", 0)
     monkeypatch.setattr(house.catalog.changes, "current_metadata", away)
     house.catalog.next_commit = Fate.LOST_BEFORE
     assert (await refusal_of(commit(house, prop("a")))).reason == Reason.REASON_COMMIT_STATE_UNKNOWN

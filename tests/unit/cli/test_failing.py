@@ -6,18 +6,18 @@ import pytest
 
 from lakeward_cli import failing
 from lakeward_components.errors import ComponentFailed
+from lakeward_gateway.settings import PublicSettings
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.schemas import MigrationFailed
 from lakeward_servicekit.process import EX_UNAVAILABLE, explained
 from lakeward_servicekit.settings import loading
 from lakeward_servicekit.settings.problems import EXIT_CODE
-from lakeward_servicekit.settings.server import ServerSettings
 
 
 def test_a_bad_configuration_ends_with_78_and_all_its_problems(capsys: pytest.CaptureFixture[str]) -> None:
     environment = {"LAKEKEEPER__LISTEN_PORT": "none", "LAKEKEEPER__BIND_IP": "somewhere", "LAKEKEEPER__BASE_URL": "x"}
     with pytest.raises(SystemExit) as ended, explained():
-        loading.load(ServerSettings, environment)
+        loading.load(PublicSettings, environment)
     assert ended.value.code == EXIT_CODE == 78
     said = capsys.readouterr().err
     for name in (*environment, "LAKEKEEPER__BASE_URI"):

@@ -14,7 +14,7 @@ from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_cli.main import main
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.settings.catalogue import Family
-from lakeward_servicekit.settings.known import SETTINGS
+from lakeward_servicekit.settings.names import every
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = sorted([*ROOT.glob("docs/**/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"])
@@ -30,7 +30,7 @@ def test_links_lead_to_files_that_exist(page: Path) -> None:
 
 
 def known() -> Iterator[str]:
-    for setting in SETTINGS:
+    for setting in every():
         variable = re.sub(r"<\w+>", "[A-Z0-9-]+", setting.variable)
         yield variable
         if setting.secret:

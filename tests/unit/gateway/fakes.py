@@ -14,7 +14,7 @@ import httpx
 from lakeward_gateway.bootstrap import gateway
 from lakeward_gateway.health import Probe
 from lakeward_gateway.peers import Peers
-from lakeward_gateway.settings import GatewaySettings
+from lakeward_gateway.settings import GatewaySettings, PublicSettings
 from lakeward_protocol.catalog.v1 import (
     namespaces_pb2_grpc,
     server_pb2_grpc,
@@ -25,7 +25,6 @@ from lakeward_protocol.catalog.v1 import (
 )
 from lakeward_protocol.vending.v1 import vending_pb2_grpc
 from lakeward_servicekit.rpc import Caller, Host
-from lakeward_servicekit.settings.server import ServerSettings
 from tests.support.settling import as_it_came
 
 WAREHOUSE = "0198e000-0000-7000-8000-000000000001"
@@ -93,7 +92,7 @@ def hosts(catalog: Any, vending: Any) -> tuple[Host, Host]:
     return catalog_host, vending_host
 
 
-def server_settings(**changes: Any) -> ServerSettings:
+def server_settings(**changes: Any) -> PublicSettings:
     """Settings as an empty environment gives them, with changes."""
     values: dict[str, Any] = {
         "base_uri": None,
@@ -106,18 +105,14 @@ def server_settings(**changes: Any) -> ServerSettings:
         "serve_swagger_ui": True,
         "prefix_template": "{warehouse_id}",
         "allow_origin": None,
-        "added_reserved_namespaces": (),
         "max_request_body_size": 64 * 1024,
         "max_request_time": timedelta(seconds=5),
         "body_memory": 1024 * 1024,
         "max_connections": 100,
         "max_connections_per_client": 50,
         "maintenance_mode": "off",
-        "pagination_size_default": 100,
-        "pagination_size_max": 1000,
-        "referenced_by_max_nesting_depth": 10,
     }
-    return ServerSettings(**{**values, **changes})
+    return PublicSettings(**{**values, **changes})
 
 
 @asynccontextmanager

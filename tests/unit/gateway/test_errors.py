@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lakeward_gateway.dialects.iceberg import errors as iceberg
 from lakeward_gateway.dialects.management import errors as management
@@ -145,6 +148,34 @@ def test_a_commit_that_surely_did_not_happen_is_not() -> None:
     assert rendering(iceberg.COMMITTED, inner).status == 503
 
 
-def test_an_unauthenticated_reply_says_how_to_authenticate() -> None:
-    response = rendered(refusal_for(Reason.REASON_TOKEN_MISSING), iceberg.RENDERED, new_id=str)
-    assert (b"www-authenticate", b"Bearer") in response.headers
+def challenge_of(refusal: Refusal) -> str:
+    response = rendered(refusal, iceberg.RENDERED, new_id=str)
+    (challenge,) = [value for name, value in response.headers if name == b"www-authenticate"]
+    return challenge.decode("ascii")
+
+
+def test_who_sent_no_token_is_told_where_one_counts_and_nothing_of_an_error() -> None:
+    assert challenge_of(refusal_for(Reason.REASON_TOKEN_MISSING)) == 'Bearer realm="lakeward"'
+
+
+def test_who_sent_a_bad_token_is_told_what_is_wrong_with_it() -> None:
+    refusal = Refusal(Reason.REASON_TOKEN_REFUSED, "it is expired; get a new one", cause="expired")
+    assert challenge_of(refusal) == (
+        'Bearer realm="lakeward", error="invalid_token", error_description="it is expired; get a new one"'
+    )
+
+
+def test_who_sent_two_tokens_is_told_that_the_request_is_what_is_wrong() -> None:
+    refusal = Refusal(Reason.REASON_DUPLICATE_HEADER, "send one", header="authorization")
+    assert challenge_of(refusal).startswith('Bearer realm="lakeward", error="invalid_request", error_description=')
+    other = rendered(refusal_for(Reason.REASON_DUPLICATE_HEADER), iceberg.RENDERED, new_id=str)
+    assert not [name for name, _ in other.headers if name == b"www-authenticate"]
+
+
+@given(message=st.text(max_size=600) | st.sampled_from(['a"b', "a\\b", "a\r\nset-cookie: x=1", "\x7f", "é€😀"]))
+def test_no_message_ends_the_challenge_early_or_begins_another_header(message: str) -> None:
+    refusal = Refusal(Reason.REASON_TOKEN_REFUSED, message, cause="issuer")
+    assert re.fullmatch(
+        r'Bearer realm="lakeward", error="invalid_token", error_description="[\x20\x21\x23-\x5b\x5d-\x7e]{0,400}"',
+        challenge_of(refusal),
+    )

@@ -171,10 +171,19 @@ async def test_existence_is_a_204(served: World) -> None:
 
 
 async def test_a_listing_without_paging_asks_for_everything(served: World) -> None:
+    served.catalog.answers["ListTables"] = tables_pb2.ListTablesResponse(namespace=IDENT.namespace, names=["t", "u"])
+    response = await served.client.get(f"{PREFIXED}/namespaces/A%1FB/tables")
+    assert response.json() == {
+        "identifiers": [{"namespace": ["a", "b"], "name": "t"}, {"namespace": ["a", "b"], "name": "u"}]
+    }
+    assert served.asked.with_names
+    assert not served.asked.HasField("page")
+
+
+async def test_a_listing_of_a_catalog_that_knows_no_names_yet_is_shown_too(served: World) -> None:
     served.catalog.answers["ListTables"] = tables_pb2.ListTablesResponse(identifiers=[IDENT])
     response = await served.client.get(f"{PREFIXED}/namespaces/A%1FB/tables")
     assert response.json() == {"identifiers": [{"namespace": ["a", "b"], "name": "t"}]}
-    assert not served.asked.HasField("page")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +206,7 @@ async def test_a_listing_asks_for_the_page_that_the_client_wants(
 
 async def test_a_listing_shows_ids_and_protection_where_they_are_asked_for(served: World) -> None:
     served.catalog.answers["ListTables"] = tables_pb2.ListTablesResponse(
-        identifiers=[IDENT], ids=["uuid"], protection=[True]
+        namespace=IDENT.namespace, names=["t"], ids=["uuid"], protection=[True]
     )
     response = await served.client.get(f"{PREFIXED}/namespaces/a/tables?returnUuids=True&returnProtectionStatus=1")
     assert response.json()["table-uuids"] == ["uuid"]

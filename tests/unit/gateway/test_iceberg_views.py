@@ -63,7 +63,9 @@ async def test_a_view_exists_or_does_not(served: World) -> None:
 
 
 async def test_views_are_listed(served: World) -> None:
-    served.catalog.answers["ListViews"] = views_pb2.ListViewsResponse(identifiers=[IDENT], ids=["uuid"])
+    served.catalog.answers["ListViews"] = views_pb2.ListViewsResponse(
+        namespace=IDENT.namespace, names=["v"], ids=["uuid"]
+    )
     response = await served.client.get(f"{PREFIXED}/namespaces/a/views?returnUuids=true")
     assert response.json() == {"identifiers": [{"namespace": ["a"], "name": "v"}], "table-uuids": ["uuid"]}
 

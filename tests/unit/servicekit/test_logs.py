@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
+from lakeward_servicekit.secrecy import MASK, SecretStr
 from lakeward_servicekit.telemetry import Correlation, bind
-from lakeward_servicekit.telemetry.logs import MASK, OURS, JsonFormatter, TextFormatter, configure, masked
+from lakeward_servicekit.telemetry.logs import OURS, JsonFormatter, TextFormatter, configure, masked
 
 ROOT = Path(__file__).parents[3]
 

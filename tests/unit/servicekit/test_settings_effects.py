@@ -4,39 +4,38 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib
 import inspect
-import pkgutil
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
 
 import lakeward_servicekit.settings as package
+from lakeward_servicekit.settings import kinds
 from lakeward_servicekit.settings.catalogue import Support
-from lakeward_servicekit.settings.known import SETTINGS
-from lakeward_servicekit.settings.model import LEVEL, SETTING, Settings
+from lakeward_servicekit.settings.model import Settings, setting
+from lakeward_servicekit.settings.names import classes
 
 _ROOT = Path(__file__).parents[3]
 _PRODUCT = ("libs", "services", "cli")
 
 
 def test_every_supported_setting_is_read_by_the_product() -> None:
-    supported = {each.name for each in SETTINGS if each.support is Support.SUPPORTED and each.instead is None}
-    unread = [
-        f"{name} ({owner.__name__}.{field})"
-        for owner in _owners()
-        for name, field in _fields(owner).items()
-        if name in supported and not _is_read(owner, field)
-    ]
-    assert unread == []
+    assert [unread for owner in classes() for unread in _unread(owner)] == []
+
+
+def test_a_setting_that_nothing_outside_the_settings_reads_is_found() -> None:
+    class Idle(Settings):
+        nobody_asks_for_this: int = setting("IDLE", kinds.COUNT, "1", "Nothing.")
+        nor_for_this_yet: int = setting("LATER", kinds.COUNT, "1", "Nothing.", support=Support.PLANNED)
+
+    assert _unread(Idle) == ["IDLE (Idle.nobody_asks_for_this)"]
 
 
 def test_a_setting_that_only_its_own_checks_look_at_counts_as_unread() -> None:
     class Checked(Settings):
-        checked: int
-        derived: int
+        checked: int = setting("CHECKED", kinds.COUNT, "1", "Something.")
+        derived: int = setting("DERIVED", kinds.COUNT, "1", "Something.")
 
         def _consistent(self) -> bool:
             return self.checked > 0
@@ -45,23 +44,11 @@ def test_a_setting_that_only_its_own_checks_look_at_counts_as_unread() -> None:
     assert not _is_read(Checked, "checked")
 
 
-def _owners() -> Iterator[type[Settings]]:
-    for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        module = importlib.import_module(found.name)
-        for value in vars(module).values():
-            if (
-                inspect.isclass(value)
-                and issubclass(value, Settings)
-                and value is not Settings
-                and value.__module__ == module.__name__
-            ):
-                yield value
-
-
-def _fields(owner: type[Settings]) -> Mapping[str, str]:
-    """Field by name of its setting."""
-    extras = {field: cast("dict[str, str]", info.json_schema_extra) for field, info in owner.model_fields.items()}
-    return {extra[SETTING]: field for field, extra in extras.items() if LEVEL not in extra}
+def _unread(owner: type[Settings]) -> list[str]:
+    supported = {field: each for field, each in owner.own.items() if each.support is Support.SUPPORTED}
+    return [
+        f"{each.name} ({owner.__name__}.{field})" for field, each in supported.items() if not _is_read(owner, field)
+    ]
 
 
 def _is_read(owner: type[Settings], field: str) -> bool:
@@ -83,8 +70,8 @@ def _readers(owner: type[Settings]) -> Mapping[str, set[str]]:
         for each in tree.body
         if isinstance(each, ast.FunctionDef)
     }
-    readers: dict[str, set[str]] = {field: {field} for field in owner.model_fields}
-    for field in owner.model_fields:
+    readers: dict[str, set[str]] = {field: {field} for field in owner.fields}
+    for field in owner.fields:
         reached = {field}
         while more := {name for name, used in uses.items() if used & reached} - reached:
             reached |= more
@@ -94,14 +81,15 @@ def _readers(owner: type[Settings]) -> Mapping[str, set[str]]:
 
 def _called(owner: type[Settings]) -> set[str]:
     """What instances of the class are called where they are read: as `settings`, or as the part of a whole that they are."""
-    return {"settings", *_parts()[owner.__name__]}
+    kinds_of_it = (owner, *owner.__subclasses__())
+    return {"settings"}.union(*(_parts()[each.__name__] for each in kinds_of_it))
 
 
 @functools.cache
 def _accessed() -> Mapping[str, set[str]]:
     """By attribute: what it is read from, by the last name: {"write_url": {"postgres", "settings"}}."""
     accessed: defaultdict[str, set[str]] = defaultdict(set)
-    for tree in _trees():
+    for tree in _trees(with_settings=False):
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 base = node.value
@@ -114,7 +102,7 @@ def _accessed() -> Mapping[str, set[str]]:
 def _parts() -> Mapping[str, set[str]]:
     """By class of settings: the names of fields and parameters that are annotated with it."""
     parts: defaultdict[str, set[str]] = defaultdict(set)
-    for tree in _trees():
+    for tree in _trees(with_settings=True):
         for node in ast.walk(tree):
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 parts[ast.unparse(node.annotation)].add(node.target.id)
@@ -123,10 +111,13 @@ def _parts() -> Mapping[str, set[str]]:
     return parts
 
 
-@functools.cache
-def _trees() -> list[ast.Module]:
-    settings = Path(package.__path__[0])
+def _trees(*, with_settings: bool) -> list[ast.Module]:
     files = [
-        path for part in _PRODUCT for path in (_ROOT / part).rglob("lakeward_*/**/*.py") if settings not in path.parents
+        path for part in _PRODUCT for path in (_ROOT / part).rglob("lakeward_*/**/*.py") if "_pb2" not in path.name
     ]
-    return [ast.parse(path.read_text()) for path in files if "_pb2" not in path.name]
+    return [ast.parse(path.read_text()) for path in files if with_settings or not _declares(path)]
+
+
+def _declares(path: Path) -> bool:
+    """Whether settings are declared there: what reads them there does not make them count."""
+    return path.name == "settings.py" or Path(package.__path__[0]) in path.parents

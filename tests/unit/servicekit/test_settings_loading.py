@@ -12,19 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward_servicekit.settings.authentication import AuthenticationSettings
+from lakeward_authz.settings import AuthenticationSettings
+from lakeward_catalog.settings import EventSettings, IdempotencySettings, RequestSettings, TaskSettings
+from lakeward_gateway.settings import PublicSettings
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.authorization import AuthorizationSettings, AuthzBackend
 from lakeward_servicekit.settings.catalogue import Service
-from lakeward_servicekit.settings.events import EventSettings
-from lakeward_servicekit.settings.idempotency import IdempotencySettings
-from lakeward_servicekit.settings.loading import load
+from lakeward_servicekit.settings.loading import Loaded, load
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.settings.problems import EXIT_CODE, SettingsError
-from lakeward_servicekit.settings.secret_store import PASSPHRASE_ID, SecretSettings
-from lakeward_servicekit.settings.server import ServerSettings
 from lakeward_servicekit.settings.services import TlsSettings, WorkloadSettings
 from lakeward_servicekit.settings.showing import effective
-from lakeward_servicekit.settings.tasks import TaskSettings
+from lakeward_vending.settings import PASSPHRASE_ID, SecretSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,30 +38,30 @@ def _refused(shape: type[object], environ: dict[str, str]) -> list[str]:
 
 
 def test_defaults_are_those_of_the_reference() -> None:
-    server = load(ServerSettings, {}).settings
+    server, requests = load(PublicSettings, {}).settings, load(RequestSettings, {}).settings
     assert (server.listen_port, server.bind_ip, server.max_request_time) == (8181, "0.0.0.0", timedelta(seconds=30))
     assert server.enable_default_project
     assert server.default_project_id == "00000000-0000-0000-0000-000000000000"
-    assert server.reserved_namespaces == {"system", "examples", "information_schema"}
+    assert requests.reserved_namespaces == {"system", "examples", "information_schema"}
 
 
 def test_the_newer_prefix_wins_name_by_name() -> None:
     loaded = load(
-        ServerSettings,
+        PublicSettings,
         {
             "LAKEKEEPER__LISTEN_PORT": "2",
             "ICEBERG_REST__LISTEN_PORT": "1",
-            "ICEBERG_REST__PAGINATION_SIZE_MAX": "777",
+            "ICEBERG_REST__MAX_REQUEST_BODY_SIZE": "7777",
         },
     )
-    assert (loaded.settings.listen_port, loaded.settings.pagination_size_max) == (2, 777)
+    assert (loaded.settings.listen_port, loaded.settings.max_request_body_size) == (2, 7777)
     assert [warning for warning in loaded.warnings if "LAKEKEEPER__LISTEN_PORT counts" in warning]
 
 
 def test_our_names_are_read_with_our_prefix_alone() -> None:
-    assert len(load(ServerSettings, {"LAKEWARD__TRUSTED_PROXIES": "10.0.0.0/8, ::1"}).settings.trusted_proxies) == 2
-    assert "LAKEWARD__TRUSTED_PROXIES" in _refused(ServerSettings, {"LAKEKEEPER__TRUSTED_PROXIES": "::1"})[0]
-    assert "LAKEKEEPER__LISTEN_PORT" in _refused(ServerSettings, {"LAKEWARD__LISTEN_PORT": "1"})[0]
+    assert len(load(PublicSettings, {"LAKEWARD__TRUSTED_PROXIES": "10.0.0.0/8, ::1"}).settings.trusted_proxies) == 2
+    assert "LAKEWARD__TRUSTED_PROXIES" in _refused(PublicSettings, {"LAKEKEEPER__TRUSTED_PROXIES": "::1"})[0]
+    assert "LAKEKEEPER__LISTEN_PORT" in _refused(PublicSettings, {"LAKEWARD__LISTEN_PORT": "1"})[0]
 
 
 @pytest.mark.parametrize(
@@ -76,22 +75,22 @@ def test_our_names_are_read_with_our_prefix_alone() -> None:
     ],
 )
 def test_a_name_nobody_knows_stops_the_start_and_the_nearest_known_one_is_said(written: str, meant: str) -> None:
-    (problem,) = _refused(ServerSettings, {written: "1"})
+    (problem,) = _refused(PublicSettings, {written: "1"})
     assert problem == f"{written} is a name nobody knows; the nearest known name is {meant}"
 
 
 def test_a_known_name_that_is_not_supported_yet_warns_once_and_its_bad_value_still_stops() -> None:
-    loaded = load(ServerSettings, {"LAKEKEEPER__ENDPOINT_STAT_FLUSH_INTERVAL": "5s"})
+    loaded = load(PublicSettings, {"LAKEKEEPER__ENDPOINT_STAT_FLUSH_INTERVAL": "5s"})
     assert loaded.warnings == (
         "LAKEKEEPER__ENDPOINT_STAT_FLUSH_INTERVAL has no effect: this build does not support it yet",
     )
-    (problem,) = _refused(ServerSettings, {"LAKEKEEPER__ENDPOINT_STAT_FLUSH_INTERVAL": "soon"})
+    (problem,) = _refused(PublicSettings, {"LAKEKEEPER__ENDPOINT_STAT_FLUSH_INTERVAL": "soon"})
     assert "is 'soon'; it must be a span of time" in problem
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
     problems = _refused(
-        ServerSettings,
+        PublicSettings,
         {
             "LAKEKEEPER__LISTEN_PORT": "eighty",
             "LAKEKEEPER__BIND_IP": "localhost",
@@ -108,10 +107,10 @@ def test_problems_of_all_groups_of_a_service_come_together() -> None:
     @dataclasses.dataclass(frozen=True)
     class Service:
         pg: PostgresSettings
-        server: ServerSettings
+        server: RequestSettings
         secrets: SecretSettings
 
-    Service.__annotations__ = {"pg": PostgresSettings, "server": ServerSettings, "secrets": SecretSettings}
+    Service.__annotations__ = {"pg": PostgresSettings, "server": RequestSettings, "secrets": SecretSettings}
     problems = _refused(Service, {"LAKEKEEPER__PAGINATION_SIZE_DEFAULT": "2000"})
     assert [problem.split()[0] for problem in problems] == [
         "LAKEKEEPER__PG_DATABASE_URL_WRITE",
@@ -217,8 +216,37 @@ def test_a_provider_without_its_address_or_with_a_taken_id_is_refused() -> None:
 
 def test_no_provider_means_open_endpoints_unless_something_was_meant_to_guard_them() -> None:
     assert not load(AuthenticationSettings, {}).settings.enabled
-    assert _refused(AuthenticationSettings, {"LAKEKEEPER__ENABLE_KUBERNETES_AUTHENTICATION": "true"})
+    assert _refused(AuthenticationSettings, {"LAKEKEEPER__KUBERNETES_AUTHENTICATION_AUDIENCE": "lakehouse"})
     assert _refused(AuthenticationSettings, {"LAKEKEEPER__OPENID_AUDIENCE": "lakehouse"})
+
+
+def test_kubernetes_alone_asks_callers_who_they_are() -> None:
+    settings = load(AuthenticationSettings, {"LAKEKEEPER__ENABLE_KUBERNETES_AUTHENTICATION": "true"}).settings
+    assert settings.enabled
+    assert not settings.providers
+
+
+def test_another_cluster_is_never_reached_with_the_pods_own_token_or_trust() -> None:
+    environ = {
+        "LAKEKEEPER__ENABLE_KUBERNETES_AUTHENTICATION": "true",
+        "LAKEWARD__KUBERNETES__API_SERVER": "https://10.0.0.1:6443",
+        "LAKEWARD__KUBERNETES__CA_FILE": "/etc/ca.pem",
+    }
+    (problem,) = _refused(AuthenticationSettings, environ)
+    assert problem.startswith("LAKEWARD__KUBERNETES__TOKEN_FILE is missing")
+
+
+def test_each_provider_has_a_clock_leeway_of_our_own_prefix() -> None:
+    environ = {
+        "LAKEKEEPER__OPENID_PROVIDER_URI": "https://first",
+        "LAKEKEEPER__OPENID_PROVIDERS__STAFF__URI": "https://staff",
+        "LAKEWARD__OPENID_PROVIDERS__STAFF__CLOCK_LEEWAY": "5s",
+    }
+    providers = load(AuthenticationSettings, environ).settings.providers
+    assert (providers["oidc"].clock_leeway, providers["staff"].clock_leeway) == (
+        timedelta(seconds=60),
+        timedelta(seconds=5),
+    )
 
 
 def test_a_trusted_engine_is_read_with_its_identities() -> None:
@@ -240,7 +268,7 @@ def test_an_authorizer_has_its_spellings(word: str) -> None:
     assert load(AuthorizationSettings, {"LAKEKEEPER__AUTHZ_BACKEND": word}).settings.backend is AuthzBackend.ALLOW_ALL
 
 
-@pytest.mark.parametrize("word", ["opnfga", "", "cedar", "none"])
+@pytest.mark.parametrize("word", ["opnfga", "", "cedar", "builtin", "none"])
 def test_a_misspelt_or_absent_authorizer_stops_the_start(word: str) -> None:
     (problem,) = _refused(AuthorizationSettings, {"LAKEKEEPER__AUTHZ_BACKEND": word})
     assert problem.startswith("LAKEKEEPER__AUTHZ_BACKEND is")
@@ -257,7 +285,7 @@ def test_names_of_earlier_versions_hand_their_value_on_and_warn() -> None:
 
 def test_one_underscore_where_two_belong_is_told_and_what_kubernetes_sets_is_not() -> None:
     loaded = load(
-        ServerSettings,
+        PublicSettings,
         {"LAKEKEEPER_BASE_URI": "http://x", "LAKEKEEPER_PORT": "tcp://1", "LAKEKEEPER_SERVICE_HOST": "1.2.3.4"},
     )
     assert loaded.warnings == ("LAKEKEEPER_BASE_URI has no effect; LAKEKEEPER__BASE_URI would",)
@@ -281,15 +309,27 @@ def test_a_file_that_cannot_be_read_stops_the_start(tmp_path: Path) -> None:
 
 
 def test_a_variable_wins_over_its_file(tmp_path: Path) -> None:
-    (tmp_path / "kafka").write_text('{"bootstrap.servers"="file:1",\n "sasl.password"="x"}')
-    environ = {"LAKEKEEPER__KAFKA_CONFIG_FILE": str(tmp_path / "kafka")}
-    from_file = load(EventSettings, environ).settings.kafka_config
-    assert from_file is not None
-    assert from_file["bootstrap.servers"].get_secret_value() == "file:1"
-    both = load(EventSettings, {**environ, "LAKEKEEPER__KAFKA_CONFIG": '{"bootstrap.servers"="variable:1"}'})
-    assert both.settings.kafka_config is not None
-    assert both.settings.kafka_config["bootstrap.servers"].get_secret_value() == "variable:1"
-    assert any("LAKEKEEPER__KAFKA_CONFIG counts" in warning for warning in both.warnings)
+    (tmp_path / "token").write_text("of the file")
+    environ = {"LAKEKEEPER__NATS_TOKEN_FILE": str(tmp_path / "token")}
+    assert _token(load(EventSettings, environ)) == "of the file"
+    both = load(EventSettings, {**environ, "LAKEKEEPER__NATS_TOKEN": "of the variable"})
+    assert _token(both) == "of the variable"
+    assert any("LAKEKEEPER__NATS_TOKEN counts" in warning for warning in both.warnings)
+
+
+def _token(loaded: Loaded[EventSettings]) -> str:
+    assert loaded.settings.nats_token is not None
+    return loaded.settings.nats_token.get_secret_value()
+
+
+def test_a_table_of_secrets_may_come_from_a_file_with_lines_and_is_masked(tmp_path: Path) -> None:
+    (tmp_path / "kafka").write_text('{"bootstrap.servers"="broker:1",\n "sasl.password"="hunter2"}')
+    found = load(EventSettings, {"LAKEKEEPER__KAFKA_CONFIG_FILE": str(tmp_path / "kafka")}).environment.found
+    assert "hunter2" not in repr(found["KAFKA_CONFIG"])
+    assert found["KAFKA_CONFIG"].value == {
+        "bootstrap.servers": SecretStr("broker:1"),
+        "sasl.password": SecretStr("hunter2"),
+    }
 
 
 @pytest.mark.parametrize("key", [None, "", "<This is unsafe, please set a proper key>", "changeme"])
@@ -369,13 +409,13 @@ def test_the_effective_configuration_shows_where_values_come_from_and_no_secret(
         "LAKEKEEPER__OPENID_PROVIDERS__CORP__URI": "https://corp",
         "ICEBERG_REST__LISTEN_PORT": "80",
     }
-    lines = [str(line) for line in effective(load(ServerSettings, environ).environment)]
+    lines = [str(line) for line in effective(load(PublicSettings, environ).environment)]
     assert "LAKEKEEPER__LISTEN_PORT=80  # ICEBERG_REST__LISTEN_PORT" in lines
     assert "LAKEKEEPER__OPENID_PROVIDERS__CORP__URI=https://corp  # LAKEKEEPER__OPENID_PROVIDERS__CORP__URI" in lines
     assert "LAKEKEEPER__MAX_REQUEST_TIME=30s  # default" in lines
     assert not any("hunter2" in line for line in lines)
     only = [
-        str(line) for line in effective(load(ServerSettings, environ).environment, services=frozenset({Service.AUTHZ}))
+        str(line) for line in effective(load(PublicSettings, environ).environment, services=frozenset({Service.AUTHZ}))
     ]
     assert not any("LISTEN_PORT" in line for line in only)
 
@@ -391,4 +431,4 @@ def test_no_class_shows_a_secret() -> None:
 )
 def test_no_value_breaks_the_reading_of_the_environment(values: dict[str, str]) -> None:
     with contextlib.suppress(SettingsError):
-        load(ServerSettings, {f"LAKEKEEPER__{name}": value for name, value in values.items()})
+        load(PublicSettings, {f"LAKEKEEPER__{name}": value for name, value in values.items()})

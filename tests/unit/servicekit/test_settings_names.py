@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import typing
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from lakeward_servicekit.settings import names
+from lakeward_servicekit.settings import environment, known, names
 from lakeward_servicekit.settings.catalogue import Support
-from lakeward_servicekit.settings.known import SETTINGS
+from lakeward_servicekit.settings.showing import effective
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+SETTINGS = names.every()
 _REFERENCE = Path(__file__).resolve().parents[3].parent / "shared" / "reference" / "config.md"  # beside the checkout
 _NAME = re.compile(r"(?:…)?_*[A-Z][A-Z0-9]*(?:(?:_+)(?:[A-Z0-9]+|<[A-Z]+>))*")
 _LONE_WORDS = {"RUST_LOG", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOOGLE_APPLICATION_CREDENTIALS", "HTTPS_PROXY"}
@@ -136,53 +133,53 @@ def test_a_name_that_hands_its_value_on_names_a_known_one() -> None:
             assert names.setting_of(setting.instead).kind is setting.kind
 
 
-def test_every_supported_setting_is_a_field_of_exactly_one_class() -> None:
-    fields = list(_fields())
-    assert sorted(fields) == sorted(set(fields))
-    supported = {each.name for each in SETTINGS if each.support is Support.SUPPORTED and each.instead is None}
-    assert supported - set(fields) == set()
+def test_every_supported_setting_is_a_field_of_exactly_one_class_and_stands_nowhere_else() -> None:
+    fields = [setting for each in names.classes() for setting in each.own.values()]
+    assert len({setting.name for setting in fields}) == len(fields)
+    assert [each.name for each in known.SETTINGS if each.support is Support.SUPPORTED and each.instead is None] == []
+    assert {each.name for each in known.SETTINGS} & {setting.name for setting in fields} == set()
+    assert {each.support for each in fields} <= {Support.SUPPORTED, Support.PLANNED}
 
 
-def test_no_field_names_a_setting_that_has_no_effect() -> None:
-    gone = {each.name for each in SETTINGS if each.support in {Support.GONE, Support.COMMERCIAL}}
-    assert gone & set(_fields()) == set()
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No service is installed."""
+    monkeypatch.setattr(names, "entry_points", lambda **_: ())
+    _forget()
+    yield
+    monkeypatch.undo()
+    _forget()
 
 
-def _fields() -> Iterator[str]:
-    from lakeward_servicekit.settings import (
-        authentication,
-        authorization,
-        caches,
-        events,
-        idempotency,
-        observability,
-        postgres,
-        secret_store,
-        server,
-        services,
-        storage,
-        tasks,
+def _forget() -> None:
+    for remembering in (names.every, names._exact, names._patterns, names._by_name, names._levels):
+        remembering.cache_clear()
+
+
+@pytest.mark.usefixtures("alone")
+def test_what_a_service_reads_that_is_not_installed_is_known_and_its_value_is_for_that_service_to_judge() -> None:
+    assert [each.__module__ for each in names.classes() if "servicekit" not in each.__module__] == []
+    read = environment.read(
+        {
+            "LAKEKEEPER__TASK_POLL_INTERVAL": "soon",
+            "LAKEKEEPER__IDEMPOTENCY": "{lifetime=[1]}",
+            "LAKEWARD__PURGE_DELAI": "1",
+        }
     )
-    from lakeward_servicekit.settings.model import LEVEL, SETTING, Settings
+    assert [str(problem) for problem in read.problems] == [
+        "LAKEWARD__PURGE_DELAI is a name nobody knows; the nearest known name is LAKEWARD__PURGE_DELAY"
+    ]
+    assert read.found["TASK_POLL_INTERVAL"].value == "soon"
 
-    modules = (
-        authentication,
-        authorization,
-        caches,
-        events,
-        idempotency,
-        observability,
-        postgres,
-        secret_store,
-        server,
-        services,
-        storage,
-        tasks,
-    )
-    for module in modules:
-        for value in vars(module).values():
-            if isinstance(value, type) and issubclass(value, Settings) and value is not Settings:
-                for info in value.model_fields.values():
-                    extra = typing.cast("dict[str, str]", info.json_schema_extra)
-                    if LEVEL not in extra:
-                        yield extra[SETTING]
+
+@pytest.mark.usefixtures("alone")
+def test_a_secret_of_a_service_that_is_not_installed_is_masked() -> None:
+    read = environment.read({"LAKEKEEPER__NATS_TOKEN": "hunter2"}, read_file=lambda _: "hunter3")
+    assert "hunter2" not in "\n".join(map(str, effective(read)))
+    assert not environment.read({"LAKEKEEPER__NATS_TOKEN_FILE": "/a"}, read_file=lambda _: "hunter3").problems
+
+
+def test_what_services_read_alone_is_listed_for_processes_without_them() -> None:
+    own = [each for cls in names.classes() if "servicekit" not in cls.__module__ for each in cls.own.values()]
+    listed = {(each.name, each.family, each.secret) for each in known.elsewhere()}
+    assert listed == {(each.name, each.family, each.secret) for each in own}

@@ -28,8 +28,9 @@ from lakeward_servicekit.postgres.schemas import TABLE, MigrationFailed, Version
 
 if TYPE_CHECKING:
     from alembic.runtime.migration import MigrationInfo
-    from pydantic import SecretStr
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+    from lakeward_servicekit.secrecy import SecretStr
 
 _LOG: Final = logging.getLogger(__name__)
 _ALEMBIC_TABLE: Final = "alembic_version"

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from asyncpg.pool import PoolConnectionProxy
-    from pydantic import SecretStr
+
+    from lakeward_servicekit.secrecy import SecretStr
 
     _AsyncpgPool: TypeAlias = asyncpg.Pool[asyncpg.Record]
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import Self
+from typing import Final
 
-from pydantic import SecretStr, model_validator
+from lakeward_servicekit.secrecy import SecretStr
+from lakeward_servicekit.settings import kinds
+from lakeward_servicekit.settings.catalogue import Service, Support
+from lakeward_servicekit.settings.model import Contradiction, Settings, level, setting
 
-from lakeward_servicekit.settings.model import Contradiction, Settings, level, named
+_AUTHZ: Final = frozenset({Service.AUTHZ})
 
 
 class AuthzBackend(enum.StrEnum):
-    """Deciders that have a name; those in `BUILT` have an adapter."""
+    """Deciders that have a name; those in `BUILT` are served."""
 
     ALLOW_ALL = "allowall"
+    BUILTIN = "builtin"
     OPENFGA = "openfga"
     CEDAR = "cedar"
 
@@ -22,37 +26,92 @@ class AuthzBackend(enum.StrEnum):
 BUILT = frozenset({AuthzBackend.ALLOW_ALL})
 
 
-class EngineIdentity(Settings):
+class EngineIdentity(Settings, read_by=_AUTHZ):
     """Tokens of one identity provider that are an engine's."""
 
-    audiences: tuple[str, ...] = named("TRUSTED_ENGINES__<NAME>__IDENTITIES__<IDP>__AUDIENCES")
-    subjects: tuple[str, ...] = named("TRUSTED_ENGINES__<NAME>__IDENTITIES__<IDP>__SUBJECTS")
+    audiences: tuple[str, ...] = setting(
+        "TRUSTED_ENGINES__<NAME>__IDENTITIES__<IDP>__AUDIENCES",
+        kinds.ARRAY,
+        "[]",
+        "Audiences whose tokens are the engine's.",
+        support=Support.PLANNED,
+    )
+    subjects: tuple[str, ...] = setting(
+        "TRUSTED_ENGINES__<NAME>__IDENTITIES__<IDP>__SUBJECTS",
+        kinds.ARRAY,
+        "[]",
+        "Subjects that are the engine.",
+        support=Support.PLANNED,
+    )
 
 
-class TrustedEngine(Settings):
+class TrustedEngine(Settings, read_by=_AUTHZ):
     """An engine that may say on whose behalf a view is read."""
 
-    type: str | None = named("TRUSTED_ENGINES__<NAME>__TYPE")
-    owner_property: str | None = named("TRUSTED_ENGINES__<NAME>__OWNER_PROPERTY")
+    type: str | None = setting(
+        "TRUSTED_ENGINES__<NAME>__TYPE",
+        kinds.word("trino"),
+        None,
+        "What the trusted engine is.",
+        support=Support.PLANNED,
+    )
+    owner_property: str | None = setting(
+        "TRUSTED_ENGINES__<NAME>__OWNER_PROPERTY",
+        kinds.matching(r"\S+", "the name of a view property"),
+        None,
+        "View property that names the owner a view runs as.",
+        support=Support.PLANNED,
+    )
     identities: Mapping[str, EngineIdentity] = level("TRUSTED_ENGINES__<NAME>__IDENTITIES__<IDP>", EngineIdentity)
 
 
-class OpenFgaSettings(Settings):
+class OpenFgaSettings(Settings, read_by=_AUTHZ):
     """The OpenFGA server."""
 
-    endpoint: str | None = named("OPENFGA__ENDPOINT")
-    store_name: str = named("OPENFGA__STORE_NAME")
-    api_key: SecretStr | None = named("OPENFGA__API_KEY")
-    client_id: str | None = named("OPENFGA__CLIENT_ID")
-    client_secret: SecretStr | None = named("OPENFGA__CLIENT_SECRET")
-    token_endpoint: str | None = named("OPENFGA__TOKEN_ENDPOINT")
-    scope: str | None = named("OPENFGA__SCOPE")
-    authorization_model_prefix: str = named("OPENFGA__AUTHORIZATION_MODEL_PREFIX")
-    authorization_model_version: str | None = named("OPENFGA__AUTHORIZATION_MODEL_VERSION")
-    max_batch_check_size: int = named("OPENFGA__MAX_BATCH_CHECK_SIZE")
+    endpoint: str | None = setting(
+        "OPENFGA__ENDPOINT",
+        kinds.url("http", "https", "grpc", "grpcs"),
+        None,
+        "Address of the OpenFGA server's gRPC API.",
+        support=Support.PLANNED,
+    )
+    store_name: str = setting(
+        "OPENFGA__STORE_NAME", kinds.TEXT, "lakekeeper", "Its store; made by migrate.", support=Support.PLANNED
+    )
+    api_key: SecretStr | None = setting(
+        "OPENFGA__API_KEY", kinds.SECRET, None, "Pre-shared key.", support=Support.PLANNED
+    )
+    client_id: str | None = setting(
+        "OPENFGA__CLIENT_ID", kinds.TEXT, None, "Client credentials: the id.", support=Support.PLANNED
+    )
+    client_secret: SecretStr | None = setting(
+        "OPENFGA__CLIENT_SECRET", kinds.SECRET, None, "Client credentials: the secret.", support=Support.PLANNED
+    )
+    token_endpoint: str | None = setting(
+        "OPENFGA__TOKEN_ENDPOINT", kinds.HTTP_URL, None, "Client credentials: the endpoint.", support=Support.PLANNED
+    )
+    scope: str | None = setting(
+        "OPENFGA__SCOPE", kinds.TEXT, None, "Client credentials: the scope.", support=Support.PLANNED
+    )
+    authorization_model_prefix: str = setting(
+        "OPENFGA__AUTHORIZATION_MODEL_PREFIX",
+        kinds.TEXT,
+        "collaboration",
+        "Name of the model.",
+        support=Support.PLANNED,
+    )
+    authorization_model_version: str | None = setting(
+        "OPENFGA__AUTHORIZATION_MODEL_VERSION",
+        kinds.matching(r"\d+\.\d+", "a version such as 4.3"),
+        None,
+        "Pins the model, so that migrate leaves it alone.",
+        support=Support.PLANNED,
+    )
+    max_batch_check_size: int = setting(
+        "OPENFGA__MAX_BATCH_CHECK_SIZE", kinds.COUNT, "50", "Checks in one batch.", support=Support.PLANNED
+    )
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def __post_init__(self) -> None:
         if self.client_id is not None:
             needed = {"OPENFGA__CLIENT_SECRET": self.client_secret, "OPENFGA__TOKEN_ENDPOINT": self.token_endpoint}
             missing = [
@@ -60,29 +119,32 @@ class OpenFgaSettings(Settings):
             ]
             if missing:
                 raise Contradiction(*missing)
-        return self
 
 
-class AuthorizationSettings(Settings):
+class AuthorizationSettings(Settings, read_by=_AUTHZ):
     """Who decides what a user may do."""
 
-    backend: AuthzBackend = named("AUTHZ_BACKEND")
-    instance_admins: tuple[str, ...] = named("INSTANCE_ADMINS")
+    backend: AuthzBackend = setting(
+        "AUTHZ_BACKEND",
+        kinds.word(*AuthzBackend, spellings={"allow-all": AuthzBackend.ALLOW_ALL}),
+        "allowall",
+        "Who decides what a user may do.",
+        services=(Service.AUTHZ, Service.CATALOG),
+    )
+    instance_admins: tuple[str, ...] = setting("INSTANCE_ADMINS", kinds.ARRAY, "[]", "User ids that may do everything.")
     trusted_engines: Mapping[str, TrustedEngine] = level("TRUSTED_ENGINES__<NAME>", TrustedEngine)
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def __post_init__(self) -> None:
         wrong: list[tuple[str, str]] = []
         if self.backend not in BUILT:
             # A warning would start a server that allows everything in place of one that asks.
             wrong.append(
-                ("AUTHZ_BACKEND", f"is {self.backend.value!r}, which this build has no adapter for; it has {_built()}")
+                ("AUTHZ_BACKEND", f"is {self.backend.value!r}, which this build does not serve; it serves {_built()}")
             )
         for name, engine in self.trusted_engines.items():
             wrong.extend(_wrong(name.upper(), engine))
         if wrong:
             raise Contradiction(*wrong)
-        return self
 
 
 def _built() -> str:

@@ -1,4 +1,4 @@
-"""What a setting is. The table of all of them is `known`, the lookup of a name `names`."""
+"""What a setting is. Each is declared by the class that has it as a field; `names` has the table of all."""
 
 from __future__ import annotations
 
@@ -61,18 +61,16 @@ class Setting:
         about: one sentence for whoever sets it.
         family: the prefixes it is read with.
         support: what it does in this build.
-        secret: whether its value is masked and may come from a file (`<NAME>_FILE`).
         services: who reads it.
         instead: for a name of an earlier version, the name that has taken its place and gets its value.
     """
 
     name: str
-    kind: Kind
+    kind: Kind[object]
     default: str | None
     about: str
     family: Family = Family.UPSTREAM
     support: Support = Support.SUPPORTED
-    secret: bool = False
     services: frozenset[Service] = EVERYONE
     instead: str | None = None
 
@@ -82,9 +80,27 @@ class Setting:
         return self.family.prefix + self.name
 
     @property
+    def secret(self) -> bool:
+        """Whether its value is masked, and may come from a file."""
+        return self.kind.secret
+
+    @property
     def default_value(self) -> object:
         """The parsed default; None where there is none."""
         return None if self.default is None else self.kind.parse(self.default)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Level:
+    """What the writer names as often as needed, each with settings below it.
+
+    Attributes:
+        pattern: the beginning of the names, up to the placeholder, as in "OPENID_PROVIDERS__<ID>".
+        item: the class of what stands below.
+    """
+
+    pattern: str
+    item: type[object]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

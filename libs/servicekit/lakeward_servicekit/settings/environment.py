@@ -33,7 +33,7 @@ class Found:
     """
 
     setting: Setting
-    value: object = dataclasses.field(repr=False)  # a secret's is as bare as the others
+    value: object
     variable: str
     written: str
 

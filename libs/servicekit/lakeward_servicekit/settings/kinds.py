@@ -13,9 +13,10 @@ import uuid
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, Generic, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings import inline
 from lakeward_servicekit.settings.inline import Raw
 
@@ -35,6 +36,11 @@ _ISO_SPAN: Final = re.compile(
     re.IGNORECASE,
 )
 _U32: Final = 2**32 - 1
+
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+T_co = TypeVar("T_co", covariant=True)
+Word = TypeVar("Word", bound=str)
 _HIGHEST_PORT: Final = 65535
 
 
@@ -43,16 +49,18 @@ class NotThat(ValueError):  # noqa: N818 - it is an answer about a value, said i
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Generic[T_co]):
     """A type of value.
 
     Attributes:
         name: for documentation: "duration".
         parse: from the value as written to the value; raises NotThat.
+        secret: whether its values are masked wherever they are shown, and may come from a file (`<NAME>_FILE`).
     """
 
     name: str
-    parse: Callable[[Raw], object]
+    parse: Callable[[Raw], T_co]
+    secret: bool = False
 
 
 def _written(raw: Raw, right: str) -> str:
@@ -77,7 +85,7 @@ def _boolean(raw: Raw) -> bool:
             raise NotThat("true or false")
 
 
-def integer(*, minimum: int = 0, maximum: int = _U32) -> Kind:
+def integer(*, minimum: int = 0, maximum: int = _U32) -> Kind[int]:
     """A whole number within bounds, both included."""
     right = f"a whole number from {minimum} to {maximum}"
 
@@ -90,13 +98,13 @@ def integer(*, minimum: int = 0, maximum: int = _U32) -> Kind:
     return Kind("integer", parse)
 
 
-def word(*words: str, spellings: Mapping[str, str] | None = None) -> Kind:
+def word(*words: Word, spellings: Mapping[str, Word] | None = None) -> Kind[Word]:
     """One of some words, in any case; `-` and `_` are alike. `spellings` maps further ones to a word."""
     right = "one of " + ", ".join(words)
     known = {spelled.lower().replace("_", "-"): meant for spelled, meant in (spellings or {}).items()}
     known |= {each.lower().replace("_", "-"): each for each in words}
 
-    def parse(raw: Raw) -> str:
+    def parse(raw: Raw) -> Word:
         meant = known.get(_written(raw, right).lower().replace("_", "-"))
         if meant is None:
             raise NotThat(right)
@@ -159,7 +167,7 @@ def _structure(text: str, right: str) -> Raw:
         raise NotThat(f"{right}: {why}") from why
 
 
-def url(*schemes: str) -> Kind:
+def url(*schemes: str) -> Kind[str]:
     """An absolute URL with one of `schemes`."""
     right = f"a URL such as {schemes[0]}://host"
 
@@ -186,7 +194,7 @@ def _address(raw: Raw) -> str:
         raise NotThat(right) from why
 
 
-def _networks(raw: Raw) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+def _networks(raw: Raw) -> tuple[Network, ...]:
     right = "a list of IP addresses and networks such as 10.0.0.0/8,::1"
     try:
         return tuple(ipaddress.ip_network(item) for item in _comma_list(raw))
@@ -217,7 +225,7 @@ def _path(raw: Raw) -> Path:
     return Path(written)
 
 
-def matching(pattern: str, right: str) -> Kind:
+def matching(pattern: str, right: str) -> Kind[str]:
     """Text of a certain form; `right` says it in words."""
     compiled = re.compile(pattern)
 
@@ -238,7 +246,25 @@ def _id_pairs(raw: Raw) -> tuple[tuple[str, str], ...]:
     return tuple((key.strip(), value.strip()) for key, _, value in pairs)
 
 
+def secret(kind: Kind[str]) -> Kind[SecretStr]:
+    """The same, and nobody may see it."""
+    return Kind(kind.name, lambda raw: SecretStr(kind.parse(raw)), secret=True)
+
+
+def _secret_pairs(raw: Raw) -> tuple[tuple[str, SecretStr], ...]:
+    return tuple((key, SecretStr(value)) for key, value in _id_pairs(raw))
+
+
+def _secret_table(raw: Raw) -> Mapping[str, SecretStr]:
+    return {key: SecretStr(value) for key, value in _table(raw).items()}
+
+
+def _as_written(raw: Raw) -> Raw:
+    return raw
+
+
 TEXT: Final = Kind("text", _text)
+SECRET: Final = secret(TEXT)
 BOOLEAN: Final = Kind("boolean", _boolean)
 INTEGER: Final = integer()
 COUNT: Final = integer(minimum=1)
@@ -247,11 +273,15 @@ DURATION: Final = Kind("duration", _duration)
 LIST: Final = Kind("comma list", _comma_list)
 ARRAY: Final = Kind("array", _array)
 TABLE: Final = Kind("table", _table)
+SECRET_TABLE: Final = Kind("table", _secret_table, secret=True)
 HTTP_URL: Final = url("http", "https")
-POSTGRES_URL: Final = url("postgresql", "postgres")
+POSTGRES_URL: Final = secret(url("postgresql", "postgres"))
 IP: Final = Kind("IP address", _address)
 NETWORKS: Final = Kind("networks", _networks)
 ENDPOINT: Final = Kind("host:port", _endpoint)
 UUID: Final = Kind("UUID", _uuid)
 PATH: Final = Kind("path", _path)
 ID_PAIRS: Final = Kind("id:value list", _id_pairs)
+SECRET_PAIRS: Final = Kind("id:value list", _secret_pairs, secret=True)
+AS_WRITTEN: Final = Kind("any", _as_written)
+SECRET_AS_WRITTEN: Final = Kind("any", _as_written, secret=True)

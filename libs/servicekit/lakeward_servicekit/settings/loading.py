@@ -7,19 +7,16 @@ import re
 import typing
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from pydantic import ValidationError
-
 from lakeward_servicekit.settings import environment as environments
-from lakeward_servicekit.settings.model import LEVEL, SETTING, Contradiction, Settings, masked
-from lakeward_servicekit.settings.names import setting_of
-from lakeward_servicekit.settings.problems import Problem, SettingsError
+from lakeward_servicekit.settings.catalogue import Level
+from lakeward_servicekit.settings.model import Contradiction, Settings
+from lakeward_servicekit.settings.problems import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pydantic.fields import FieldInfo
-
     from lakeward_servicekit.settings.environment import Environment
+    from lakeward_servicekit.settings.problems import Problem
 
 T = TypeVar("T")
 _PLACEHOLDER: Final = re.compile(r"<([A-Z]+)>")
@@ -44,7 +41,8 @@ def load(shape: type[T], environ: Mapping[str, str]) -> Loaded[T]:
     """Build `shape` from the environment.
 
     Args:
-        shape: a class of settings, or a frozen dataclass whose fields are such classes or such dataclasses.
+        shape: a class of settings, or a frozen dataclass whose fields are such classes or such dataclasses; either may
+            raise Contradiction when it is made.
         environ: variables by name; what a composition fixes itself is merged in before.
 
     Raises:
@@ -65,42 +63,42 @@ def _build(shape: type[T], read: Environment, problems: list[Problem]) -> T | No
         raise TypeError(f"{shape!r} is neither a class of settings nor a dataclass of such")
     hints = typing.get_type_hints(shape)
     parts = {field.name: _build(hints[field.name], read, problems) for field in dataclasses.fields(shape)}
-    return None if any(part is None for part in parts.values()) else shape(**parts)
+    if any(part is None for part in parts.values()):
+        return None
+    try:
+        return shape(**parts)
+    except Contradiction as wrong:
+        problems.extend(wrong.problems)
+        return None
 
 
 def _settings(shape: type[T], read: Environment, problems: list[Problem], levels: Mapping[str, str]) -> T | None:
     assert issubclass(shape, Settings)
     values: dict[str, Any] = {}
-    variables: dict[str, str] = {}
     before = len(problems)
     failed = False
-    for field, info in shape.model_fields.items():
-        name, kind = _binding(info)
-        filled = _PLACEHOLDER.sub(lambda found: levels.get(found[1], found[0]).upper(), name)
-        if kind == LEVEL:
-            values[field] = _level(info, filled, read, problems, levels)
+    for field, declared in shape.fields.items():
+        pattern = declared.pattern if isinstance(declared, Level) else declared.name
+        name = _PLACEHOLDER.sub(lambda found: levels.get(found[1], found[0]).upper(), pattern)
+        if isinstance(declared, Level):
+            values[field] = _level(declared.item, name, read, problems, levels)
             continue
-        setting = setting_of(name)
-        variables[field] = setting.family.prefix + filled
-        failed = failed or filled in read.failed
-        given = read.found.get(filled)
-        if given is not None:
-            variables[field] = given.variable
-            values[field] = masked(given.value, secret=setting.secret)
+        failed = failed or name in read.failed
+        if name in read.found:
+            values[field] = read.found[name].value
     if len(problems) > before:
         return None
     try:
-        return shape.model_validate(values)
-    except ValidationError as wrong:
+        return shape(**values)
+    except Contradiction as wrong:
         if not failed:  # a value that was refused already would be missed here a second time
-            problems.extend(_problems(wrong, variables))
+            problems.extend(wrong.problems)
         return None
 
 
 def _level(
-    info: FieldInfo, pattern: str, read: Environment, problems: list[Problem], levels: Mapping[str, str]
-) -> dict[str, Settings]:
-    item = typing.get_args(info.annotation)[1]
+    item: type[T], pattern: str, read: Environment, problems: list[Problem], levels: Mapping[str, str]
+) -> dict[str, T]:
     placeholder = _PLACEHOLDER.search(pattern)
     assert placeholder is not None
     below = re.compile(
@@ -109,22 +107,3 @@ def _level(
     keys = sorted({found[1].lower() for name in (*read.found, *read.failed) if (found := below.match(name))})
     built = {key: _settings(item, read, problems, {**levels, placeholder[1]: key}) for key in keys}
     return {key: settings for key, settings in built.items() if settings is not None}
-
-
-def _binding(info: FieldInfo) -> tuple[str, str]:
-    extra = info.json_schema_extra
-    assert isinstance(extra, dict)
-    kind = LEVEL if LEVEL in extra else SETTING
-    return str(extra[kind]), kind
-
-
-def _problems(wrong: ValidationError, variables: Mapping[str, str]) -> list[Problem]:
-    problems: list[Problem] = []
-    for error in wrong.errors(include_input=False, include_url=False):
-        cause = error.get("ctx", {}).get("error")
-        if isinstance(cause, Contradiction):
-            problems.extend(cause.problems)
-        else:
-            field = str(error["loc"][0]) if error["loc"] else ""
-            problems.append(Problem(variables.get(field, field), f"can't be used: {error['msg']}"))
-    return problems

@@ -4,40 +4,92 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal, Self
+from typing import Final
 from urllib.parse import quote
 
-from pydantic import SecretStr, model_validator
+from lakeward_servicekit.secrecy import SecretStr
+from lakeward_servicekit.settings import kinds
+from lakeward_servicekit.settings.catalogue import Family, Service
+from lakeward_servicekit.settings.model import Contradiction, Settings, setting
 
-from lakeward_servicekit.settings.model import Contradiction, Settings, named
-
-SslMode = Literal["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
+_LISTINGS: Final = (Service.CATALOG,)
 
 
-class PostgresSettings(Settings):
+class PostgresSettings(Settings, read_by={Service.CATALOG, Service.AUTHZ, Service.VENDING, Service.CLI}):
     """Postgres. `write_url`, `read_url` and `direct_url` say where, however it was written."""
 
-    database_url_write: SecretStr | None = named("PG_DATABASE_URL_WRITE")
-    database_url_read: SecretStr | None = named("PG_DATABASE_URL_READ")
-    database_url_direct: SecretStr | None = named("PG_DIRECT_URL")
-    host_w: str | None = named("PG_HOST_W")
-    host_r: str | None = named("PG_HOST_R")
-    port: int | None = named("PG_PORT")
-    user: str | None = named("PG_USER")
-    password: SecretStr | None = named("PG_PASSWORD")
-    database: str | None = named("PG_DATABASE")
-    ssl_mode: SslMode = named("PG_SSL_MODE")
-    ssl_root_cert: Path | None = named("PG_SSL_ROOT_CERT")
-    schema_prefix: str | None = named("PG_SCHEMA")
-    read_pool_connections: int = named("PG_READ_POOL_CONNECTIONS")
-    write_pool_connections: int = named("PG_WRITE_POOL_CONNECTIONS")
-    acquire_timeout: timedelta = named("PG_ACQUIRE_TIMEOUT")
-    connection_max_lifetime: timedelta | None = named("PG_CONNECTION_MAX_LIFETIME")
-    test_before_acquire: bool = named("PG_TEST_BEFORE_ACQUIRE")
-    statement_logging: bool = named("PG_ENABLE_STATEMENT_LOGGING")
+    database_url_write: SecretStr | None = setting(
+        "PG_DATABASE_URL_WRITE",
+        kinds.POSTGRES_URL,
+        None,
+        "Postgres for changes and point reads; wins over the host parts.",
+    )
+    database_url_read: SecretStr | None = setting(
+        "PG_DATABASE_URL_READ",
+        kinds.POSTGRES_URL,
+        None,
+        "Postgres for listings, which may lag behind; the write URL if unset.",
+        services=_LISTINGS,
+    )
+    database_url_direct: SecretStr | None = setting(
+        "PG_DIRECT_URL",
+        kinds.POSTGRES_URL,
+        None,
+        "Postgres past any pooler, for LISTEN and leases; the write URL if unset.",
+        family=Family.OURS,
+    )
+    host_w: str | None = setting("PG_HOST_W", kinds.TEXT, None, "Host of the write URL, where no URL is given.")
+    host_r: str | None = setting(
+        "PG_HOST_R", kinds.TEXT, None, "Host of the read URL; the write host if unset.", services=_LISTINGS
+    )
+    port: int | None = setting("PG_PORT", kinds.integer(minimum=1, maximum=65535), None, "Port of both hosts.")
+    user: str | None = setting("PG_USER", kinds.TEXT, None, "Role on both hosts.")
+    password: SecretStr | None = setting("PG_PASSWORD", kinds.SECRET, None, "Its password.")
+    database: str | None = setting("PG_DATABASE", kinds.TEXT, None, "Database on both hosts.")
+    ssl_mode: str = setting(
+        "PG_SSL_MODE",
+        kinds.word(
+            *("disable", "allow", "prefer", "require", "verify-ca", "verify-full"),
+            spellings={"disabled": "disable", "verifyca": "verify-ca", "verifyfull": "verify-full"},
+        ),
+        "prefer",
+        "TLS to the hosts; a URL says its own with `sslmode=`.",
+    )
+    ssl_root_cert: Path | None = setting(
+        "PG_SSL_ROOT_CERT", kinds.PATH, None, "CA bundle that Postgres is verified with; of URLs as well."
+    )
+    schema_prefix: str | None = setting(
+        "PG_SCHEMA",
+        kinds.matching(
+            r"(?!pg_)(?!information_schema$)[A-Za-z_][A-Za-z0-9_]{0,54}",
+            "a name of 1 to 55 letters, digits and '_' that begins with no digit and no pg_, and is not information_schema",
+        ),
+        None,
+        "Beginning of the schemas' names, each service's own after it: `acme` gives acme_catalog; lakeward if unset.",
+    )
+    read_pool_connections: int = setting(
+        "PG_READ_POOL_CONNECTIONS", kinds.COUNT, "10", "Connections of one process to the read URL.", services=_LISTINGS
+    )
+    write_pool_connections: int = setting(
+        "PG_WRITE_POOL_CONNECTIONS", kinds.COUNT, "5", "Write connections of one process."
+    )
+    acquire_timeout: timedelta = setting(
+        "PG_ACQUIRE_TIMEOUT", kinds.DURATION, "5", "Longest wait for a free connection."
+    )
+    connection_max_lifetime: timedelta | None = setting(
+        "PG_CONNECTION_MAX_LIFETIME", kinds.DURATION, None, "Age at which a connection is replaced."
+    )
+    test_before_acquire: bool = setting(
+        "PG_TEST_BEFORE_ACQUIRE", kinds.BOOLEAN, "false", "Whether each connection is tried before use."
+    )
+    statement_logging: bool = setting(
+        "PG_ENABLE_STATEMENT_LOGGING",
+        kinds.BOOLEAN,
+        "false",
+        "Whether each statement is logged with its duration; never its parameters.",
+    )
 
-    @model_validator(mode="after")
-    def _reachable(self) -> Self:
+    def __post_init__(self) -> None:
         if self.database_url_write is None:
             parts = {
                 "PG_HOST_W": self.host_w,
@@ -51,7 +103,6 @@ class PostgresSettings(Settings):
                 raise Contradiction(("PG_DATABASE_URL_WRITE", "is missing: the Postgres to use"))
             if missing:
                 raise Contradiction(*((name, "is missing, and no PG_DATABASE_URL_WRITE is set") for name in missing))
-        return self
 
     @property
     def write_url(self) -> SecretStr:

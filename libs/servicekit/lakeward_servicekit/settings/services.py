@@ -1,4 +1,4 @@
-"""Where the services listen and find each other, and how each proves itself to its peers."""
+"""Where services find each other, and how each proves itself to its peers."""
 
 from __future__ import annotations
 
@@ -6,51 +6,72 @@ import base64
 import binascii
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
-from pydantic import SecretStr, model_validator
-
-from lakeward_servicekit.settings.model import Contradiction, Settings, named
+from lakeward_servicekit.secrecy import SecretStr
+from lakeward_servicekit.settings import kinds
+from lakeward_servicekit.settings.catalogue import Family, Service
+from lakeward_servicekit.settings.model import Contradiction, Settings, setting
 
 _ED25519_BYTES: Final = 32
-
-
-class CatalogEndpoint(Settings):
-    """The catalog's own listener."""
-
-    listen: str = named("CATALOG__LISTEN")
-
-
-class AuthzEndpoint(Settings):
-    """Authz's own listener."""
-
-    listen: str = named("AUTHZ__LISTEN")
-
-
-class VendingEndpoint(Settings):
-    """Vending's own listener."""
-
-    listen: str = named("VENDING__LISTEN")
 
 
 class PeerSettings(Settings):
     """Where peers are, as host:port."""
 
-    catalog: str = named("CATALOG__ADDRESS")
-    authz: str = named("AUTHZ__ADDRESS")
-    vending: str = named("VENDING__ADDRESS")
+    catalog: str = setting(
+        "CATALOG__ADDRESS",
+        kinds.ENDPOINT,
+        "127.0.0.1:8191",
+        "Where peers find catalog.",
+        family=Family.OURS,
+        services=(Service.GATEWAY, Service.AUTHZ, Service.CLI),
+    )
+    authz: str = setting(
+        "AUTHZ__ADDRESS",
+        kinds.ENDPOINT,
+        "127.0.0.1:8192",
+        "Where peers find authz.",
+        family=Family.OURS,
+        services=(Service.GATEWAY, Service.CATALOG, Service.VENDING, Service.CLI),
+    )
+    vending: str = setting(
+        "VENDING__ADDRESS",
+        kinds.ENDPOINT,
+        "127.0.0.1:8193",
+        "Where peers find vending.",
+        family=Family.OURS,
+        services=(Service.GATEWAY, Service.CATALOG, Service.CLI),
+    )
 
 
 class TlsSettings(Settings):
     """TLS between services. Files are read when a listener or a channel is made."""
 
-    cert_file: Path | None = named("TLS__CERT_FILE")
-    key_file: Path | None = named("TLS__KEY_FILE")
-    ca_file: Path | None = named("TLS__CA_FILE")
-    client_ca_file: Path | None = named("TLS__CLIENT_CA_FILE")
+    cert_file: Path | None = setting(
+        "TLS__CERT_FILE",
+        kinds.PATH,
+        None,
+        "Certificate chain of this process, PEM; gRPC is served with TLS.",
+        family=Family.OURS,
+    )
+    key_file: Path | None = setting("TLS__KEY_FILE", kinds.PATH, None, "Its private key, PEM.", family=Family.OURS)
+    ca_file: Path | None = setting(
+        "TLS__CA_FILE",
+        kinds.PATH,
+        None,
+        "CA bundle that peers' certificates are verified with; calls use TLS.",
+        family=Family.OURS,
+    )
+    client_ca_file: Path | None = setting(
+        "TLS__CLIENT_CA_FILE",
+        kinds.PATH,
+        None,
+        "CA bundle that callers' certificates must come from (mTLS).",
+        family=Family.OURS,
+    )
 
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def __post_init__(self) -> None:
         wrong: list[tuple[str, str]] = []
         if self.cert_file is None and self.key_file is not None:
             wrong.append(("TLS__CERT_FILE", "is missing; TLS__KEY_FILE is set and needs it"))
@@ -66,7 +87,6 @@ class TlsSettings(Settings):
                 wrong.append((f"TLS__{name.upper()}", f"is {str(path)!r}, where there is no file"))
         if wrong:
             raise Contradiction(*wrong)
-        return self
 
     @property
     def serves_tls(self) -> bool:
@@ -82,11 +102,22 @@ class TlsSettings(Settings):
 class WorkloadSettings(Settings):
     """How this process proves which service it is, and whose proofs it accepts."""
 
-    private_key: SecretStr | None = named("WORKLOAD__PRIVATE_KEY")
-    peers: tuple[tuple[str, str], ...] | None = named("WORKLOAD__PEERS")
+    private_key: SecretStr | None = setting(
+        "WORKLOAD__PRIVATE_KEY",
+        kinds.SECRET,
+        None,
+        "Ed25519 key this process proves itself with to its peers: PEM, or the 32 bytes in base64.",
+        family=Family.OURS,
+    )
+    peers: tuple[tuple[str, str], ...] | None = setting(
+        "WORKLOAD__PEERS",
+        kinds.ID_PAIRS,
+        None,
+        "service:key pairs, a key being the 32 bytes of an Ed25519 public key in base64.",
+        family=Family.OURS,
+    )
 
-    @model_validator(mode="after")
-    def _usable(self) -> Self:
+    def __post_init__(self) -> None:
         wrong: list[tuple[str, str]] = []
         if self.private_key is not None and not _is_private(self.private_key.get_secret_value()):
             wrong.append(("WORKLOAD__PRIVATE_KEY", "is neither PEM nor 32 bytes in base64"))
@@ -97,7 +128,6 @@ class WorkloadSettings(Settings):
         )
         if wrong:
             raise Contradiction(*wrong)
-        return self
 
     @property
     def peer_keys(self) -> Mapping[str, bytes]:

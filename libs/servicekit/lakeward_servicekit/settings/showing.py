@@ -6,15 +6,15 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, Final
 
+from lakeward_servicekit.secrecy import MASK
 from lakeward_servicekit.settings.catalogue import EVERYONE, Service
-from lakeward_servicekit.settings.known import SETTINGS
+from lakeward_servicekit.settings.names import every
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lakeward_servicekit.settings.environment import Environment
 
-MASK: Final = "**********"
 _PASSWORD: Final = re.compile(r"(?<=://)([^/@\s]*@)")
 
 
@@ -39,7 +39,7 @@ class Shown:
 def effective(environment: Environment, *, services: frozenset[Service] = EVERYONE) -> Iterator[Shown]:
     """Each setting that one of `services` reads, in the catalogue's order, then those whose names have levels."""
     given = dict(environment.found)
-    for setting in SETTINGS:
+    for setting in every():
         if not setting.services & services or "<" in setting.name or setting.instead is not None:
             given.pop(setting.name, None)
             continue

@@ -13,6 +13,7 @@ import traceback
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, TextIO, TypeAlias
 
+from lakeward_servicekit.secrecy import MASK, SecretStr
 from lakeward_servicekit.telemetry.correlation import current
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 Format: TypeAlias = Literal["auto", "json", "text"]
 Level: TypeAlias = Literal["debug", "info", "warning", "error"]
 
-MASK: Final = "**********"
 _SECRET_WORDS: Final = (
     "password",
     "passphrase",
@@ -132,7 +132,7 @@ def masked(key: str, value: object) -> object:
 
 
 def _masked(key: str, value: object, depth: int) -> object:
-    if hasattr(value, "get_secret_value") or _names_a_secret(key):
+    if isinstance(value, SecretStr) or _names_a_secret(key):
         return None if value is None else MASK
     match value:
         case None | bool() | int() | float() | str():

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
+import hashlib
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 from uuid import UUID
 
-import msgspec
-
+from lakeward_authz.domain.claims import refused
 from lakeward_authz.domain.profiles import Profile
+from lakeward_authz.domain.tokens import Unverified, bearer_of, read
 from lakeward_servicekit.authorization.identity import OPEN_REVISION
 from lakeward_servicekit.authorization.principals import ANONYMOUS, Principal, PrincipalKind, RoleId, UserId
 from lakeward_servicekit.errors import Reason, Refusal
@@ -45,6 +48,94 @@ class Authenticator(Protocol):
         ...
 
 
+class Fit(enum.Enum):
+    """Whether a token is one provider's to judge."""
+
+    ANOTHERS = enum.auto()
+    # Of its issuer, and for an audience that is not ours.
+    FOR_OTHERS = enum.auto()
+    # It was never reached, so which issuers are its own is not known.
+    UNKNOWN = enum.auto()
+    ITS_OWN = enum.auto()
+
+
+class IdentityProvider(Protocol):
+    """An authority whose tokens count."""
+
+    @property
+    def trusts(self) -> str:
+        """Whose tokens it takes, and for whom, for people: "https://idp (audience lake)". No secret."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for equal configuration and keys, in every process."""
+        ...
+
+    def fit(self, token: Unverified) -> Fit:
+        """Whether a token is its own to judge, by what the token says; asks nobody."""
+        ...
+
+    async def identify(self, token: Unverified) -> Identification:
+        """Whose one of its own tokens is, once it holds; `revision` is left empty.
+
+        What is answered was found out under the fingerprint that stands when it returns.
+
+        Raises:
+            Refusal: TOKEN_REFUSED, INVALID_USER_ID; IDENTITY_PROVIDER_UNAVAILABLE where it is not known.
+        """
+        ...
+
+    def unavailable(self) -> Refusal:
+        """The refusal of whatever needs it while it is away."""
+        ...
+
+
+class TrustedProviders:
+    """The `Authenticator` over several providers: the first that a token fits has the only say about it.
+
+    Args:
+        providers: in the order in which they are asked; at least one.
+    """
+
+    def __init__(self, providers: Sequence[IdentityProvider]) -> None:
+        """Ask `providers`; see the class."""
+        self._providers: Final = tuple(providers)
+
+    async def identify(self, authorization: str) -> Identification:
+        """See `Authenticator`."""
+        token = read(bearer_of(authorization))
+        identification = await self._owner(token).identify(token)
+        # Nothing is awaited in between: this is the state that the answer came from.
+        return dataclasses.replace(identification, revision=self._revision())
+
+    def _owner(self, token: Unverified) -> IdentityProvider:
+        away: IdentityProvider | None = None
+        strict: list[IdentityProvider] = []
+        for provider in self._providers:
+            match provider.fit(token):
+                case Fit.ITS_OWN:
+                    return provider
+                case Fit.FOR_OTHERS:
+                    strict.append(provider)
+                case Fit.UNKNOWN:
+                    away = away or provider
+                case Fit.ANOTHERS:
+                    pass
+        if strict:
+            expected = "; ".join(provider.trusts for provider in strict)
+            raise refused("audience", f"it is not for this server, which takes tokens of {expected}")
+        if away is not None:
+            # A provider that was never reached may use this issuer: that it does not is not known.
+            raise away.unavailable()
+        trusted = "; ".join(provider.trusts for provider in self._providers)
+        raise refused("issuer", f"its issuer {token.issuer[:200]!r} is not one that this server trusts: {trusted}")
+
+    def _revision(self) -> str:
+        state = "\n".join(provider.fingerprint for provider in self._providers)
+        return f"providers-{hashlib.sha256(state.encode()).hexdigest()[:16]}"
+
+
 class Everybody:
     """No identity provider is configured: whatever token comes, the caller is anonymous."""
 
@@ -60,7 +151,7 @@ class RoleMembership(Protocol):
     """Which roles there are, and who holds them."""
 
     async def may_assume(self, user_id: UserId, role_id: RoleId) -> bool | None:
-        """Whether a user may act as a role: directly, or through roles in it; None where there is no such role.
+        """Whether a user holds a role, directly or through roles, or owns it; None where there is no such role.
 
         Raises:
             Refusal: DATABASE_UNAVAILABLE; never a guess.
@@ -74,11 +165,11 @@ class Authenticate:
 
     Attributes:
         authenticator: says whom the token belongs to.
-        roles: who holds which; None where roles are not served, and then none can be assumed.
+        roles: who holds which.
     """
 
     authenticator: Authenticator
-    roles: RoleMembership | None
+    roles: RoleMembership
 
     async def __call__(self, authorization: str, *, assumed_role: str = "") -> Identification:
         """Whom an `Authorization` value belongs to, as the principal that the request acts as.
@@ -98,8 +189,6 @@ class Authenticate:
         )
 
     async def _as_role(self, principal: Principal, role_id: RoleId) -> Principal:
-        if self.roles is None:
-            raise _not_assumable(role_id, "this server keeps no roles")
         if principal.kind is not PrincipalKind.USER:
             raise _not_assumable(role_id, "nobody is asked who they are here, so nobody holds a role")
         may = await self.roles.may_assume(principal.user_id, role_id)
@@ -109,7 +198,7 @@ class Authenticate:
             )
         if not may:
             raise _not_assumable(role_id, "you do not hold it")
-        return msgspec.structs.replace(principal, kind=PrincipalKind.ROLE, role_id=role_id)
+        return Principal(PrincipalKind.ROLE, principal.user_id, role_id, principal.engines)
 
 
 def _role_id(text: str) -> RoleId:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 
 from lakeward_servicekit.errors import Reason, Refusal
 
 Claims: TypeAlias = Mapping[str, object]
 
-# How far two clocks may differ; the same for a token's beginning and its end.
-LEEWAY_SECONDS: Final = 60.0
 _MEANINGLESS: Final = math.nan
 _LAST: Final = datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -73,8 +71,13 @@ def check_scope(claims: Claims, scope: str | None) -> None:
         raise refused("scope", f"it lacks the scope {scope!r}; ask the identity provider for it")
 
 
-def check_times(claims: Claims, *, now: datetime) -> datetime:
+def check_times(claims: Claims, *, now: datetime, leeway: timedelta) -> datetime:
     """When the token ends.
+
+    Args:
+        claims: of the token.
+        now: the time.
+        leeway: how far two clocks may differ; the same for a token's beginning and its end.
 
     Raises:
         Refusal: TOKEN_REFUSED, where it has ended, has not begun, or says no end.
@@ -83,10 +86,10 @@ def check_times(claims: Claims, *, now: datetime) -> datetime:
     if ends is None:
         raise refused("exp", "it has no claim exp, so it would never end")
     at = now.timestamp()
-    if at >= ends + LEEWAY_SECONDS:
+    if at >= ends + leeway.total_seconds():
         raise refused("expired", "it is expired; get a new one")
     begins = _number(claims, "nbf")
-    if begins is not None and at < begins - LEEWAY_SECONDS:
+    if begins is not None and at < begins - leeway.total_seconds():
         raise refused("not yet valid", "it is not valid yet; compare the clocks of server and identity provider")
     return datetime.fromtimestamp(ends, UTC) if ends < _LAST.timestamp() else _LAST
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection
+from datetime import timedelta
 
 from lakeward_authz.domain.display_template import DisplayTemplate
 
@@ -21,6 +22,7 @@ class ProviderRules:
         subject_claims: the first that is text is the subject.
         roles_claim: dotted path to the names of the user's roles; None: tokens have no roles.
         display_template: None: names come from the usual claims alone.
+        leeway: how far its clock and ours may differ.
         required_at_start: whether the service stays down when the provider is.
     """
 
@@ -32,6 +34,7 @@ class ProviderRules:
     subject_claims: tuple[str, ...]
     roles_claim: str | None
     display_template: DisplayTemplate | None
+    leeway: timedelta
     required_at_start: bool
 
     def takes_audience(self, audiences: Collection[str]) -> bool:

@@ -57,6 +57,14 @@ def listing(message: decisions_pb2.VisibleRequest) -> tuple[ObjectRef, ObjectKin
     return scope, kind
 
 
+def tree_object(message: principals_pb2.ObjectRef) -> ObjectRef:
+    """What the tree holds: a project, or what is in one."""
+    ref = _object(message)
+    if ref.kind is ObjectKind.SERVER:
+        raise invalid_field("object.kind", ref.kind.word, "a project, or what is in one")
+    return ref
+
+
 def batch(messages: Sequence[decisions_pb2.DecideRequest]) -> None:
     """Check how many questions a batch has."""
     if not 1 <= len(messages) <= MAX_ITEMS:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
-from lakeward_catalog.application.access import chosen_project, decide
 from lakeward_catalog.application.caller import Caller, is_project_id
-from lakeward_catalog.application.doors import warehouse_needs
-from lakeward_catalog.application.ports import Rules, WarehouseStore
+from lakeward_catalog.application.doors import Doors, warehouse_needs
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
 from lakeward_catalog.domain.wording import no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Authorizer
 from lakeward_servicekit.authorization.registrar import Presented, Registrar
 from lakeward_servicekit.errors import MaintenanceMode, Reason, Refusal
 
@@ -40,66 +39,53 @@ class ClientConfig:
     idempotency_key_lifetime: timedelta | None
 
 
-async def get_config(
-    named: str,
-    *,
-    caller: Caller,
-    presented: Presented,
-    registrar: Registrar,
-    authorizer: Authorizer,
-    warehouses: WarehouseStore,
-    rules: Rules,
-) -> ClientConfig:
-    """The configuration for one warehouse. Records the caller as a user first, whatever the answer is.
+@dataclasses.dataclass(frozen=True, slots=True)
+class ClientConfigs:
+    """Tells clients what they need to know of a warehouse. Records the caller as a user first, whatever the answer is."""
 
-    Args:
-        named: "name" or "project/name".
-        caller: who asks.
-        presented: what the request presents, for the claims of its token.
-        registrar: records users.
-        authorizer: who decides.
-        warehouses: where it is.
-        rules: page sizes and the default project.
+    doors: Doors
+    registrar: Registrar
+    rules: Rules
 
-    Raises:
-        Refusal: WAREHOUSE_MISSING, PROJECT_MISSING, NO_SUCH_WAREHOUSE, FORBIDDEN; what `Registrar.provision_user` raises.
-    """
-    if not named:
-        raise Refusal(
-            Reason.REASON_WAREHOUSE_MISSING, "no warehouse was named; send warehouse=<name> or <project>/<name>"
-        )
-    await _provision(presented, registrar)
-    project_id, name = _split(named, caller, rules)
-    warehouse = await warehouses.find_by_name(project_id, name)
-    if warehouse is None or not warehouse.active:
-        raise no_such_warehouse(named)
-    needs = warehouse_needs(warehouse, Action.WAREHOUSE_GET_CONFIG, absent=lambda: no_such_warehouse(named))
-    await decide(caller, authorizer, needs)
-    return _config_of(warehouse, caller=caller, rules=rules)
+    async def __call__(self, named: str, *, caller: Caller, presented: Presented) -> ClientConfig:
+        """The configuration for one warehouse.
 
+        Args:
+            named: "name" or "project/name".
+            caller: who asks.
+            presented: what the request presents, for the claims of its token.
 
-async def _provision(presented: Presented, registrar: Registrar) -> None:
-    try:
-        await registrar.provision_user(presented)
-    except MaintenanceMode:
-        return  # reads go on, and the user is recorded another time
+        Raises:
+            Refusal: WAREHOUSE_MISSING, PROJECT_MISSING, NO_SUCH_WAREHOUSE, FORBIDDEN; what `Registrar.provision_user` raises.
+        """
+        if not named:
+            raise Refusal(
+                Reason.REASON_WAREHOUSE_MISSING, "no warehouse was named; send warehouse=<name> or <project>/<name>"
+            )
+        # in maintenance reads go on, and the user is recorded another time
+        with contextlib.suppress(MaintenanceMode):
+            await self.registrar.provision_user(presented)
+        warehouse = await self.doors.warehouses.find_by_name(*self._split(named, caller))
+        if warehouse is None or not warehouse.active:
+            raise no_such_warehouse(named)
+        needs = warehouse_needs(warehouse, Action.WAREHOUSE_GET_CONFIG, absent=lambda: no_such_warehouse(named))
+        await self.doors.decide(caller, needs)
+        return self._config_of(warehouse, caller)
 
+    def _split(self, named: str, caller: Caller) -> tuple[ProjectId, str]:
+        project, slash, name = named.partition("/")
+        if slash and is_project_id(project):
+            return ProjectId(project), name
+        return self.doors.chosen_project(caller), named
 
-def _split(named: str, caller: Caller, rules: Rules) -> tuple[ProjectId, str]:
-    project, slash, name = named.partition("/")
-    if slash and is_project_id(project):
-        return ProjectId(project), name
-    return chosen_project(caller, rules), named
-
-
-def _config_of(warehouse: Warehouse, *, caller: Caller, rules: Rules) -> ClientConfig:
-    storage, prefix = warehouse.storage, str(warehouse.warehouse_id)
-    # The prefix is an override, because a stale one in a client's settings would reach another warehouse; it is a default as
-    # well for clients that look for it there.
-    defaults = {PREFIX: prefix, PAGE_SIZE: str(rules.page_size_default), **storage.client_defaults}
-    if storage.push_delete_disabled and warehouse.restorable_for is not None:
-        defaults[DELETE_ENABLED] = "false"
-    overrides = {PREFIX: prefix}
-    if caller.base_uri:
-        overrides[URI] = f"{caller.base_uri}/catalog"
-    return ClientConfig(warehouse.warehouse_id, defaults, overrides, rules.idempotency_lifetime)
+    def _config_of(self, warehouse: Warehouse, caller: Caller) -> ClientConfig:
+        storage, prefix = warehouse.storage, str(warehouse.warehouse_id)
+        # The prefix is an override, because a stale one in a client's settings would reach another warehouse; it is a default
+        # as well for clients that look for it there.
+        defaults = {PREFIX: prefix, PAGE_SIZE: str(self.rules.page_size_default), **storage.client_defaults}
+        if storage.push_delete_disabled and warehouse.restorable_for is not None:
+            defaults[DELETE_ENABLED] = "false"
+        overrides = {PREFIX: prefix}
+        if caller.base_uri:
+            overrides[URI] = f"{caller.base_uri}/catalog"
+        return ClientConfig(warehouse.warehouse_id, defaults, overrides, self.rules.idempotency_lifetime)

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Final, Generic, TypeVar
 
 from lakeward_catalog.application.payloads import beside
-from lakeward_catalog.application.ports import BodyStore
+from lakeward_catalog.application.ports.stores import BodyStore
 from lakeward_catalog.domain.bodies import Body, text_of
 from lakeward_catalog.domain.iceberg.reading import parse_table
 from lakeward_catalog.domain.iceberg.table import TableMetadata
@@ -113,11 +113,12 @@ class Documents:
             self._parsed.put(metadata_id, metadata, len(text) * _PARSED_FACTOR)
         return metadata
 
-    def keep(self, metadata_id: MetadataId, metadata: TableMetadata, body: Body) -> None:
-        """Remember what a commit just wrote: its reply shows it, and the next commit builds on it."""
-        text = join([part.part for part in body.everything])
+    def keep(self, metadata_id: MetadataId, body: Body, parsed: TableMetadata | None = None) -> None:
+        """Remember what a commit just wrote: its reply shows it, and the next commit to a table builds on it."""
+        text = body.whole
         self._deflated.put((metadata_id, False), text, len(text.raw))
-        self._parsed.put(metadata_id, metadata, text.size * _PARSED_FACTOR)
+        if parsed is not None:
+            self._parsed.put(metadata_id, parsed, text.size * _PARSED_FACTOR)
 
     async def _read(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Deflated:
         parts = await self._bodies.body(warehouse_id, metadata_id, references=references)

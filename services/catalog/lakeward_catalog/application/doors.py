@@ -13,10 +13,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Final
 
+import msgspec
+
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.ports import NamespaceStore, ServerStore, TabularStore, Visibility, WarehouseStore
+from lakeward_catalog.application.ports.stores import (
+    NamespaceStore,
+    ServerStore,
+    TabularStore,
+    Visibility,
+    WarehouseStore,
+)
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.domain.model import (
     Kind,
@@ -39,8 +48,7 @@ LIVE: Final = frozenset({State.LIVE})
 LIVE_OR_STAGED: Final = frozenset({State.LIVE, State.STAGED})
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class OpenedNamespace:
+class OpenedNamespace(msgspec.Struct, frozen=True):
     """A namespace that the caller may act on.
 
     Attributes:
@@ -52,8 +60,7 @@ class OpenedNamespace:
     allowed: frozenset[Action] = frozenset()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class OpenedTabular:
+class OpenedTabular(msgspec.Struct, frozen=True):
     """A tabular that the caller may act on.
 
     Attributes:
@@ -64,6 +71,18 @@ class OpenedTabular:
     namespace: Namespace
     tabular: Tabular
     allowed: frozenset[Action] = frozenset()
+
+
+class OpenedName(msgspec.Struct, frozen=True):
+    """A name in a namespace in which the caller may make a tabular of it.
+
+    Attributes:
+        there: what has the name, live or staged; None where it is free.
+    """
+
+    warehouse: Warehouse
+    namespace: Namespace
+    there: Tabular | None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -181,12 +200,38 @@ class Doors:
         allowed = await self.decide(caller, needs, [Demand(ref, action) for action in asked])
         return OpenedNamespace(found, namespace, allowed)
 
+    async def name(
+        self, warehouse_id: WarehouseId, ident: TabularIdent, needed: Action, *, caller: Caller
+    ) -> OpenedName:
+        """A name for a new tabular, and what has it now; one point read and one question.
+
+        Args:
+            warehouse_id: of an active warehouse.
+            ident: the name; one that nothing can have is free.
+            needed: an action of the namespace.
+            caller: who asks.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN.
+        """
+        located = await self.tabulars.locate(warehouse_id, ident)
+        warehouse, namespace = _active(located.warehouse, warehouse_id), located.namespace
+        needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
+        if namespace is not None:
+            demand = Demand(namespace_ref(warehouse, namespace), needed)
+            needs.append(Need(demand, lambda: no_such_namespace(ident.namespace)))
+        await self.decide(caller, needs)
+        if namespace is None:
+            raise no_such_namespace(ident.namespace)
+        return OpenedName(warehouse, namespace, located.tabular)
+
     async def tabular(
         self,
         warehouse_id: WarehouseId,
         ident: TabularIdent,
         kind: Kind,
-        *needed: Action,
+        needed: Action,
+        *,
         caller: Caller,
         asked: Sequence[Action] = (),
         states: frozenset[State] = LIVE,
@@ -197,7 +242,7 @@ class Doors:
             warehouse_id: of an active warehouse.
             ident: which tabular.
             kind: one of another kind is absent.
-            *needed: actions of the kind; at least one.
+            needed: an action of the kind.
             caller: who asks.
             asked: actions of the kind that the use case wants to know of; denied ones are only left out.
             states: one in another state is absent.
@@ -208,12 +253,13 @@ class Doors:
         located = await self.tabulars.locate(warehouse_id, ident)
         warehouse = _active(located.warehouse, warehouse_id)
         namespace, tabular = located.namespace, located.tabular
-        needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
+        use = Demand(warehouse_ref(warehouse), Action.WAREHOUSE_USE)
+        needs = [Need(use, lambda: no_such_warehouse(warehouse_id))]
         if namespace is None or tabular is None or tabular.kind is not kind or tabular.state not in states:
             await self.decide(caller, needs)
             raise no_such_tabular(kind, ident)
         ref = tabular_ref(warehouse, tabular)
-        needs += [Need(Demand(ref, action), lambda: no_such_tabular(kind, ident)) for action in needed]
+        needs.append(Need(Demand(ref, needed), lambda: no_such_tabular(kind, ident)))
         allowed = await self.decide(caller, needs, [Demand(ref, action) for action in asked])
         return OpenedTabular(warehouse, namespace, tabular, allowed)
 
@@ -233,18 +279,25 @@ class Doors:
         shown = await self.authorizer.visible(caller.principal, scope, kind)
         return Visibility(everything=shown.everything, containers=shown.containers, objects=shown.objects)
 
+    async def sees(self, warehouse: Warehouse, *, caller: Caller) -> bool:
+        """Whether a warehouse that the caller did not name may be named to it."""
+        demand = Demand(warehouse_ref(warehouse), Action.WAREHOUSE_USE)
+        return (await self.authorizer.decide(caller.principal, [demand]))[0] is Outcome.ALLOWED
+
     async def decide(self, caller: Caller, needs: Sequence[Need], asked: Sequence[Demand] = ()) -> frozenset[Action]:
         """Ask once; refuse for the first need that is not allowed; answer which of the asked actions are."""
-        demands = [need.demand for need in needs]
-        outcomes = await self.authorizer.decide(caller.principal, [*demands, *asked] if asked else demands)
+        demands = [*map(_DEMAND, needs), *asked]
+        outcomes = await self.authorizer.decide(caller.principal, demands)
         for need, outcome in zip(needs, outcomes, strict=not asked):
-            refuse(need, outcome)
+            if outcome is not Outcome.ALLOWED:
+                refuse(need, outcome)
         if not asked:
             return _NOTHING
-        extra = outcomes[len(needs) :]
-        return frozenset(
-            [demand.action for demand, outcome in zip(asked, extra, strict=True) if outcome is Outcome.ALLOWED]
-        )
+        allowed: list[Action] = []
+        for demand, outcome in zip(asked, outcomes[len(needs) :], strict=True):
+            if outcome is Outcome.ALLOWED:
+                allowed.append(demand.action)
+        return frozenset(allowed)
 
 
 def warehouse_needs(warehouse: Warehouse, *actions: Action, absent: Callable[[], Refusal]) -> list[Need]:
@@ -259,6 +312,7 @@ def absent_warehouse(named: object) -> Callable[[], Refusal]:
 
 
 _NOTHING: Final[frozenset[Action]] = frozenset()
+_DEMAND: Final = attrgetter("demand")
 
 
 def _active(warehouse: Warehouse | None, warehouse_id: WarehouseId) -> Warehouse:

@@ -47,8 +47,10 @@ class Garbage:
         self._kept: Final[dict[MetadataId, bool]] = {}
 
     async def read(self, tabulars: Sequence[Tabular]) -> None:
-        """Find out for these tables, as they are; one that was committed to since is asked about again."""
+        """Find out for the tables among these, as they are; one that was committed to since is asked about again."""
         for tabular in tabulars:
+            if tabular.kind is not Kind.TABLE:
+                continue
             try:
                 text = await self._documents.plain(tabular.warehouse_id, tabular.metadata_id, references=True)
             except LookupError:

@@ -3,56 +3,68 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+from datetime import timedelta
 from typing import Final
 
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.domain.model import MetadataId, Tabular
 from lakeward_servicekit.errors import Reason, Refusal
 
-ATTEMPTS: Final = 6
-PAUSE: Final = 0.25
-"""Seconds between looks while the database is away."""
+LOOKS: Final = 6
 
 
-async def has_arrived(changes: Changes, tabular: Tabular) -> bool:
-    """Whether a new tabular, of unknown outcome, is seen to be there.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Finds out what became of changes.
 
-    False is no answer: the change may yet arrive, or the database can't be asked. So the outcome stays unknown, and whoever
-    asked for the change is told that, not why this look failed.
+    Attributes:
+        changes: where they were sent.
+        looks: at a commit, at most.
+        pause: between them, while the database is away.
     """
-    try:
-        current = await changes.current_metadata(tabular.warehouse_id, tabular.incarnation)
-    except Refusal:
-        return False
-    return current == tabular.metadata_id
 
+    changes: Changes
+    looks: int = LOOKS
+    pause: timedelta = timedelta(milliseconds=250)
 
-async def commit_arrived(changes: Changes, after: Tabular, *, before: MetadataId, unknown: BaseException) -> bool:
-    """Find out whether a commit of unknown outcome moved its tabular: a look waits for whoever holds the row.
+    async def has_arrived(self, tabular: Tabular) -> bool:
+        """Whether a new tabular, of unknown outcome, is seen to be there.
 
-    Args:
-        changes: where the commit was sent.
-        after: the tabular as it would be; of several that move in one transaction any one tells for all.
-        before: where its pointer stood.
-        unknown: why nothing is known.
-
-    Returns:
-        True where it did, False where surely nothing happened.
-
-    Raises:
-        Refusal: `unknown`, where the pointer went elsewhere, perhaps by way of ours, or the database stays away.
-    """
-    for attempt in range(ATTEMPTS):
-        if attempt:
-            await asyncio.sleep(PAUSE)
+        False is no answer: the change may yet arrive, or the database can't be asked. So the outcome stays unknown, and whoever
+        asked for the change is told that, not why this look failed.
+        """
         try:
-            current = await changes.current_metadata(after.warehouse_id, after.incarnation)
+            current = await self.changes.current_metadata(tabular.warehouse_id, tabular.incarnation)
         except Refusal:
-            continue
-        if current in {after.metadata_id, before}:
-            return current == after.metadata_id
-        break
-    raise unknown
+            return False
+        return current == tabular.metadata_id
+
+    async def commit_arrived(self, after: Tabular, *, before: MetadataId, unknown: Refusal) -> bool:
+        """Find out whether a commit of unknown outcome moved its tabular: a look waits for whoever holds the row.
+
+        Args:
+            after: the tabular as it would be; of several that move in one transaction any one tells for all.
+            before: where its pointer stood.
+            unknown: why nothing is known.
+
+        Returns:
+            True where it did, False where surely nothing happened.
+
+        Raises:
+            Refusal: `unknown`, where the pointer went elsewhere, perhaps by way of ours, or the database stays away.
+        """
+        for look in range(self.looks):
+            if look:
+                await asyncio.sleep(self.pause.total_seconds())
+            try:
+                current = await self.changes.current_metadata(after.warehouse_id, after.incarnation)
+            except Refusal:
+                continue
+            if current in {after.metadata_id, before}:
+                return current == after.metadata_id
+            break
+        raise unknown
 
 
 def never_happened() -> Refusal:

@@ -8,8 +8,10 @@ from typing import Final
 from lakeward_catalog.application.announcements import Announcer, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
-from lakeward_catalog.application.ports import Clock, Rules, ServerStore
-from lakeward_catalog.domain.model import Project, Server
+from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.ports.system import Clock
+from lakeward_catalog.application.rules import Rules
+from lakeward_catalog.domain.model import Project
 from lakeward_servicekit.authorization.registrar import Presented, Registrar
 from lakeward_servicekit.errors import Reason, Refusal
 
@@ -48,46 +50,43 @@ class Bootstrap:
     is_operator: bool = False
 
 
-async def get_server(*, servers: ServerStore) -> Server:
-    """The installation's row. No permission: any authenticated caller may know what it talks to."""
-    return await servers.server()
+@dataclasses.dataclass(frozen=True, slots=True)
+class ServerBootstrap:
+    """Makes the caller the first administrator, then closes bootstrap and makes the default project.
 
-
-async def bootstrap(
-    command: Bootstrap,
-    *,
-    caller: Caller,
-    presented: Presented,
-    registrar: Registrar,
-    servers: ServerStore,
-    changes: Changes,
-    announcer: Announcer,
-    clock: Clock,
-    rules: Rules,
-) -> None:
-    """Make the caller the first administrator, then close bootstrap and make the default project. No permission: it works once.
-
-    A saga of two steps. The first may be repeated by its caller, and by nobody else, so a crash between them is mended by the
-    same caller's next attempt; the second is one transaction.
-
-    Raises:
-        Refusal: TERMS_NOT_ACCEPTED, ALREADY_BOOTSTRAPPED; what `Registrar.bootstrap_administrator` raises.
+    No permission: it works once. A saga of two steps. The first may be repeated by its caller, and by nobody else, so a crash
+    between them is mended by the same caller's next attempt; the second is one transaction.
     """
-    if not command.accept_terms_of_use:
-        raise Refusal(
-            Reason.REASON_TERMS_NOT_ACCEPTED, "the terms of use were not accepted; send accept-terms-of-use as true"
-        )
-    if (await servers.server()).bootstrapped:
-        raise _done_already()
-    await registrar.bootstrap_administrator(presented, is_operator=command.is_operator)
-    project = None if rules.default_project is None else Project(rules.default_project, DEFAULT_PROJECT_NAME)
-    when = occasion(caller, clock.now())
-    async with changes.change() as change:
-        if not await change.server.bootstrap(default_project=project):
+
+    doors: Doors
+    registrar: Registrar
+    changes: Changes
+    announcer: Announcer
+    clock: Clock
+    rules: Rules
+
+    async def __call__(self, command: Bootstrap, *, caller: Caller, presented: Presented) -> None:
+        """Open the server for use.
+
+        Raises:
+            Refusal: TERMS_NOT_ACCEPTED, ALREADY_BOOTSTRAPPED; what `Registrar.bootstrap_administrator` raises.
+        """
+        if not command.accept_terms_of_use:
+            raise Refusal(
+                Reason.REASON_TERMS_NOT_ACCEPTED, "the terms of use were not accepted; send accept-terms-of-use as true"
+            )
+        if (await self.doors.servers.server()).bootstrapped:
             raise _done_already()
-        change.ledger.emit(announcer.server_bootstrapped(when, is_operator=command.is_operator))
-        if project is not None:
-            change.ledger.emit(announcer.project_created(project, when))
+        await self.registrar.bootstrap_administrator(presented, is_operator=command.is_operator)
+        default = self.rules.default_project
+        project = None if default is None else Project(default, DEFAULT_PROJECT_NAME)
+        when = occasion(caller, self.clock.now())
+        async with self.changes.change() as change:
+            if not await change.server.bootstrap(default_project=project):
+                raise _done_already()
+            change.ledger.emit(self.announcer.server_bootstrapped(when, is_operator=command.is_operator))
+            if project is not None:
+                change.ledger.emit(self.announcer.project_created(project, when))
 
 
 def _done_already() -> Refusal:

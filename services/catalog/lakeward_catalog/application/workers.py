@@ -14,17 +14,21 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
+from lakeward_catalog.application.announcements import Announcer, Occasion, TabularChange
 from lakeward_catalog.application.changes import Changes
-from lakeward_catalog.application.ports import Clock, Files, WarehouseStore
+from lakeward_catalog.application.ports.files import Files
+from lakeward_catalog.application.ports.stores import WarehouseStore
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.relay import Bell, retry_pause
-from lakeward_catalog.domain.events import Event
-from lakeward_catalog.domain.model import State, Tabular
+from lakeward_catalog.domain.events import Actor
+from lakeward_catalog.domain.model import State
 from lakeward_catalog.domain.tasks import NewTask, Queue, Task
 from lakeward_catalog.domain.wording import no_such_warehouse
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Refusal
 
 _LOG: Final = logging.getLogger("lakeward_catalog.workers")
+_TRACE: Final = "background"  # in place of a request's id, in events
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -95,128 +99,137 @@ Handler = Callable[[Task, Progress], Awaitable[str]]
 """Does a task's work and answers what it did, for people. It may be cancelled anywhere and begun again by another."""
 
 
-async def work(
-    queue: Queue,
-    *,
-    tasks: TaskStore,
-    handle: Handler,
-    clock: Clock,
-    bell: Bell,
-    jitter: Callable[[], float],
-    terms: Terms | None = None,
-) -> None:
-    """Work on a queue until cancelled; run as many of these side by side as there shall be workers.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Worker:
+    """Works on a queue; run as many side by side as there shall be workers.
 
-    Args:
-        queue: which.
-        tasks: where they are.
-        handle: does the work of one.
-        clock: the time.
+    Attributes:
+        handle: does the work of one task.
         bell: rings when a task may have become due.
         jitter: 0 to 1; spreads polls and retries.
-        terms: the queue's own where None.
     """
-    agreed = terms or TERMS[queue]
-    while True:
+
+    queue: Queue
+    tasks: TaskStore
+    handle: Handler
+    clock: Clock
+    bell: Bell
+    jitter: Callable[[], float]
+    terms: Terms
+
+    async def work(self) -> None:
+        """Work until cancelled."""
+        terms = self.terms
+        while True:
+            try:
+                now = self.clock.now()
+                task = await self.tasks.claim(self.queue, now=now, silence=terms.silence, attempts=terms.attempts)
+                if task is not None:
+                    await self.attempt(task)
+                    continue
+            except Refusal as refused:
+                _LOG.warning("a queue can't be worked on", extra={"queue": self.queue.value, "refusal": str(refused)})
+            await self.bell.wait(terms.poll * (1 + self.jitter() / 20))
+
+    async def attempt(self, task: Task) -> None:
+        """One attempt at a claimed task, kept alive while it runs; its outcome is recorded."""
+        progress = Progress()
+        extra = {"queue": task.queue.value, "task": str(task.task_id), "attempt": task.attempt}
+        working = asyncio.ensure_future(self.handle(task, progress))
+        keeping = asyncio.create_task(self._keep_alive(task, progress))
         try:
-            task = await tasks.claim(queue, now=clock.now(), silence=agreed.silence, attempts=agreed.attempts)
-            if task is not None:
-                await attempt(task, tasks=tasks, handle=handle, clock=clock, jitter=jitter, terms=agreed)
-                continue
-        except Refusal as refused:
-            _LOG.warning("a queue can't be worked on", extra={"queue": queue.value, "refusal": str(refused)})
-        await bell.wait(agreed.poll * (1 + jitter() / 20))
-
-
-async def attempt(
-    task: Task,
-    *,
-    tasks: TaskStore,
-    handle: Handler,
-    clock: Clock,
-    jitter: Callable[[], float],
-    terms: Terms,
-) -> None:
-    """One attempt at a claimed task, kept alive while it runs; its outcome is recorded."""
-    progress = Progress()
-    extra = {"queue": task.queue.value, "task": str(task.task_id), "attempt": task.attempt}
-    working = asyncio.ensure_future(handle(task, progress))
-    keeping = asyncio.create_task(_keep_alive(task, progress, tasks=tasks, clock=clock, silence=terms.silence))
-    try:
-        await asyncio.wait({working, keeping}, return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            _LOG.warning("a task is not this worker's any more; it stops", extra=extra)
-            return
-        message = await working
-    except Exception as failed:  # noqa: BLE001 - a background loop: whatever an attempt raises is its outcome
-        told = str(failed) if isinstance(failed, Refusal) else f"{type(failed).__name__}: see the log"
-        _LOG.warning("an attempt at a task failed", extra=extra, exc_info=not isinstance(failed, Refusal))
-        pause = retry_pause(task.attempt, first=terms.first_retry, last=terms.last_retry, jitter=jitter())
-        retry_at = clock.now() + timedelta(seconds=pause) if task.attempt < terms.attempts else None
-        await tasks.fail(task, now=clock.now(), message=told, progress=progress.done, retry_at=retry_at)
-    else:
-        await tasks.finish(task, now=clock.now(), message=message, progress=progress.done)
-        _LOG.info("a task is done", extra={**extra, "done": progress.done})
-    finally:
-        working.cancel()
-        keeping.cancel()
-        await asyncio.gather(working, keeping, return_exceptions=True)
-
-
-async def purge(task: Task, progress: Progress, *, warehouses: WarehouseStore, files: Files) -> str:
-    """Delete every file of a tabular that is gone, a page at a time. What an earlier attempt deleted is simply not there.
-
-    Raises:
-        Refusal: NO_SUCH_WAREHOUSE, STORE_UNAVAILABLE, STORE_DENIED.
-    """
-    warehouse = await warehouses.find(task.warehouse_id)
-    if warehouse is None:
-        raise no_such_warehouse(task.warehouse_id)
-    location = Location.parse(task.location)
-    nothing_left = False
-    while not nothing_left:
-        deleted, nothing_left = await files.purge_page(warehouse, task.incarnation, location)
-        progress.done += deleted
-    return "Purged tabular data"
-
-
-async def expire(
-    task: Task,
-    progress: Progress,
-    *,
-    changes: Changes,
-    clock: Clock,
-    announce: Callable[[Tabular, datetime], Event],
-) -> str:
-    """Delete a soft-deleted tabular for good, and queue the purge of its files where the drop asked for it."""
-    async with changes.change() as change:
-        tabular = await change.tabulars.lock_incarnation(task.warehouse_id, task.incarnation)
-        if tabular is None or tabular.state is not State.DROPPED:
-            return "The tabular was restored, or is gone already"
-        now = clock.now()
-        await change.tabulars.delete(tabular)
-        if task.purge:
-            await change.tasks.enqueue(
-                NewTask(
-                    queue=Queue.TABULAR_PURGE,
-                    warehouse_id=task.warehouse_id,
-                    incarnation=task.incarnation,
-                    name=task.name,
-                    location=tabular.location,
-                    scheduled_for=now,
-                )
-            )
-        change.ledger.emit(announce(tabular, now))
-    progress.done += 1
-    return "Deleted tabular"
-
-
-async def _keep_alive(task: Task, progress: Progress, *, tasks: TaskStore, clock: Clock, silence: timedelta) -> None:
-    """Say that the task is being worked on; return when it is not ours any more."""
-    while True:
-        await asyncio.sleep(silence.total_seconds() / 4)
-        try:
-            if not await tasks.keep(task, now=clock.now(), silence=silence, progress=progress.done):
+            await asyncio.wait({working, keeping}, return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                _LOG.warning("a task is not this worker's any more; it stops", extra=extra)
                 return
-        except Refusal as refused:  # there is time for some more tries before the silence is over
-            _LOG.info("a task's heartbeat was not heard", extra={"task": str(task.task_id), "refusal": str(refused)})
+            message = await working
+        except Exception as failed:  # noqa: BLE001 - a background loop: whatever an attempt raises is its outcome
+            told = str(failed) if isinstance(failed, Refusal) else f"{type(failed).__name__}: see the log"
+            _LOG.warning("an attempt at a task failed", extra=extra, exc_info=not isinstance(failed, Refusal))
+            now, done = self.clock.now(), progress.done
+            await self.tasks.fail(task, now=now, message=told, progress=done, retry_at=self._retry_at(task, now))
+        else:
+            await self.tasks.finish(task, now=self.clock.now(), message=message, progress=progress.done)
+            _LOG.info("a task is done", extra={**extra, "done": progress.done})
+        finally:
+            working.cancel()
+            keeping.cancel()
+            await asyncio.gather(working, keeping, return_exceptions=True)
+
+    def _retry_at(self, task: Task, now: datetime) -> datetime | None:
+        terms = self.terms
+        if task.attempt >= terms.attempts:
+            return None
+        pause = retry_pause(task.attempt, first=terms.first_retry, last=terms.last_retry, jitter=self.jitter())
+        return now + timedelta(seconds=pause)
+
+    async def _keep_alive(self, task: Task, progress: Progress) -> None:
+        """Say that the task is being worked on; return when it is not ours any more."""
+        silence = self.terms.silence
+        while True:
+            await asyncio.sleep(silence.total_seconds() / 4)
+            try:
+                if not await self.tasks.keep(task, now=self.clock.now(), silence=silence, progress=progress.done):
+                    return
+            except Refusal as refused:  # there is time for some more tries before the silence is over
+                _LOG.info(
+                    "a task's heartbeat was not heard", extra={"task": str(task.task_id), "refusal": str(refused)}
+                )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Purges:
+    """Deletes files of tabulars that are gone, a page at a time. What an earlier attempt deleted is simply not there."""
+
+    warehouses: WarehouseStore
+    files: Files
+
+    async def __call__(self, task: Task, progress: Progress) -> str:
+        """Delete every file of one.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, STORE_UNAVAILABLE, STORE_DENIED.
+        """
+        warehouse = await self.warehouses.find(task.warehouse_id)
+        if warehouse is None:
+            raise no_such_warehouse(task.warehouse_id)
+        location = Location.parse(task.location)
+        nothing_left = False
+        while not nothing_left:
+            deleted, nothing_left = await self.files.purge_page(warehouse, task.incarnation, location)
+            progress.done += deleted
+        return "Purged tabular data"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Expiries:
+    """Deletes soft-deleted tabulars for good, and queues the purge of their files where the drop asked for it."""
+
+    changes: Changes
+    announcer: Announcer
+    clock: Clock
+
+    async def __call__(self, task: Task, progress: Progress) -> str:
+        """Delete one."""
+        async with self.changes.change() as change:
+            tabular = await change.tabulars.lock_incarnation(task.warehouse_id, task.incarnation)
+            if tabular is None or tabular.state is not State.DROPPED:
+                return "The tabular was restored, or is gone already"
+            now = self.clock.now()
+            await change.tabulars.delete(tabular)
+            if task.purge:
+                await change.tasks.enqueue(
+                    NewTask(
+                        queue=Queue.TABULAR_PURGE,
+                        warehouse_id=task.warehouse_id,
+                        incarnation=task.incarnation,
+                        name=task.name,
+                        location=tabular.location,
+                        scheduled_for=now,
+                    )
+                )
+            when = Occasion(now, Actor(None), _TRACE)
+            event = self.announcer.tabular(TabularChange.DROPPED, tabular, when, data={"expired": True})
+            change.ledger.emit(event)
+        progress.done += 1
+        return "Deleted tabular"

@@ -10,6 +10,8 @@ import dataclasses
 import unicodedata
 from typing import Final, Self
 
+import msgspec
+
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.remembering import remembered
 
@@ -19,6 +21,10 @@ MAX_NAME_BYTES: Final = 255
 MAX_SOUGHT: Final = 1024
 SEPARATOR: Final = "\x1f"
 ALWAYS_RESERVED: Final = frozenset({"system", "examples", "information_schema"})
+
+
+class ImpossiblePath(Refusal):
+    """A path that no namespace can have, for one of several reasons."""
 
 
 @remembered(entries=65536, longest=MAX_NAME_BYTES)
@@ -53,23 +59,24 @@ class NamespaceIdent:
     """A namespace's path, outermost part first; checked when it is made by `of`."""
 
     parts: tuple[str, ...]
+    _key: str | None = dataclasses.field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, parts: tuple[str, ...]) -> Self:
         """A path from a caller.
 
         Raises:
-            Refusal: NAMESPACE_TOO_DEEP, NAMESPACE_PART_EMPTY, NAMESPACE_PART_CONTAINS_DOT, INVALID_NAMESPACE.
+            ImpossiblePath: NAMESPACE_TOO_DEEP, NAMESPACE_PART_EMPTY, NAMESPACE_PART_CONTAINS_DOT, INVALID_NAMESPACE.
         """
         shown = ".".join([part[:500] for part in parts[: MAX_DEPTH + 1]])[:500]
         if not parts or "" in parts:
-            raise Refusal(
+            raise ImpossiblePath(
                 Reason.REASON_NAMESPACE_PART_EMPTY,
                 f"namespace {shown!r} has an empty part; give each part at least one character",
                 namespace=shown,
             )
         if len(parts) > MAX_DEPTH:
-            raise Refusal(
+            raise ImpossiblePath(
                 Reason.REASON_NAMESPACE_TOO_DEEP,
                 f"Namespace exceeds maximum depth of {MAX_DEPTH}: {shown!r} has {len(parts)} parts",
                 namespace=shown,
@@ -77,13 +84,13 @@ class NamespaceIdent:
             )
         for part in parts:
             if "." in part:
-                raise Refusal(
+                raise ImpossiblePath(
                     Reason.REASON_NAMESPACE_PART_CONTAINS_DOT,
                     f"namespace part {part[:300]!r} contains a dot; nest namespaces instead",
                     part=part[:300],
                 )
             if (fault := _fault(part)) is not None:
-                raise Refusal(
+                raise ImpossiblePath(
                     Reason.REASON_INVALID_NAMESPACE,
                     f"namespace part {part[:300]!r} can't be used: {fault}",
                     part=part[:300],
@@ -93,7 +100,11 @@ class NamespaceIdent:
     @property
     def key(self) -> str:
         """What the path compares as: the parts' keys, joined by 0x1F, which no part can hold."""
-        return SEPARATOR.join([name_key(part) for part in self.parts])
+        key = self._key
+        if key is None:  # idents are kept with what was read by them, and asked for their key in each look
+            key = SEPARATOR.join([name_key(part) for part in self.parts])
+            object.__setattr__(self, "_key", key)
+        return key
 
     @property
     def name(self) -> str:
@@ -109,8 +120,7 @@ class NamespaceIdent:
         return ".".join(self.parts)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TabularIdent:
+class TabularIdent(msgspec.Struct, frozen=True):
     """A tabular's path."""
 
     namespace: NamespaceIdent

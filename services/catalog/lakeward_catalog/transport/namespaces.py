@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Awaitable, Callable
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.namespaces.creating import CreateNamespace
-from lakeward_catalog.application.namespaces.dropping import DropNamespace
-from lakeward_catalog.application.namespaces.properties import PropertiesUpdated, UpdateProperties, shown
-from lakeward_catalog.application.namespaces.reading import ListNamespaces
-from lakeward_catalog.application.paging import Page
+from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.namespaces.creating import CreateNamespace, NamespaceCreations
+from lakeward_catalog.application.namespaces.dropping import DropNamespace, NamespaceDrops
+from lakeward_catalog.application.namespaces.listing import ListNamespaces, NamespaceListings
+from lakeward_catalog.application.namespaces.properties import PropertiesUpdates, UpdateProperties, shown
 from lakeward_catalog.domain.model import Namespace
 from lakeward_catalog.transport import decode, encode
 from lakeward_catalog.transport.pages import page_of
 from lakeward_catalog.transport.probing import namespace_looked_for
 from lakeward_protocol.catalog.v1 import namespaces_pb2, namespaces_pb2_grpc
+from lakeward_servicekit.authorization.actions import Action
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class NamespaceUseCases:
-    """What NamespaceService does, each with its roles filled; every one takes `caller`."""
-
-    list: Callable[..., Awaitable[Page[Namespace]]]
-    create: Callable[..., Awaitable[Namespace]]
-    get: Callable[..., Awaitable[Namespace]]
-    update_properties: Callable[..., Awaitable[PropertiesUpdated]]
-    drop: Callable[..., Awaitable[None]]
-
-
 class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
     """Namespaces of a warehouse."""
 
-    def __init__(self, use_cases: NamespaceUseCases) -> None:
-        """Serve the use cases."""
-        self._do = use_cases
+    doors: Doors
+    list: NamespaceListings
+    create: NamespaceCreations
+    update_properties: PropertiesUpdates
+    drop: NamespaceDrops
 
     async def ListNamespaces(
         self, request: namespaces_pb2.ListNamespacesRequest, caller: Caller
@@ -45,7 +37,7 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
             decode.namespace_ident(request.parent) if request.parent.parts else None,
             page_of(request),
         )
-        page = await self._do.list(command, caller=caller)
+        page = await self.list(command, caller=caller)
         response = namespaces_pb2.ListNamespacesResponse(
             namespaces=[encode.namespace_ident(namespace.ident) for namespace in page.entries],
             next_page_token=page.next_token,
@@ -63,7 +55,7 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
         command = CreateNamespace(
             decode.warehouse_id(request.warehouse_id), decode.namespace_ident(request.ident), dict(request.properties)
         )
-        namespace = await self._do.create(command, caller=caller)
+        namespace = await self.create(command, caller=caller)
         return namespaces_pb2.CreateNamespaceResponse(namespace=_message(namespace))
 
     async def GetNamespace(
@@ -71,9 +63,8 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
     ) -> namespaces_pb2.GetNamespaceResponse:
         """See the contract."""
         warehouse_id, ident = decode.warehouse_id(request.warehouse_id), namespace_looked_for(request.ident)
-        return namespaces_pb2.GetNamespaceResponse(
-            namespace=_message(await self._do.get(warehouse_id, ident, caller=caller))
-        )
+        opened = await self.doors.namespace(warehouse_id, ident, Action.NAMESPACE_GET_METADATA, caller=caller)
+        return namespaces_pb2.GetNamespaceResponse(namespace=_message(opened.namespace))
 
     async def UpdateNamespaceProperties(
         self, request: namespaces_pb2.UpdateNamespacePropertiesRequest, caller: Caller
@@ -85,7 +76,7 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
             dict(request.updates),
             tuple(request.removals),
         )
-        result = await self._do.update_properties(command, caller=caller)
+        result = await self.update_properties(command, caller=caller)
         return namespaces_pb2.UpdateNamespacePropertiesResponse(
             updated=result.updated, removed=result.removed, missing=result.missing
         )
@@ -101,7 +92,7 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
             force=request.force,
             purge=request.purge,
         )
-        await self._do.drop(command, caller=caller)
+        await self.drop(command, caller=caller)
         return namespaces_pb2.DropNamespaceResponse()
 
 

@@ -6,23 +6,11 @@ no such table. So where something is looked for, a path that nothing can have is
 
 from __future__ import annotations
 
-from typing import Final
-
 from lakeward_catalog.domain.model import Kind
-from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward_catalog.domain.names import ImpossiblePath, NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.wording import no_such_namespace, no_such_tabular
 from lakeward_catalog.transport import decode
 from lakeward_protocol.catalog.v1 import types_pb2
-from lakeward_servicekit.errors import Reason, Refusal
-
-_IMPOSSIBLE: Final = frozenset(
-    {
-        Reason.REASON_NAMESPACE_TOO_DEEP,
-        Reason.REASON_NAMESPACE_PART_CONTAINS_DOT,
-        Reason.REASON_NAMESPACE_PART_EMPTY,
-        Reason.REASON_INVALID_NAMESPACE,
-    }
-)
 
 
 def namespace_looked_for(message: types_pb2.NamespaceIdent) -> NamespaceIdent:
@@ -33,10 +21,8 @@ def namespace_looked_for(message: types_pb2.NamespaceIdent) -> NamespaceIdent:
     """
     try:
         return decode.namespace_ident(message)
-    except Refusal as refusal:
-        if refusal.reason in _IMPOSSIBLE:
-            raise no_such_namespace(".".join(message.parts)) from None
-        raise
+    except ImpossiblePath:
+        raise no_such_namespace(".".join(message.parts)) from None
 
 
 def looked_for(kind: Kind, message: types_pb2.TabularIdent) -> TabularIdent:
@@ -47,8 +33,6 @@ def looked_for(kind: Kind, message: types_pb2.TabularIdent) -> TabularIdent:
     """
     try:
         return decode.tabular_ident(message)
-    except Refusal as refusal:
-        if refusal.reason in _IMPOSSIBLE:
-            parts = [part[:1000] for part in (*message.namespace.parts[:10], message.name)]
-            raise no_such_tabular(kind, ".".join(parts)[:1000]) from None
-        raise
+    except ImpossiblePath:
+        parts = [part[:1000] for part in (*message.namespace.parts[:10], message.name)]
+        raise no_such_tabular(kind, ".".join(parts)[:1000]) from None

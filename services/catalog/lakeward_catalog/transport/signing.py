@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from typing import Final
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.ports_access import SignedRequest, StorageRequest
-from lakeward_catalog.application.tables.signing import SignStorageRequest
+from lakeward_catalog.application.ports.access import StorageRequest
+from lakeward_catalog.application.tables.signing import SignStorageRequest, StorageSignings
 from lakeward_catalog.transport import decode
 from lakeward_protocol.catalog.v1 import signing_pb2, signing_pb2_grpc
 
@@ -14,9 +14,9 @@ from lakeward_protocol.catalog.v1 import signing_pb2, signing_pb2_grpc
 class SigningServicer(signing_pb2_grpc.SigningServiceServicer):
     """Signs storage requests for clients."""
 
-    def __init__(self, sign: Callable[..., Awaitable[SignedRequest]]) -> None:
-        """Serve `sign`, which takes `caller`."""
-        self._sign = sign
+    def __init__(self, sign: StorageSignings) -> None:
+        """Serve `sign`."""
+        self._sign: Final = sign
 
     async def SignS3Request(
         self, request: signing_pb2.SignS3RequestRequest, caller: Caller

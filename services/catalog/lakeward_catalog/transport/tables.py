@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.payloads import Payload
-from lakeward_catalog.application.tables.creating import CreateTable
-from lakeward_catalog.application.tables.loaded import Credential, Loaded, NotModified
-from lakeward_catalog.application.tables.loading import LoadTable
-from lakeward_catalog.application.tables.registering import RegisterTable
+from lakeward_catalog.application.tables.committing import CommitTransaction, TableCommits, TableTransactions
+from lakeward_catalog.application.tables.loading import (
+    CredentialLoads,
+    LoadCredentials,
+    LoadTable,
+    NotModified,
+    TableLoads,
+)
+from lakeward_catalog.application.tables.registering import RegisterTable, TableRegistrations
+from lakeward_catalog.application.tables.reporting import MetricsReports, ReportMetrics
+from lakeward_catalog.application.tabulars.committing import CommitTabular
+from lakeward_catalog.application.tabulars.creating import CreateTabular, TabularCreations
+from lakeward_catalog.domain.iceberg.table import TableMetadata
+from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.transport import decode, encode
+from lakeward_catalog.transport.probing import looked_for
+from lakeward_catalog.transport.tabulars import LifeCycle, TabularMethods
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc import Settle, failure_of
@@ -27,22 +38,28 @@ BATCH_SECONDS: Final = 0.05
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TableUseCases:
-    """What TableService does, each with its roles filled; every one takes `caller`."""
+    """What TableService does with tables alone."""
 
-    load: Callable[..., Awaitable[Loaded | NotModified]]
-    load_credentials: Callable[..., Awaitable[Sequence[Credential]]]
-    create: Callable[..., Awaitable[Loaded]]
-    register: Callable[..., Awaitable[Loaded]]
-    commit: Callable[..., Awaitable[Loaded]]
-    commit_transaction: Callable[..., Awaitable[None]]
+    load: TableLoads
+    load_credentials: CredentialLoads
+    create: TabularCreations[TableMetadata]
+    register: TableRegistrations
+    commit: TableCommits
+    commit_transaction: TableTransactions
+    report_metrics: MetricsReports
 
 
-class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
-    """The methods of TableService that read or write metadata."""
+class TableServicer(tables_pb2_grpc.TableServiceServicer):
+    """Iceberg tables."""
 
-    def __init__(self, use_cases: TableUseCases) -> None:
+    def __init__(self, use_cases: TableUseCases, life_cycle: LifeCycle) -> None:
         """Serve the use cases."""
-        self._do = use_cases
+        self._do: Final = use_cases
+        self._tabulars: Final = TabularMethods(Kind.TABLE, life_cycle)
+
+    async def ListTables(self, request: tables_pb2.ListTablesRequest, caller: Caller) -> tables_pb2.ListTablesResponse:
+        """See the contract."""
+        return await self._tabulars.list(request, tables_pb2.ListTablesResponse(), caller)
 
     async def LoadTable(self, request: tables_pb2.LoadTableRequest, caller: Caller) -> tables_pb2.LoadTableResponse:
         """See the contract."""
@@ -96,9 +113,8 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         self, request: tables_pb2.LoadCredentialsRequest, caller: Caller
     ) -> tables_pb2.LoadCredentialsResponse:
         """See the contract."""
-        credentials = await self._do.load_credentials(
-            decode.warehouse_id(request.warehouse_id), decode.tabular_ident(request.table), caller=caller
-        )
+        command = LoadCredentials(decode.warehouse_id(request.warehouse_id), decode.tabular_ident(request.table))
+        credentials = await self._do.load_credentials(command, caller=caller)
         return tables_pb2.LoadCredentialsResponse(
             storage_credentials=[encode.credential(credential) for credential in credentials]
         )
@@ -107,7 +123,7 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         self, request: tables_pb2.CreateTableRequest, caller: Caller
     ) -> tables_pb2.CreateTableResponse:
         """See the contract."""
-        command = CreateTable(
+        command = CreateTabular(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.namespace),
             Payload(request.body),
@@ -133,10 +149,13 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         self, request: tables_pb2.CommitTableRequest, caller: Caller
     ) -> tables_pb2.CommitTableResponse:
         """See the contract."""
-        warehouse_id, path = decode.warehouse_id(request.warehouse_id), decode.tabular_ident(request.table)
-        loaded = await self._do.commit(
-            warehouse_id, path, Payload(request.body), deflated=request.accept_deflate, caller=caller
+        command = CommitTabular(
+            decode.warehouse_id(request.warehouse_id),
+            decode.tabular_ident(request.table),
+            Payload(request.body),
+            deflated=request.accept_deflate,
         )
+        loaded = await self._do.commit(command, caller=caller)
         response = tables_pb2.CommitTableResponse()
         encode.fill_loaded(response.table, loaded)
         return response
@@ -145,9 +164,38 @@ class TableMetadataMethods(tables_pb2_grpc.TableServiceServicer):
         self, request: tables_pb2.CommitTransactionRequest, caller: Caller
     ) -> tables_pb2.CommitTransactionResponse:
         """See the contract."""
-        warehouse_id = decode.warehouse_id(request.warehouse_id)
-        await self._do.commit_transaction(warehouse_id, Payload(request.body), caller=caller)
+        command = CommitTransaction(decode.warehouse_id(request.warehouse_id), Payload(request.body))
+        await self._do.commit_transaction(command, caller=caller)
         return tables_pb2.CommitTransactionResponse()
+
+    async def TableExists(
+        self, request: tables_pb2.TableExistsRequest, caller: Caller
+    ) -> tables_pb2.TableExistsResponse:
+        """See the contract."""
+        await self._tabulars.look(request.warehouse_id, request.table, caller)
+        return tables_pb2.TableExistsResponse()
+
+    async def DropTable(self, request: tables_pb2.DropTableRequest, caller: Caller) -> tables_pb2.DropTableResponse:
+        """See the contract."""
+        await self._tabulars.drop(request, request.table, caller)
+        return tables_pb2.DropTableResponse()
+
+    async def RenameTable(
+        self, request: tables_pb2.RenameTableRequest, caller: Caller
+    ) -> tables_pb2.RenameTableResponse:
+        """See the contract."""
+        await self._tabulars.rename(request, caller)
+        return tables_pb2.RenameTableResponse()
+
+    async def ReportMetrics(
+        self, request: tables_pb2.ReportMetricsRequest, caller: Caller
+    ) -> tables_pb2.ReportMetricsResponse:
+        """See the contract."""
+        command = ReportMetrics(
+            decode.warehouse_id(request.warehouse_id), looked_for(Kind.TABLE, request.table), Payload(request.body)
+        )
+        await self._do.report_metrics(command, caller=caller)
+        return tables_pb2.ReportMetricsResponse()
 
 
 _LATE: Final = tables_pb2.BatchLoadTablesItem(

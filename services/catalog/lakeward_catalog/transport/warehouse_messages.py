@@ -9,7 +9,7 @@ from uuid import UUID
 
 from google.protobuf.duration_pb2 import Duration
 
-from lakeward_catalog.application.warehouses.storage import Credential
+from lakeward_catalog.application.warehouses.storage import OldCredential
 from lakeward_catalog.domain.model import Warehouse
 from lakeward_protocol.catalog.v1 import warehouses_pb2
 from lakeward_servicekit.errors import invalid_field
@@ -67,7 +67,7 @@ def secret_id(text: str) -> UUID | None:
         raise invalid_field("secret_id", text, "the id of a staged credential, which is a UUID") from None
 
 
-def credential(request: warehouses_pb2.UpdateStorageRequest) -> UUID | Credential:
+def credential(request: warehouses_pb2.UpdateStorageRequest) -> UUID | OldCredential:
     """What happens to a warehouse's credential.
 
     Raises:
@@ -75,12 +75,11 @@ def credential(request: warehouses_pb2.UpdateStorageRequest) -> UUID | Credentia
     """
     match request.WhichOneof("credential"):
         case "secret_id":
-            named = secret_id(request.secret_id)
-            return Credential.NONE if named is None else named
+            return secret_id(request.secret_id) or OldCredential.DROPPED
         case "without_credential" if request.without_credential:
-            return Credential.NONE
+            return OldCredential.DROPPED
         case "keep_credential" if request.keep_credential:
-            return Credential.KEEP
+            return OldCredential.KEPT
         case _:
             raise invalid_field(
                 "credential", "unset", "a staged credential's id, or true for keeping or dropping the old one"

@@ -8,7 +8,7 @@ import pytest
 
 from lakeward_catalog.adapters.postgres.coalescing import CoalescingTabulars
 from lakeward_catalog.adapters.postgres.tabulars import Key
-from lakeward_catalog.application.ports import Located
+from lakeward_catalog.application.ports.stores import Located
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_servicekit.errors import Reason, Refusal

@@ -2,20 +2,21 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Awaitable, Callable
+import json
 from datetime import timedelta
 from uuid import UUID
 
 import pytest
 
-from lakeward_catalog.application.workers import Progress, Terms, attempt, expire, purge, work
+from lakeward_catalog.application.announcements import Announcer
+from lakeward_catalog.application.workers import Expiries, Handler, Progress, Purges, Terms, Worker
 from lakeward_catalog.domain.model import Incarnation, Warehouse
 from lakeward_catalog.domain.tasks import Queue, Task
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.memory_events import QuietBell
 from tests.support.catalog.stores import MemoryStores
-from tests.support.catalog.values import NOON, a_purge, an_event
+from tests.support.catalog.values import NOON, FreshIds, a_purge
 
 TERMS = Terms(silence=timedelta(milliseconds=40), attempts=3)
 
@@ -42,10 +43,12 @@ async def _claimed(stores: MemoryStores, queue: Queue = Queue.TABULAR_PURGE) -> 
     return task
 
 
-async def _attempt(
-    stores: MemoryStores, task: Task, handle: Callable[[Task, Progress], Awaitable[str]], *, terms: Terms = TERMS
-) -> None:
-    await attempt(task, tasks=stores.tasks, handle=handle, clock=stores.clock, jitter=lambda: 1.0, terms=terms)
+def _worker(stores: MemoryStores, handle: Handler, *, terms: Terms = TERMS, jitter: float = 1.0) -> Worker:
+    return Worker(Queue.TABULAR_PURGE, stores.tasks, handle, stores.clock, QuietBell(1), lambda: jitter, terms)
+
+
+async def _attempt(stores: MemoryStores, task: Task, handle: Handler, *, terms: Terms = TERMS) -> None:
+    await _worker(stores, handle, terms=terms).attempt(task)
 
 
 async def test_work_that_succeeds_is_recorded_and_gone(stores: MemoryStores) -> None:
@@ -128,17 +131,8 @@ async def test_a_worker_works_until_nothing_is_due(stores: MemoryStores) -> None
         return ""
 
     bell = QuietBell(1)
-    loop = asyncio.create_task(
-        work(
-            Queue.TABULAR_PURGE,
-            tasks=stores.tasks,
-            handle=handle,
-            clock=stores.clock,
-            bell=bell,
-            jitter=lambda: 0.0,
-            terms=TERMS,
-        )
-    )
+    worker = dataclasses.replace(_worker(stores, handle, jitter=0.0), bell=bell)
+    loop = asyncio.create_task(worker.work())
     async with asyncio.timeout(10):
         await bell.over.wait()
     loop.cancel()
@@ -160,18 +154,24 @@ class _Pages:
 
 async def test_a_purge_goes_on_until_nothing_is_left_and_counts(stores: MemoryStores) -> None:
     task, files, progress = await _claimed(stores), _Pages(5), Progress()
-    await purge(task, progress, warehouses=stores.warehouses, files=files)  # type: ignore[arg-type]  # only pages are asked for
+    await Purges(stores.warehouses, files)(task, progress)  # type: ignore[arg-type]  # only pages are asked for
     assert (files.left, progress.done) == (0, 5)
 
 
+async def _expire(stores: MemoryStores, task: Task) -> None:
+    announcer = Announcer(source="lakeward://test", ids=FreshIds())
+    await Expiries(stores.changes, announcer, stores.clock)(task, Progress())
+
+
 async def test_an_expired_tabular_is_deleted_and_its_files_queued(stores: MemoryStores) -> None:
-    task, event = await _claimed(stores, Queue.SOFT_DELETION), an_event()
-    await expire(task, Progress(), changes=stores.changes, clock=stores.clock, announce=lambda *_: event)
+    task = await _claimed(stores, Queue.SOFT_DELETION)
+    await _expire(stores, task)
     assert await stores.changes.current_metadata(task.warehouse_id, task.incarnation) is None
     queued = await stores.tasks.claim(Queue.TABULAR_PURGE, now=NOON, silence=TERMS.silence, attempts=3)
     assert queued is not None
     assert (queued.incarnation, queued.location) == (task.incarnation, task.location)
-    assert await stores.told() == [event.event_id]
+    [told] = [json.loads(event.body) for event in stores._catalog.rows.events]
+    assert (told["type"], told["data"]["expired"]) == ("dropTable", True)
 
 
 async def test_a_tabular_that_was_restored_does_not_expire(stores: MemoryStores) -> None:
@@ -180,5 +180,6 @@ async def test_a_tabular_that_was_restored_does_not_expire(stores: MemoryStores)
         await change.tasks.enqueue(a_purge(tabular, queue=Queue.SOFT_DELETION))
     task = await stores.tasks.claim(Queue.SOFT_DELETION, now=NOON, silence=TERMS.silence, attempts=3)
     assert task is not None
-    await expire(task, Progress(), changes=stores.changes, clock=stores.clock, announce=lambda *_: an_event())
+    await _expire(stores, task)
+    assert await stores.told() == []
     assert await stores.changes.current_metadata(tabular.warehouse_id, tabular.incarnation) == tabular.metadata_id

@@ -28,7 +28,7 @@ from lakeward_protocol.common.v1 import context_pb2 as lakeward_dot_common_dot_v
 from lakeward_protocol.common.v1 import options_pb2 as lakeward_dot_common_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1flakeward/catalog/v1/views.proto\x12\x13lakeward.catalog.v1\x1a\x1flakeward/catalog/v1/types.proto\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\"\xe8\x01\n\x10ListViewsRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x36\n\tnamespace\x18\x03 \x01(\x0b\x32#.lakeward.catalog.v1.NamespaceIdent\x12&\n\x04page\x18\x04 \x01(\x0b\x32\x18.lakeward.common.v1.Page\x12\x10\n\x08with_ids\x18\x05 \x01(\x08\x12\x17\n\x0fwith_protection\x18\x06 \x01(\x08\"\x85\x01\n\x11ListViewsResponse\x12\x36\n\x0bidentifiers\x18\x01 \x03(\x0b\x32!.lakeward.catalog.v1.TabularIdent\x12\x0b\n\x03ids\x18\x02 \x03(\t\x12\x12\n\nprotection\x18\x03 \x03(\x08\x12\x17\n\x0fnext_page_token\x18\x04 \x01(\t\"\xa4\x01\n\x11\x43reateViewRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x36\n\tnamespace\x18\x03 \x01(\x0b\x32#.lakeward.catalog.v1.NamespaceIdent\x12\x0c\n\x04\x62ody\x18\x04 \x01(\x0c\"F\n\x12\x43reateViewResponse\x12\x30\n\x04view\x18\x01 \x01(\x0b\x32\".lakeward.catalog.v1.LoadedTabular\"\xc7\x01\n\x0fLoadViewRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12/\n\x04view\x18\x03 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\x12\x38\n\rreferenced_by\x18\x04 \x03(\x0b\x32!.lakeward.catalog.v1.TabularIdent\"D\n\x10LoadViewResponse\x12\x30\n\x04view\x18\x01 \x01(\x0b\x32\".lakeward.catalog.v1.LoadedTabular\"\x8f\x01\n\x11ViewExistsRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12/\n\x04view\x18\x03 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\"\x14\n\x12ViewExistsResponse\"\x9d\x01\n\x11\x43ommitViewRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12/\n\x04view\x18\x03 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\x12\x0c\n\x04\x62ody\x18\x04 \x01(\x0c\"F\n\x12\x43ommitViewResponse\x12\x30\n\x04view\x18\x01 \x01(\x0b\x32\".lakeward.catalog.v1.LoadedTabular\"\xba\x01\n\x0f\x44ropViewRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12/\n\x04view\x18\x03 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\x12\x12\n\x05purge\x18\x04 \x01(\x08H\x00\x88\x01\x01\x12\r\n\x05\x66orce\x18\x05 \x01(\x08\x42\x08\n\x06_purge\"\x12\n\x10\x44ropViewResponse\"\xc9\x01\n\x11RenameViewRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x31\n\x06source\x18\x03 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\x12\x36\n\x0b\x64\x65stination\x18\x04 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\"\x14\n\x12RenameViewResponse2\x92\x07\n\x0bViewService\x12~\n\tListViews\x12%.lakeward.catalog.v1.ListViewsRequest\x1a&.lakeward.catalog.v1.ListViewsResponse\"\"\x92\xb5\x18\x1e\n\x02\x01\x05\x10\x01\"\x14NAMESPACE_LIST_VIEWS0\x01\x12\x84\x01\n\nCreateView\x12&.lakeward.catalog.v1.CreateViewRequest\x1a\'.lakeward.catalog.v1.CreateViewResponse\"%\x92\xb5\x18!\n\x02\x01\x05\x10\x03\x18\x01\"\x15NAMESPACE_CREATE_VIEW0\x01\x12x\n\x08LoadView\x12$.lakeward.catalog.v1.LoadViewRequest\x1a%.lakeward.catalog.v1.LoadViewResponse\"\x1f\x92\xb5\x18\x1b\n\x02\x01\x05\x10\x01\"\x11VIEW_GET_METADATA0\x01\x12~\n\nViewExists\x12&.lakeward.catalog.v1.ViewExistsRequest\x1a\'.lakeward.catalog.v1.ViewExistsResponse\"\x1f\x92\xb5\x18\x1b\n\x02\x01\x05\x10\x01\"\x11VIEW_GET_METADATA0\x01\x12z\n\nCommitView\x12&.lakeward.catalog.v1.CommitViewRequest\x1a\'.lakeward.catalog.v1.CommitViewResponse\"\x1b\x92\xb5\x18\x17\n\x02\x01\x05\x10\x03\x18\x01\"\x0bVIEW_COMMIT0\x01\x12r\n\x08\x44ropView\x12$.lakeward.catalog.v1.DropViewRequest\x1a%.lakeward.catalog.v1.DropViewResponse\"\x19\x92\xb5\x18\x15\n\x02\x01\x05\x10\x03\x18\x01\"\tVIEW_DROP0\x01\x12\x91\x01\n\nRenameView\x12&.lakeward.catalog.v1.RenameViewRequest\x1a\'.lakeward.catalog.v1.RenameViewResponse\"2\x92\xb5\x18.\n\x02\x01\x05\x10\x03\x18\x01\"\x0bVIEW_RENAME\"\x15NAMESPACE_CREATE_VIEW0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1flakeward/catalog/v1/views.proto\x12\x13lakeward.catalog.v1\x1a\x1flakeward/catalog/v1/types.proto\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\"\xfc\x01\n\x10ListViewsRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x36\n\tnamespace\x18\x03 \x01(\x0b\x32#.lakeward.catalog.v1.NamespaceIdent\x12&\n\x04page\x18\x04 \x01(\x0b\x32\x18.lakeward.common.v1.Page\x12\x10\n\x08with_ids\x18\x05 \x01(\x08\x12\x17\n\x0fwith_protection\x18\x06 \x01(\x08\x12\x12\n\nwith_names\x18\x07 \x01(\x08\"\xcc\x01\n\x11ListViewsResponse\x12\x36\n\x0bidentifiers\x18\x01 \x03(\x0b\x32!.lakeward.catalog.v1.TabularIdent\x12\x0b\n\x03ids\x18\x02 \x03(\t\x12\x12\n\nprotection\x18\x03 \x03(\x08\x12\x17\n\x0fnext_page_token\x18\x04 \x01(\t\x12\x36\n\tnamespace\x18\x05 \x01(\x0b\x32#.lakeward.catalog.v1.NamespaceIdent\x12\r\n\x05names\x18\x06 \x03(\t\"\xa4\x01\n\x11\x43reateViewRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x36\n\tnamespace\x18\x03 \x01(\x0b\x32#.lakeward.catalog.v1.NamespaceIdent\x12\x0c\n\x04\x62ody\x18\x04 \x01(\x0c\"F\n\x12\x43reateViewResponse\x12\x30\n\x04view\x18\x01 \x01(\x0b\x32\".lakeward.catalog.v1.LoadedTabular\"\xc7\x01\n\x0fLoadViewRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12/\n\x04view\x18\x03 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\x12\x38\n\rreferenced_by\x18\x04 \x03(\x0b\x32!.lakeward.catalog.v1.TabularIdent\"D\n\x10LoadViewResponse\x12\x30\n\x04view\x18\x01 \x01(\x0b\x32\".lakeward.catalog.v1.LoadedTabular\"\x8f\x01\n\x11ViewExistsRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12/\n\x04view\x18\x03 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\"\x14\n\x12ViewExistsResponse\"\x9d\x01\n\x11\x43ommitViewRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12/\n\x04view\x18\x03 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\x12\x0c\n\x04\x62ody\x18\x04 \x01(\x0c\"F\n\x12\x43ommitViewResponse\x12\x30\n\x04view\x18\x01 \x01(\x0b\x32\".lakeward.catalog.v1.LoadedTabular\"\xba\x01\n\x0f\x44ropViewRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12/\n\x04view\x18\x03 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\x12\x12\n\x05purge\x18\x04 \x01(\x08H\x00\x88\x01\x01\x12\r\n\x05\x66orce\x18\x05 \x01(\x08\x42\x08\n\x06_purge\"\x12\n\x10\x44ropViewResponse\"\xc9\x01\n\x11RenameViewRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x31\n\x06source\x18\x03 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\x12\x36\n\x0b\x64\x65stination\x18\x04 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\"\x14\n\x12RenameViewResponse2\x92\x07\n\x0bViewService\x12~\n\tListViews\x12%.lakeward.catalog.v1.ListViewsRequest\x1a&.lakeward.catalog.v1.ListViewsResponse\"\"\x92\xb5\x18\x1e\n\x02\x01\x05\x10\x01\"\x14NAMESPACE_LIST_VIEWS0\x01\x12\x84\x01\n\nCreateView\x12&.lakeward.catalog.v1.CreateViewRequest\x1a\'.lakeward.catalog.v1.CreateViewResponse\"%\x92\xb5\x18!\n\x02\x01\x05\x10\x03\x18\x01\"\x15NAMESPACE_CREATE_VIEW0\x01\x12x\n\x08LoadView\x12$.lakeward.catalog.v1.LoadViewRequest\x1a%.lakeward.catalog.v1.LoadViewResponse\"\x1f\x92\xb5\x18\x1b\n\x02\x01\x05\x10\x01\"\x11VIEW_GET_METADATA0\x01\x12~\n\nViewExists\x12&.lakeward.catalog.v1.ViewExistsRequest\x1a\'.lakeward.catalog.v1.ViewExistsResponse\"\x1f\x92\xb5\x18\x1b\n\x02\x01\x05\x10\x01\"\x11VIEW_GET_METADATA0\x01\x12z\n\nCommitView\x12&.lakeward.catalog.v1.CommitViewRequest\x1a\'.lakeward.catalog.v1.CommitViewResponse\"\x1b\x92\xb5\x18\x17\n\x02\x01\x05\x10\x03\x18\x01\"\x0bVIEW_COMMIT0\x01\x12r\n\x08\x44ropView\x12$.lakeward.catalog.v1.DropViewRequest\x1a%.lakeward.catalog.v1.DropViewResponse\"\x19\x92\xb5\x18\x15\n\x02\x01\x05\x10\x03\x18\x01\"\tVIEW_DROP0\x01\x12\x91\x01\n\nRenameView\x12&.lakeward.catalog.v1.RenameViewRequest\x1a\'.lakeward.catalog.v1.RenameViewResponse\"2\x92\xb5\x18.\n\x02\x01\x05\x10\x03\x18\x01\"\x0bVIEW_RENAME\"\x15NAMESPACE_CREATE_VIEW0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -50,33 +50,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_VIEWSERVICE'].methods_by_name['RenameView']._loaded_options = None
   _globals['_VIEWSERVICE'].methods_by_name['RenameView']._serialized_options = b'\222\265\030.\n\002\001\005\020\003\030\001\"\013VIEW_RENAME\"\025NAMESPACE_CREATE_VIEW0\001'
   _globals['_LISTVIEWSREQUEST']._serialized_start=158
-  _globals['_LISTVIEWSREQUEST']._serialized_end=390
-  _globals['_LISTVIEWSRESPONSE']._serialized_start=393
-  _globals['_LISTVIEWSRESPONSE']._serialized_end=526
-  _globals['_CREATEVIEWREQUEST']._serialized_start=529
-  _globals['_CREATEVIEWREQUEST']._serialized_end=693
-  _globals['_CREATEVIEWRESPONSE']._serialized_start=695
-  _globals['_CREATEVIEWRESPONSE']._serialized_end=765
-  _globals['_LOADVIEWREQUEST']._serialized_start=768
-  _globals['_LOADVIEWREQUEST']._serialized_end=967
-  _globals['_LOADVIEWRESPONSE']._serialized_start=969
-  _globals['_LOADVIEWRESPONSE']._serialized_end=1037
-  _globals['_VIEWEXISTSREQUEST']._serialized_start=1040
-  _globals['_VIEWEXISTSREQUEST']._serialized_end=1183
-  _globals['_VIEWEXISTSRESPONSE']._serialized_start=1185
-  _globals['_VIEWEXISTSRESPONSE']._serialized_end=1205
-  _globals['_COMMITVIEWREQUEST']._serialized_start=1208
-  _globals['_COMMITVIEWREQUEST']._serialized_end=1365
-  _globals['_COMMITVIEWRESPONSE']._serialized_start=1367
-  _globals['_COMMITVIEWRESPONSE']._serialized_end=1437
-  _globals['_DROPVIEWREQUEST']._serialized_start=1440
-  _globals['_DROPVIEWREQUEST']._serialized_end=1626
-  _globals['_DROPVIEWRESPONSE']._serialized_start=1628
-  _globals['_DROPVIEWRESPONSE']._serialized_end=1646
-  _globals['_RENAMEVIEWREQUEST']._serialized_start=1649
-  _globals['_RENAMEVIEWREQUEST']._serialized_end=1850
-  _globals['_RENAMEVIEWRESPONSE']._serialized_start=1852
-  _globals['_RENAMEVIEWRESPONSE']._serialized_end=1872
-  _globals['_VIEWSERVICE']._serialized_start=1875
-  _globals['_VIEWSERVICE']._serialized_end=2789
+  _globals['_LISTVIEWSREQUEST']._serialized_end=410
+  _globals['_LISTVIEWSRESPONSE']._serialized_start=413
+  _globals['_LISTVIEWSRESPONSE']._serialized_end=617
+  _globals['_CREATEVIEWREQUEST']._serialized_start=620
+  _globals['_CREATEVIEWREQUEST']._serialized_end=784
+  _globals['_CREATEVIEWRESPONSE']._serialized_start=786
+  _globals['_CREATEVIEWRESPONSE']._serialized_end=856
+  _globals['_LOADVIEWREQUEST']._serialized_start=859
+  _globals['_LOADVIEWREQUEST']._serialized_end=1058
+  _globals['_LOADVIEWRESPONSE']._serialized_start=1060
+  _globals['_LOADVIEWRESPONSE']._serialized_end=1128
+  _globals['_VIEWEXISTSREQUEST']._serialized_start=1131
+  _globals['_VIEWEXISTSREQUEST']._serialized_end=1274
+  _globals['_VIEWEXISTSRESPONSE']._serialized_start=1276
+  _globals['_VIEWEXISTSRESPONSE']._serialized_end=1296
+  _globals['_COMMITVIEWREQUEST']._serialized_start=1299
+  _globals['_COMMITVIEWREQUEST']._serialized_end=1456
+  _globals['_COMMITVIEWRESPONSE']._serialized_start=1458
+  _globals['_COMMITVIEWRESPONSE']._serialized_end=1528
+  _globals['_DROPVIEWREQUEST']._serialized_start=1531
+  _globals['_DROPVIEWREQUEST']._serialized_end=1717
+  _globals['_DROPVIEWRESPONSE']._serialized_start=1719
+  _globals['_DROPVIEWRESPONSE']._serialized_end=1737
+  _globals['_RENAMEVIEWREQUEST']._serialized_start=1740
+  _globals['_RENAMEVIEWREQUEST']._serialized_end=1941
+  _globals['_RENAMEVIEWRESPONSE']._serialized_start=1943
+  _globals['_RENAMEVIEWRESPONSE']._serialized_end=1963
+  _globals['_VIEWSERVICE']._serialized_start=1966
+  _globals['_VIEWSERVICE']._serialized_end=2880
 # @@protoc_insertion_point(module_scope)

@@ -33,12 +33,15 @@ class ListViewsRequest(_message.Message):
     PAGE_FIELD_NUMBER: _builtins.int
     WITH_IDS_FIELD_NUMBER: _builtins.int
     WITH_PROTECTION_FIELD_NUMBER: _builtins.int
+    WITH_NAMES_FIELD_NUMBER: _builtins.int
     warehouse_id: _builtins.str
     """Required; a UUID."""
     with_ids: _builtins.bool
     """Reply with ids."""
     with_protection: _builtins.bool
     """Reply with protection."""
+    with_names: _builtins.bool
+    """Reply with `namespace` and `names` in place of `identifiers`: the namespace is said once."""
     @_builtins.property
     def context(self) -> _context_pb2.RequestContext:
         """See RequestContext."""
@@ -60,10 +63,11 @@ class ListViewsRequest(_message.Message):
         page: _context_pb2.Page | None = ...,
         with_ids: _builtins.bool = ...,
         with_protection: _builtins.bool = ...,
+        with_names: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "namespace", b"namespace", "page", b"page"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "namespace", b"namespace", "page", b"page", "warehouse_id", b"warehouse_id", "with_ids", b"with_ids", "with_protection", b"with_protection"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "namespace", b"namespace", "page", b"page", "warehouse_id", b"warehouse_id", "with_ids", b"with_ids", "with_names", b"with_names", "with_protection", b"with_protection"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -79,19 +83,29 @@ class ListViewsResponse(_message.Message):
     IDS_FIELD_NUMBER: _builtins.int
     PROTECTION_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    NAMESPACE_FIELD_NUMBER: _builtins.int
+    NAMES_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     """Empty at the end."""
     @_builtins.property
     def identifiers(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.TabularIdent]:
-        """As stored."""
+        """As stored; empty where names are asked for."""
 
     @_builtins.property
     def ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Parallel to `identifiers`; empty unless asked for."""
+        """Parallel to `identifiers` or `names`; empty unless asked for."""
 
     @_builtins.property
     def protection(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bool]:
-        """Parallel to `identifiers`; empty unless asked for."""
+        """Parallel to `identifiers` or `names`; empty unless asked for."""
+
+    @_builtins.property
+    def namespace(self) -> _types_pb2.NamespaceIdent:
+        """As stored; set where names are asked for."""
+
+    @_builtins.property
+    def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """As stored; empty unless asked for."""
 
     def __init__(
         self,
@@ -100,10 +114,12 @@ class ListViewsResponse(_message.Message):
         ids: _abc.Iterable[_builtins.str] | None = ...,
         protection: _abc.Iterable[_builtins.bool] | None = ...,
         next_page_token: _builtins.str = ...,
+        namespace: _types_pb2.NamespaceIdent | None = ...,
+        names: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["namespace", b"namespace"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["identifiers", b"identifiers", "ids", b"ids", "next_page_token", b"next_page_token", "protection", b"protection"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["identifiers", b"identifiers", "ids", b"ids", "names", b"names", "namespace", b"namespace", "next_page_token", b"next_page_token", "protection", b"protection"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -10,19 +10,19 @@ from lakeward_servicekit.settings.catalogue import Service, Setting, Support
 _AUTHZ: Final = frozenset({Service.AUTHZ})
 
 
-def _commercial(name: str, kind: kinds.Kind, default: str | None, about: str, *, secret: bool = False) -> Setting:
-    return Setting(name, kind, default, about, support=Support.COMMERCIAL, secret=secret, services=_AUTHZ)
+def _commercial(name: str, kind: kinds.Kind[object], default: str | None, about: str) -> Setting:
+    return Setting(name, kind, default, about, support=Support.COMMERCIAL, services=_AUTHZ)
 
 
-def _cedar(name: str, kind: kinds.Kind, default: str | None, about: str) -> Setting:
+def _cedar(name: str, kind: kinds.Kind[object], default: str | None, about: str) -> Setting:
     return _commercial(f"CEDAR__{name}", kind, default, about)
 
 
-def _provider(name: str, kind: kinds.Kind, default: str | None, about: str, *, secret: bool = False) -> Setting:
-    return _commercial(f"ROLE_PROVIDER__<ID>__{name}", kind, default, about, secret=secret)
+def _provider(name: str, kind: kinds.Kind[object], default: str | None, about: str) -> Setting:
+    return _commercial(f"ROLE_PROVIDER__<ID>__{name}", kind, default, about)
 
 
-def _gate(name: str, kind: kinds.Kind, default: str | None, about: str) -> Setting:
+def _gate(name: str, kind: kinds.Kind[object], default: str | None, about: str) -> Setting:
     return _commercial(f"ADMISSION_ENFORCE__{name}", kind, default, about)
 
 
@@ -74,7 +74,7 @@ _PROVIDERS: Final = (
     _provider("DOMAINS", kinds.ARRAY, None, "Domains of its users."),
     _provider("USER_BASE_DN", kinds.TEXT, None, "Where users are."),
     _provider("BIND_DN", kinds.TEXT, None, "Who binds."),
-    _provider("BIND_PASSWORD", kinds.TEXT, None, "Its password.", secret=True),
+    _provider("BIND_PASSWORD", kinds.SECRET, None, "Its password."),
     _provider("USER_SEARCH_FILTER", kinds.TEXT, "(uid=${USER})", "How a user is found."),
     _provider("USER_SEARCH_SCOPE", _SCOPES, "sub", "How deep."),
     _provider(
@@ -99,14 +99,14 @@ _PROVIDERS: Final = (
         None,
         "Login.",
     ),
-    _provider("CREDENTIAL__<FIELD>", kinds.TEXT, None, "A field of the login.", secret=True),
+    _provider("CREDENTIAL__<FIELD>", kinds.SECRET, None, "A field of the login."),
     _provider("CLOUD", kinds.word("public", "us_government", "china", "custom"), "public", "The cloud."),
     _provider("GRAPH_BASE", kinds.HTTP_URL, None, "The graph API of a custom cloud."),
     _provider("AUTHORITY_HOST", kinds.HTTP_URL, None, "The authority of a custom cloud."),
     # Okta
     _provider("ORG_URL", kinds.url("https"), None, "The organisation."),
     _provider("CLIENT_ID", kinds.TEXT, None, "The client id."),
-    _provider("PRIVATE_KEY", kinds.TEXT, None, "The client's key.", secret=True),
+    _provider("PRIVATE_KEY", kinds.SECRET, None, "The client's key."),
     _provider("KEY_ID", kinds.TEXT, None, "Id of a key in PEM form."),
     _provider("SCOPES", kinds.ARRAY, '["okta.users.read"]', "Scopes asked for."),
     _provider("DPOP", kinds.BOOLEAN, "true", "Whether tokens are bound to the key."),
@@ -131,7 +131,7 @@ _GATE: Final = (
 )
 
 _LICENSE: Final = (
-    _commercial("LICENSE__KEY", kinds.TEXT, None, "A licence; none is needed here.", secret=True),
+    _commercial("LICENSE__KEY", kinds.SECRET, None, "A licence; none is needed here."),
     _commercial("LICENSE__KEY_PATH", kinds.PATH, None, "A file with a licence."),
 )
 

@@ -9,7 +9,7 @@ from lakeward_servicekit.settings.catalogue import Family, Service, Setting, Sup
 
 
 def _console(
-    name: str, kind: kinds.Kind, default: str | None, about: str, support: Support = Support.PLANNED
+    name: str, kind: kinds.Kind[object], default: str | None, about: str, support: Support = Support.PLANNED
 ) -> Setting:
     return Setting(
         f"UI__{name}",

@@ -8,11 +8,11 @@ from lakeward_servicekit.settings import kinds
 from lakeward_servicekit.settings.catalogue import Setting, Support
 
 
-def _renamed(name: str, kind: kinds.Kind, instead: str) -> Setting:
+def _renamed(name: str, kind: kinds.Kind[object], instead: str) -> Setting:
     return Setting(name, kind, None, f"An earlier name of {instead}.", instead=instead)
 
 
-def _gone(name: str, kind: kinds.Kind, about: str) -> Setting:
+def _gone(name: str, kind: kinds.Kind[object], about: str) -> Setting:
     return Setting(name, kind, None, about, support=Support.GONE)
 
 

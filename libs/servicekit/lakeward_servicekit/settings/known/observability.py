@@ -55,11 +55,4 @@ SETTINGS: Final = (
         support=_PLANNED,
         services=_CLI,
     ),
-    Setting(
-        "DEBUG__EXTENDED_LOGS",
-        kinds.BOOLEAN,
-        "false",
-        "Whether log lines name file and line.",
-        family=Family.UPSTREAM_NEW,
-    ),
 )

@@ -54,6 +54,10 @@ async def fetch(http: httpx.AsyncClient, uri: str) -> Published:
         raise ProviderUnreachable(f"{address} names no issuer; it must be an OpenID discovery document")
     if not isinstance(keys_address, str) or not keys_address.startswith(("https://", "http://")):
         raise ProviderUnreachable(f"{address} names no jwks_uri; it must be an OpenID discovery document")
+    if address.startswith("https://") and not keys_address.startswith("https://"):
+        raise ProviderUnreachable(
+            f"{address} names a jwks_uri without TLS, {keys_address[:200]}, where anybody on the way could put keys of theirs"
+        )
     try:
         keys = signing_keys(await _json(http, keys_address))
     except ValueError as error:

@@ -11,13 +11,10 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from jwt.types import JWKDict
 
+from lakeward_authz.domain import algorithms
+
 _log = logging.getLogger(__name__)
 
-_RSA: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
-_EC: Final = {"P-256": ("ES256",), "P-384": ("ES384",), "P-521": ("ES512",)}
-_OKP: Final = {"Ed25519": ("EdDSA",)}
-# Signatures that count. There is no `none` and no HS*: who can verify an HMAC can forge it, and a public key is no secret.
-ALGORITHMS: Final = frozenset({*_RSA, *(name for names in (*_EC.values(), *_OKP.values()) for name in names)})
 _MIN_RSA_BITS: Final = 2048
 # Verifying costs the square of the length, and everybody's tokens wait for it.
 _MAX_RSA_BITS: Final = 16_384
@@ -91,11 +88,11 @@ def _usable(jwk: JWKDict) -> SigningKey | None:
 def _algorithms(jwk: JWKDict) -> tuple[str, ...]:
     match jwk.get("kty"):
         case "RSA":
-            possible: tuple[str, ...] = _RSA
+            possible: tuple[str, ...] = algorithms.RSA
         case "EC":
-            possible = _EC.get(str(jwk.get("crv")), ())
+            possible = algorithms.EC.get(str(jwk.get("crv")), ())
         case "OKP":
-            possible = _OKP.get(str(jwk.get("crv")), ())
+            possible = algorithms.OKP.get(str(jwk.get("crv")), ())
         case _:
             possible = ()
     named = jwk.get("alg")

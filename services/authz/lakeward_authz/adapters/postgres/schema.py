@@ -41,3 +41,64 @@ first_administrator: Final = sa.Table(
     sa.Column("appointed_at", _TIME, nullable=False),
     sa.CheckConstraint("only_row", name="one_row"),
 )
+
+objects: Final = sa.Table(
+    "objects",
+    metadata,
+    sa.Column("project_id", _KEY, primary_key=True),
+    sa.Column("warehouse_id", pg.UUID, primary_key=True, comment="all zeros for what is in none"),
+    sa.Column("kind", _KEY, primary_key=True),
+    sa.Column(
+        "object_id",
+        pg.UUID,
+        primary_key=True,
+        comment="of a tabular its incarnation; all zeros for warehouses and what is above",
+    ),
+    sa.Column("parent_id", pg.UUID, comment="the namespace that holds it; null at the top level and above"),
+    sa.Column("path", pg.ARRAY(pg.UUID), nullable=False, comment="namespaces above it, outermost first"),
+    sa.Column("managed_access", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Index("objects_roles", "object_id", unique=True, postgresql_where=sa.text("kind = 'role'")),
+    sa.Index("objects_children", "warehouse_id", "parent_id", postgresql_where=sa.text("parent_id is not null")),
+)
+
+grants: Final = sa.Table(
+    "grants",
+    metadata,
+    sa.Column("project_id", _KEY, primary_key=True),
+    sa.Column("warehouse_id", pg.UUID, primary_key=True),
+    sa.Column("kind", _KEY, primary_key=True),
+    sa.Column("object_id", pg.UUID, primary_key=True),
+    sa.Column("subject", _KEY, primary_key=True, comment='"user:<id>", or "role:<id>" for who holds the role'),
+    sa.Column("relation", _KEY, primary_key=True),
+    sa.Column("granted_at", _TIME, nullable=False, server_default=sa.func.now()),
+    sa.ForeignKeyConstraint(
+        ["project_id", "warehouse_id", "kind", "object_id"],
+        ["objects.project_id", "objects.warehouse_id", "objects.kind", "objects.object_id"],
+    ),
+    sa.Index("grants_of_subject", "subject", "project_id", "warehouse_id", "kind", "object_id", "relation"),
+)
+
+tree_streams: Final = sa.Table(
+    "tree_streams",
+    metadata,
+    sa.Column("stream", _KEY, primary_key=True),
+    sa.Column("applied", sa.BigInteger, nullable=False, comment="sequence of the last change that counts here"),
+)
+
+revisions: Final = sa.Table(
+    "revisions",
+    metadata,
+    sa.Column("shard", sa.SmallInteger, primary_key=True, autoincrement=False),
+    sa.Column("revision", sa.BigInteger, nullable=False, server_default="0"),
+    comment="their sum is the state of the grants; a project bumps one row, so that few wait for another",
+)
+
+openfga_outbox: Final = sa.Table(
+    "openfga_outbox",
+    metadata,
+    sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("tuple_user", _KEY, nullable=False),
+    sa.Column("relation", _KEY, nullable=False),
+    sa.Column("object", _KEY, nullable=False),
+    sa.Column("wanted", sa.Boolean, nullable=False),
+)

@@ -9,13 +9,15 @@ from typing import Final
 
 from lakeward_authz.domain.permissions.compiled import Model
 from lakeward_authz.domain.permissions.language import parse
-from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.actions import SEEING, Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 
 VERSION: Final = "1.0"
 """Major and minor: a minor step adds, and an older release runs on; a major one does not allow that."""
 
-TEXT: Final = importlib.resources.files(__package__).joinpath("model.fga").read_text(encoding="utf-8")
+TEXT: Final = (
+    importlib.resources.files("lakeward_authz.domain.permissions").joinpath("model.fga").read_text(encoding="utf-8")
+)
 MODEL: Final = Model(parse(TEXT))
 
 # An action asks for `can_<its word>`; these have another name in the model, which is upstream's.
@@ -25,6 +27,16 @@ _NAMED_OTHERWISE: Final = {
 }
 RELATION_OF: Final[Mapping[Action, str]] = MappingProxyType(
     {action: _NAMED_OTHERWISE.get(action, f"can_{action.word}") for action in Action}
+)
+# Each action with what its kind's sight needs and what itself needs, as bits of the kind's type.
+ALLOWS: Final[Mapping[Action, tuple[int, int]]] = MappingProxyType(
+    {
+        action: (
+            MODEL.types[action.kind.word].bits[RELATION_OF[SEEING[action.kind]]],
+            MODEL.types[action.kind.word].bits[RELATION_OF[action]],
+        )
+        for action in Action
+    }
 )
 
 TABULARS: Final = (ObjectKind.TABLE, ObjectKind.VIEW)

@@ -11,8 +11,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import SecretStr
-
 from lakeward_catalog.adapters.nats.messages import (
     EXPECTED_SEQUENCE,
     EXPECTED_SUBJECT,
@@ -22,6 +20,7 @@ from lakeward_catalog.adapters.nats.messages import (
     stream_subjects,
 )
 from lakeward_catalog.application.relay import LoggedEvent, SinkUnavailableError
+from lakeward_servicekit.secrecy import SecretStr
 
 if TYPE_CHECKING:
     from nats.aio.client import Client

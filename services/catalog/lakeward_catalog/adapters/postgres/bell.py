@@ -16,10 +16,10 @@ from typing import Final
 from uuid import uuid4
 
 import asyncpg
-from pydantic import SecretStr
 
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.postgres.pools import Pool, open_connection
+from lakeward_servicekit.secrecy import SecretStr
 
 _LOG: Final = logging.getLogger("lakeward_catalog.relay")
 _NOTIFY: Final = "select pg_notify($1, $2)"

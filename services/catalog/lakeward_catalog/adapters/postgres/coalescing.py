@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
 from lakeward_catalog.adapters.postgres.tabulars import Key
-from lakeward_catalog.application.ports import After, Located, TabularStore, Visibility
+from lakeward_catalog.application.ports.stores import After, Listed, Located, TabularStore, Visibility
 from lakeward_catalog.domain.model import Kind, NamespaceId, Tabular, TabularId, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_locations import Location
@@ -99,7 +99,7 @@ class CoalescingTabulars:
         visible: Visibility,
         after: After | None,
         limit: int,
-    ) -> Sequence[Tabular]:
+    ) -> Sequence[Listed]:
         """See `TabularStore`."""
         return await self._store.list(warehouse_id, namespace_id, kind, visible=visible, after=after, limit=limit)
 

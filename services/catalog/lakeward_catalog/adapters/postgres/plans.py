@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from pydantic import SecretStr
+from lakeward_servicekit.secrecy import SecretStr
 
 _SETTING: Final = ("plan_cache_mode", "force_generic_plan")
 

@@ -13,7 +13,7 @@ from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.places import at_or_above
 from lakeward_catalog.adapters.postgres.rows import TABULAR, located_tabular, searchable, tabular_with_path
 from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
-from lakeward_catalog.application.ports import After, Located, Visibility
+from lakeward_catalog.application.ports.stores import After, Listed, Located, Visibility
 from lakeward_catalog.domain.model import Kind, Namespace, NamespaceId, Tabular, TabularId, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_locations import Location
@@ -41,9 +41,9 @@ select {TABULAR}, n.path
    and {FOLDED} = any($3::text[]) and t.location_key = any($4::text[])
  order by length(t.location_key) desc limit 1
 """
+_LISTED: Final = "t.created_at, t.incarnation, t.name, t.tabular_id, t.protected"  # as `Listed` has them
 PAGE: Final = f"""
-select {TABULAR}, n.path
-  from tabular t join namespace n on n.warehouse_id = $1 and n.namespace_id = $2
+select {_LISTED} from tabular t
  where t.warehouse_id = $1 and t.namespace_id = $2 and t.kind = $3 and t.state = 'live'
    and (t.created_at, t.incarnation) > ($4, $5)
  order by t.created_at, t.incarnation limit $6
@@ -59,20 +59,20 @@ with shown as materialized (
                and (container.namespace_id = inside.namespace_id
                     or starts_with(inside.path_key, container.path_key || E'\\x1f'))
          where inside.warehouse_id = $1 and inside.namespace_id = $2) as whole)
-select {TABULAR}, n.path from (
-    (select {TABULAR} from tabular t
+select {_LISTED} from (
+    (select {_LISTED} from tabular t
       where (select whole from shown)
         and t.warehouse_id = $1 and t.namespace_id = $2 and t.kind = $3 and t.state = 'live'
         and (t.created_at, t.incarnation) > ($4, $5)
       order by t.created_at, t.incarnation limit $6)
     union all
-    (select {TABULAR} from unnest($8::uuid[]) as granted(incarnation)
+    (select {_LISTED} from unnest($8::uuid[]) as granted(incarnation)
        join tabular t on t.warehouse_id = $1 and t.incarnation = granted.incarnation
       where not (select whole from shown)
         and t.namespace_id = $2 and t.kind = $3 and t.state = 'live'
         and (t.created_at, t.incarnation) > ($4, $5)
       order by t.created_at, t.incarnation limit $6)
-  ) t join namespace n on n.warehouse_id = $1 and n.namespace_id = $2
+  ) t
  order by t.created_at, t.incarnation limit $6
 """
 
@@ -208,14 +208,14 @@ class PostgresTabulars:
         visible: Visibility,
         after: After | None,
         limit: int,
-    ) -> Sequence[Tabular]:
+    ) -> Sequence[Listed]:
         """See `TabularStore`."""
         page = (warehouse_id, namespace_id, kind.value, *place_of(after), limit)
         if visible.everything:
             rows = await self._listings.fetch(PAGE, *page)
         else:
             rows = await self._listings.fetch(VISIBLE_PAGE, *page, [*visible.containers], [*visible.objects])
-        return [tabular_with_path(row) for row in rows]
+        return [*map(Listed._make, rows)]
 
 
 def place_of(after: After | None) -> tuple[datetime, UUID]:

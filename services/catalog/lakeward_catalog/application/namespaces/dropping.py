@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from datetime import datetime
 
-from lakeward_catalog.application.access import open_namespace
 from lakeward_catalog.application.announcements import Announcer, NamespaceChange, Occasion, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change, Changes, Contents
 from lakeward_catalog.application.documents import Documents
-from lakeward_catalog.application.doors import OpenedNamespace
+from lakeward_catalog.application.doors import Doors, OpenedNamespace
 from lakeward_catalog.application.garbage import Garbage
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import Clock, NamespaceStore, Rules, WarehouseStore
-from lakeward_catalog.application.replaying import may_still_use
+from lakeward_catalog.application.ports.system import Clock
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import Namespace, State, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, check_not_reserved
 from lakeward_catalog.domain.tasks import NewTask, Queue
 from lakeward_catalog.domain.wording import no_such_namespace
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Authorizer
 from lakeward_servicekit.errors import Reason, Refusal
 
 
@@ -43,72 +40,57 @@ class DropNamespace:
     purge: bool = False
 
 
-async def drop_namespace(
-    command: DropNamespace,
-    *,
-    caller: Caller,
-    authorizer: Authorizer,
-    warehouses: WarehouseStore,
-    namespaces: NamespaceStore,
-    documents: Documents,
-    changes: Changes,
-    once: Once,
-    announcer: Announcer,
-    clock: Clock,
-    rules: Rules,
-) -> None:
-    """Drop it. Its row is locked first, so nothing can be made inside meanwhile.
+@dataclasses.dataclass(frozen=True, slots=True)
+class NamespaceDrops:
+    """Drops namespaces. Their rows are locked first, so nothing can be made inside meanwhile."""
 
-    Raises:
-        Refusal: RESERVED_NAMESPACE; NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; NAMESPACE_PROTECTED,
-            NAMESPACE_DROP_NOT_ALLOWED, NAMESPACE_NOT_EMPTY, CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED;
-            GC_DISABLED where a purge was asked for; CONCURRENT_CHANGE.
-    """
-    check_not_reserved(command.ident, rules.reserved_namespaces)
-    garbage = Garbage(documents)
+    doors: Doors
+    documents: Documents
+    changes: Changes
+    once: Once
+    announcer: Announcer
+    clock: Clock
+    rules: Rules
 
-    async def drop(keeper: Keeper) -> None:
-        opened = await open_namespace(
-            command.warehouse_id,
-            command.ident,
-            Action.NAMESPACE_DELETE,
+    async def __call__(self, command: DropNamespace, *, caller: Caller) -> None:
+        """Drop one.
+
+        Raises:
+            Refusal: RESERVED_NAMESPACE; NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; NAMESPACE_PROTECTED,
+                NAMESPACE_DROP_NOT_ALLOWED, NAMESPACE_NOT_EMPTY, CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED;
+                GC_DISABLED where a purge was asked for; CONCURRENT_CHANGE.
+        """
+        check_not_reserved(command.ident, self.rules.reserved_namespaces)
+        flags = {"recursive": command.recursive, "force": command.force, "purge": command.purge}
+        keyed = Keyed(of_warehouse(command.warehouse_id), "drop-namespace", {"namespace": command.ident.parts, **flags})
+        await self.once(
+            keyed,
             caller=caller,
-            authorizer=authorizer,
-            namespaces=namespaces,
+            do=lambda keeper: self._drop(command, caller, keeper),
+            again=lambda _: self.doors.still_used(command.warehouse_id, caller=caller),
         )
-        await garbage.settled(lambda: take_out(opened, keeper))
 
-    async def take_out(opened: OpenedNamespace, keeper: Keeper) -> None:
-        async with changes.change() as change:
+    async def _drop(self, command: DropNamespace, caller: Caller, keeper: Keeper) -> None:
+        opened = await self.doors.namespace(command.warehouse_id, command.ident, Action.NAMESPACE_DELETE, caller=caller)
+        garbage = Garbage(self.documents)
+        await garbage.settled(lambda: self._take_out(command, opened, garbage, caller, keeper))
+
+    async def _take_out(
+        self, command: DropNamespace, opened: OpenedNamespace, garbage: Garbage, caller: Caller, keeper: Keeper
+    ) -> None:
+        async with self.changes.change() as change:
             namespace = await change.namespaces.lock(command.warehouse_id, command.ident, exclusively=True)
-            if (
-                namespace is None or namespace.namespace_id != opened.namespace.namespace_id
-            ):  # what was decided on is gone
-                raise no_such_namespace(command.ident)
+            if namespace is None or namespace.namespace_id != opened.namespace.namespace_id:
+                raise no_such_namespace(command.ident)  # what was decided on is gone
             contents = await change.namespaces.contents(command.warehouse_id, namespace.namespace_id)
             check_droppable(command, opened.warehouse, namespace, contents)
             if command.recursive and command.purge:
                 garbage.check(contents.tabulars)
-            now = clock.now()
-            await _enqueue_purges(command, change, contents, at=now + rules.purge_after)
+            now = self.clock.now()
+            await _enqueue_purges(command, change, contents, at=now + self.rules.purge_after)
             await change.namespaces.delete(namespace)
-            change.ledger.emit(*_events(command, namespace, contents, announcer, occasion(caller, now)))
+            change.ledger.emit(*_events(command, namespace, contents, self.announcer, occasion(caller, now)))
             await keeper.keep(change, namespace_id=namespace.namespace_id)
-
-    async def again(_: Mapping[str, str]) -> None:
-        await may_still_use(command.warehouse_id, caller=caller, authorizer=authorizer, warehouses=warehouses)
-
-    keyed = Keyed(
-        of_warehouse(command.warehouse_id),
-        "drop-namespace",
-        {
-            "namespace": command.ident.parts,
-            "recursive": command.recursive,
-            "force": command.force,
-            "purge": command.purge,
-        },
-    )
-    await once(keyed, caller=caller, do=drop, again=again)
 
 
 def check_droppable(command: DropNamespace, warehouse: Warehouse, namespace: Namespace, contents: Contents) -> None:
@@ -117,7 +99,7 @@ def check_droppable(command: DropNamespace, warehouse: Warehouse, namespace: Nam
     Staged tables don't count as contents: nobody can see them, and their rows vanish with the namespace.
 
     Raises:
-        Refusal: see `drop_namespace`.
+        Refusal: see `NamespaceDrops`.
     """
     shown = str(namespace.ident)
     if namespace.protected and not command.force:

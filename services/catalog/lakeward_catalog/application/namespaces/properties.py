@@ -7,17 +7,16 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from lakeward_catalog.application.access import open_namespace
 from lakeward_catalog.application.announcements import Announcer, NamespaceChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import Clock, NamespaceStore
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Namespace, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_catalog.domain.wording import no_such_namespace
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Authorizer
 from lakeward_servicekit.errors import Reason, Refusal
 
 LOCATION: Final = "location"
@@ -60,74 +59,62 @@ def shown(namespace: Namespace) -> dict[str, str]:
     return {**namespace.properties, LOCATION: namespace.location, NAMESPACE_ID: str(namespace.namespace_id)}
 
 
-async def update_properties(
-    command: UpdateProperties,
-    *,
-    caller: Caller,
-    authorizer: Authorizer,
-    namespaces: NamespaceStore,
-    changes: Changes,
-    once: Once,
-    announcer: Announcer,
-    clock: Clock,
-) -> PropertiesUpdated:
-    """Change them under the row's lock, so that concurrent changes lose nothing.
+@dataclasses.dataclass(frozen=True, slots=True)
+class PropertiesUpdates:
+    """Changes properties under the row's lock, so that concurrent changes lose nothing."""
 
-    Raises:
-        Refusal: PROPERTY_NOT_LOWERCASE, PROPERTY_SET_AND_REMOVED, NAMESPACE_LOCATION_FIXED; NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE,
-            FORBIDDEN.
-    """
-    updates = storable(command.updates)
-    removals = sorted(set(command.removals) - MADE_BY_US)
-    _check_change(updates, removals)
+    doors: Doors
+    changes: Changes
+    once: Once
+    announcer: Announcer
+    clock: Clock
 
-    async def update(keeper: Keeper) -> PropertiesUpdated:
-        namespace = await _open(command, caller=caller, authorizer=authorizer, namespaces=namespaces)
-        async with changes.change() as change:
-            held = await change.namespaces.lock(command.warehouse_id, command.ident, exclusively=True)
-            if held is None or held.namespace_id != namespace.namespace_id:  # what was decided on is gone
-                raise no_such_namespace(command.ident)
-            result = PropertiesUpdated(
-                updated=tuple(sorted(updates)),
-                removed=tuple(key for key in removals if key in held.properties),
-                missing=tuple(key for key in removals if key not in held.properties),
-            )
-            kept = {key: value for key, value in held.properties.items() if key not in removals}
-            after = kept | updates
-            if after != held.properties:
-                await change.namespaces.set_properties(held, after)
-                told = {"updated": updates, "removed": result.removed}
-                event = announcer.namespace(
-                    NamespaceChange.PROPERTIES_UPDATED, held, occasion(caller, clock.now()), data=told
+    async def __call__(self, command: UpdateProperties, *, caller: Caller) -> PropertiesUpdated:
+        """Change them.
+
+        Raises:
+            Refusal: PROPERTY_NOT_LOWERCASE, PROPERTY_SET_AND_REMOVED, NAMESPACE_LOCATION_FIXED; NO_SUCH_WAREHOUSE,
+                NO_SUCH_NAMESPACE, FORBIDDEN.
+        """
+        updates = storable(command.updates)
+        removals = sorted(set(command.removals) - MADE_BY_US)
+        _check_change(updates, removals)
+
+        async def update(keeper: Keeper) -> PropertiesUpdated:
+            namespace = await self._open(command, caller)
+            async with self.changes.change() as change:
+                held = await change.namespaces.lock(command.warehouse_id, command.ident, exclusively=True)
+                if held is None or held.namespace_id != namespace.namespace_id:  # what was decided on is gone
+                    raise no_such_namespace(command.ident)
+                result = PropertiesUpdated(
+                    updated=tuple(sorted(updates)),
+                    removed=tuple(key for key in removals if key in held.properties),
+                    missing=tuple(key for key in removals if key not in held.properties),
                 )
-                change.ledger.emit(event)
-            await keeper.keep(change, result=json.dumps(dataclasses.asdict(result)))
-        return result
+                kept = {key: value for key, value in held.properties.items() if key not in removals}
+                after = kept | updates
+                if after != held.properties:
+                    await change.namespaces.set_properties(held, after)
+                    when, told = occasion(caller, self.clock.now()), {"updated": updates, "removed": result.removed}
+                    event = self.announcer.namespace(NamespaceChange.PROPERTIES_UPDATED, held, when, data=told)
+                    change.ledger.emit(event)
+                await keeper.keep(change, result=json.dumps(dataclasses.asdict(result)))
+            return result
 
-    async def again(kept: Mapping[str, str]) -> PropertiesUpdated:
-        await _open(command, caller=caller, authorizer=authorizer, namespaces=namespaces)
-        return PropertiesUpdated(**{name: tuple(keys) for name, keys in json.loads(kept["result"]).items()})
+        async def again(kept: Mapping[str, str]) -> PropertiesUpdated:
+            await self._open(command, caller)
+            return PropertiesUpdated(**{name: tuple(keys) for name, keys in json.loads(kept["result"]).items()})
 
-    keyed = Keyed(
-        of_warehouse(command.warehouse_id),
-        "update-namespace-properties",
-        {"namespace": command.ident.parts, "updates": command.updates, "removals": sorted(command.removals)},
-    )
-    return await once(keyed, caller=caller, do=update, again=again)
+        keyed = Keyed(
+            of_warehouse(command.warehouse_id),
+            "update-namespace-properties",
+            {"namespace": command.ident.parts, "updates": command.updates, "removals": sorted(command.removals)},
+        )
+        return await self.once(keyed, caller=caller, do=update, again=again)
 
-
-async def _open(
-    command: UpdateProperties, *, caller: Caller, authorizer: Authorizer, namespaces: NamespaceStore
-) -> Namespace:
-    opened = await open_namespace(
-        command.warehouse_id,
-        command.ident,
-        Action.NAMESPACE_UPDATE_PROPERTIES,
-        caller=caller,
-        authorizer=authorizer,
-        namespaces=namespaces,
-    )
-    return opened.namespace
+    async def _open(self, command: UpdateProperties, caller: Caller) -> Namespace:
+        needed = Action.NAMESPACE_UPDATE_PROPERTIES
+        return (await self.doors.namespace(command.warehouse_id, command.ident, needed, caller=caller)).namespace
 
 
 def _check_keys(keys: Collection[str]) -> None:

@@ -6,23 +6,19 @@ import asyncio
 import dataclasses
 from typing import Final
 
-from lakeward_catalog.application.access import decide, find_warehouse
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.doors import warehouse_needs
+from lakeward_catalog.application.doors import Doors, absent_warehouse, warehouse_needs
 from lakeward_catalog.application.placing import parse_location
-from lakeward_catalog.application.ports import TabularStore, WarehouseStore
-from lakeward_catalog.application.ports_access import ClientAccess, Level, SignedRequest, StorageRequest
+from lakeward_catalog.application.ports.access import Access, ClientAccess, SignedRequest, StorageRequest
 from lakeward_catalog.application.refs import tabular_ref
 from lakeward_catalog.application.tables.signer_scopes import SignerScopes
 from lakeward_catalog.domain.model import Kind, Tabular, TabularId, Warehouse, WarehouseId
-from lakeward_catalog.domain.wording import no_such_tabular, no_such_warehouse
+from lakeward_catalog.domain.wording import no_such_tabular
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Need, Outcome
-from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.authorization.authorizer import Demand, Need, Outcome
+from lakeward_servicekit.errors import NoSuchSecret, Refusal, SigningOutside
 
 _READING: Final = frozenset({"GET", "HEAD"})
-# The request lies elsewhere, or the warehouse has another secret by now: what is stored knows better than a scope.
-_LOOKED_UP_AFTER: Final = frozenset({Reason.REASON_SIGNING_OUTSIDE, Reason.REASON_NO_SUCH_SECRET})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -40,128 +36,113 @@ class SignStorageRequest:
     scope: str = dataclasses.field(default="", repr=False)
 
     @property
-    def level(self) -> Level:
+    def level(self) -> Access:
         """How far access has to go."""
-        return Level.READ if self.request.method.upper() in _READING else Level.READ_WRITE_DELETE
+        return Access.READ if self.request.method.upper() in _READING else Access.READ_WRITE_DELETE
 
     @property
     def action(self) -> Action:
         """What has to be allowed on the table."""
-        return Action.TABLE_READ_DATA if self.level is Level.READ else Action.TABLE_WRITE_DATA
+        return Action.TABLE_READ_DATA if self.level is Access.READ else Action.TABLE_WRITE_DATA
 
 
-async def sign_storage_request(
-    command: SignStorageRequest,
-    *,
-    caller: Caller,
-    authorizer: Authorizer,
-    warehouses: WarehouseStore,
-    tabulars: TabularStore,
-    access: ClientAccess,
-    scopes: SignerScopes,
-) -> SignedRequest:
-    """A signature for what the caller may do to one table's files.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class StorageSignings:
+    """Signs storage requests for what callers may do to one table's files."""
 
-    With a scope that holds, nothing is read: one question to authz and one to vending. A scope alone never refuses anything;
-    whatever does not come to a signature with it is looked up.
+    doors: Doors
+    access: ClientAccess
+    scopes: SignerScopes
 
-    A request outside of the named table is looked up by its place, because some clients keep signing through the endpoint of a
-    table that they loaded earlier, and Spark asks after files of a table that it has just dropped. What lies there and is hidden
-    is answered like nothing.
+    async def __call__(self, command: SignStorageRequest, *, caller: Caller) -> SignedRequest:
+        """A signature.
 
-    Raises:
-        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE, FORBIDDEN; SIGNING_INVALID, SIGNING_METHOD, SIGNING_DISABLED, SIGNING_OUTSIDE.
-    """
-    signed = await _sign_within_scope(
-        command, caller=caller, authorizer=authorizer, warehouses=warehouses, access=access, scopes=scopes
-    )
-    if signed is not None:
-        return signed
-    return await _sign_looked_up(
-        command, caller=caller, authorizer=authorizer, warehouses=warehouses, tabulars=tabulars, access=access
-    )
+        With a scope that holds, nothing is read: one question to authz and one to vending. A scope alone never refuses anything;
+        whatever does not come to a signature with it is looked up.
 
+        A request outside of the named table is looked up by its place, because some clients keep signing through the endpoint
+        of a table that they loaded earlier, and Spark asks after files of a table that it has just dropped. What lies there and
+        is hidden is answered like nothing.
 
-async def _sign_within_scope(
-    command: SignStorageRequest,
-    *,
-    caller: Caller,
-    authorizer: Authorizer,
-    warehouses: WarehouseStore,
-    access: ClientAccess,
-    scopes: SignerScopes,
-) -> SignedRequest | None:
-    """A signature by what the scope says; None where it says nothing that leads to one."""
-    if command.scope == "" or command.tabular_id is None:
-        return None
-    principal = caller.principal.key
-    scope = scopes.read(
-        command.scope, warehouse_id=command.warehouse_id, tabular_id=command.tabular_id, principal=principal
-    )
-    if scope is None or not scope.covers(command.level):
-        return None
-    warehouse = warehouses.remembered(command.warehouse_id, scope.warehouse_version)
-    if warehouse is None or not warehouse.active:
-        return None
-    outcomes = await authorizer.decide(caller.principal, scope.demands(warehouse, command.action))
-    if any(outcome is not Outcome.ALLOWED for outcome in outcomes):
-        return None  # the look tells what the caller is told
-    try:
-        return await access.sign(warehouse, scope, command.level, command.request, principal=principal)
-    except Refusal as refusal:
-        if refusal.reason not in _LOOKED_UP_AFTER:
-            raise
-        return None
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE, FORBIDDEN; SIGNING_INVALID, SIGNING_METHOD, SIGNING_DISABLED,
+                SIGNING_OUTSIDE.
+        """
+        signed = await self._within_scope(command, caller)
+        return signed if signed is not None else await self._looked_up(command, caller)
 
+    async def _within_scope(self, command: SignStorageRequest, caller: Caller) -> SignedRequest | None:
+        """A signature by what the scope says; None where it says nothing that leads to one."""
+        if command.scope == "" or command.tabular_id is None:
+            return None
+        warehouse_id, principal = command.warehouse_id, caller.principal.key
+        scope = self.scopes.read(
+            command.scope, warehouse_id=warehouse_id, tabular_id=command.tabular_id, principal=principal
+        )
+        if scope is None or not scope.covers(command.level):
+            return None
+        warehouse = self.doors.warehouses.remembered(warehouse_id, scope.warehouse_version)
+        if warehouse is None or not warehouse.active:
+            return None
+        outcomes = await self.doors.authorizer.decide(caller.principal, scope.demands(warehouse, command.action))
+        if any(outcome is not Outcome.ALLOWED for outcome in outcomes):
+            return None  # the look tells what the caller is told
+        try:
+            return await self.access.sign(warehouse, scope, command.level, command.request, principal=principal)
+        except (SigningOutside, NoSuchSecret):
+            return None  # it lies elsewhere, or the warehouse has another secret by now: what is stored knows better
 
-async def _sign_looked_up(
-    command: SignStorageRequest,
-    *,
-    caller: Caller,
-    authorizer: Authorizer,
-    warehouses: WarehouseStore,
-    tabulars: TabularStore,
-    access: ClientAccess,
-) -> SignedRequest:
-    """A signature by what is stored."""
-    warehouse, tabular = await _look_up(command, warehouses=warehouses, tabulars=tabulars)
-    needs = warehouse_needs(warehouse, absent=lambda: no_such_warehouse(command.warehouse_id))
-    absent = no_such_tabular(Kind.TABLE, str(command.tabular_id))
-    if tabular is not None and tabular.kind is Kind.TABLE:
-        needs.append(_need(warehouse, tabular, command.action, absent))
-    await decide(caller, authorizer, needs)
-    if tabular is not None and tabular.kind is not Kind.TABLE:
-        raise absent
-    principal = caller.principal.key
-    try:
-        return await access.sign(warehouse, tabular, command.level, command.request, principal=principal)
-    except Refusal as refusal:
-        if refusal.reason != Reason.REASON_SIGNING_OUTSIDE:
-            raise
-        place = refusal.metadata["location"]
-        if tabular is not None:
-            absent = refusal
-        elif command.tabular_id is None:  # else by what the caller named, so that an unknown id reads like a hidden one
-            absent = no_such_tabular(Kind.TABLE, place)
-        owner = await tabulars.by_location(command.warehouse_id, parse_location(place))
-        if (
-            owner is None
-            or owner.kind is not Kind.TABLE
-            or (tabular is not None and owner.incarnation == tabular.incarnation)
-        ):
-            raise absent from None
-    await decide(caller, authorizer, [_need(warehouse, owner, command.action, absent)])
-    return await access.sign(warehouse, owner, command.level, command.request, principal=principal)
+    async def _looked_up(self, command: SignStorageRequest, caller: Caller) -> SignedRequest:
+        """A signature by what is stored."""
+        warehouse, named = await self._look_up(command)
+        absent = no_such_tabular(Kind.TABLE, str(command.tabular_id))
+        needs = warehouse_needs(warehouse, absent=absent_warehouse(command.warehouse_id))
+        if named is not None and named.kind is Kind.TABLE:
+            needs.append(_need(warehouse, named, command.action, absent))
+        await self.doors.decide(caller, needs)
+        if named is not None and named.kind is not Kind.TABLE:
+            raise absent
+        try:
+            return await self._sign(command, warehouse, named, caller)
+        except SigningOutside as outside:
+            owner, hidden = await self._owner(command, named, outside)
+        await self.doors.decide(caller, [_need(warehouse, owner, command.action, hidden)])
+        return await self._sign(command, warehouse, owner, caller)
 
+    async def _look_up(self, command: SignStorageRequest) -> tuple[Warehouse, Tabular | None]:
+        """The warehouse, and the tabular that the caller named; None where none was named, or there is none."""
+        warehouse = self.doors.found_warehouse(command.warehouse_id)
+        if command.tabular_id is None:
+            return await warehouse, None
+        return await asyncio.gather(warehouse, self.doors.tabulars.by_id(command.warehouse_id, command.tabular_id))
 
-async def _look_up(
-    command: SignStorageRequest, *, warehouses: WarehouseStore, tabulars: TabularStore
-) -> tuple[Warehouse, Tabular | None]:
-    """The warehouse, and the tabular that the caller named; None where none was named, or there is none."""
-    warehouse = find_warehouse(command.warehouse_id, warehouses=warehouses)
-    if command.tabular_id is None:
-        return await warehouse, None
-    return await asyncio.gather(warehouse, tabulars.by_id(command.warehouse_id, command.tabular_id))
+    async def _owner(
+        self, command: SignStorageRequest, named: Tabular | None, outside: SigningOutside
+    ) -> tuple[Tabular, Refusal]:
+        """The other table that a request outside of the named one is about, and how it is refused if it is hidden.
+
+        Raises:
+            Refusal: that one, where there is no such table.
+        """
+        place = outside.metadata["location"]
+        hidden: Refusal
+        if named is not None:
+            hidden = outside
+        elif command.tabular_id is not None:  # by what the caller named, so that an unknown id reads like a hidden one
+            hidden = no_such_tabular(Kind.TABLE, str(command.tabular_id))
+        else:
+            hidden = no_such_tabular(Kind.TABLE, place)
+        owner = await self.doors.tabulars.by_location(command.warehouse_id, parse_location(place))
+        if owner is None or owner.kind is not Kind.TABLE:
+            raise hidden from None
+        if named is not None and owner.incarnation == named.incarnation:
+            raise hidden from None
+        return owner, hidden
+
+    async def _sign(
+        self, command: SignStorageRequest, warehouse: Warehouse, table: Tabular | None, caller: Caller
+    ) -> SignedRequest:
+        return await self.access.sign(warehouse, table, command.level, command.request, principal=caller.principal.key)
 
 
 def _need(warehouse: Warehouse, table: Tabular, action: Action, absent: Refusal) -> Need:

@@ -5,136 +5,71 @@ from __future__ import annotations
 import dataclasses
 from uuid import UUID
 
-from lakeward_catalog.application.access import open_namespace
-from lakeward_catalog.application.announcements import Announcer, TabularChange
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.changes import Changes
-from lakeward_catalog.application.documents import Documents
-from lakeward_catalog.application.doors import LIVE
+from lakeward_catalog.application.doors import Doors, OpenedTabular
 from lakeward_catalog.application.idempotency import Keeper
-from lakeward_catalog.application.metadata_files import to_the_end
-from lakeward_catalog.application.placing import choose_place, location_taken, not_empty
-from lakeward_catalog.application.ports import ChangeGate, Clock, Files, Ids, NamespaceStore, TabularStore
-from lakeward_catalog.application.tables.changes import TableChange
-from lakeward_catalog.application.tables.creating import Insertion, insert, keep_document
+from lakeward_catalog.application.tabulars.kinds import Beginning, TabularUpdate, Wanted
+from lakeward_catalog.application.tabulars.making import Making
 from lakeward_catalog.domain.iceberg.commits import build_table
 from lakeward_catalog.domain.iceberg.documents import Invalid
-from lakeward_catalog.domain.iceberg.files import first_file, is_compressed
 from lakeward_catalog.domain.iceberg.invalid import invalid_metadata
 from lakeward_catalog.domain.iceberg.properties import check_version, choose_format_version
 from lakeward_catalog.domain.iceberg.requests import CommitRequest
 from lakeward_catalog.domain.iceberg.requirements import AssertCreate
+from lakeward_catalog.domain.iceberg.table import TableMetadata
 from lakeward_catalog.domain.iceberg.updates.snapshots import AddSnapshot
 from lakeward_catalog.domain.iceberg.updates.table import AssignUuid, SetLocation, UpgradeFormatVersion
-from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, TabularId, WarehouseId
-from lakeward_catalog.domain.names import TabularIdent, check_new_name
-from lakeward_catalog.domain.table_bodies import body_of
-from lakeward_catalog.domain.wording import name_taken
+from lakeward_catalog.domain.model import WarehouseId
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Authorizer
 
 
-def creates(change: TableChange) -> bool:
-    """Whether a commit that was read says that there is no such table yet."""
-    return any(isinstance(requirement, AssertCreate) for requirement in _read(change).requirements)
+def creates(request: CommitRequest) -> bool:
+    """Whether a commit says that there is no such table yet."""
+    return any(isinstance(requirement, AssertCreate) for requirement in request.requirements)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class UnstagedCreation:
-    """Makes a table of a commit's updates alone."""
+class UnstagedCreations:
+    """Makes tables of commits' updates alone."""
 
-    authorizer: Authorizer
-    namespaces: NamespaceStore
-    tabulars: TabularStore
-    changes: Changes
-    files: Files
-    documents: Documents
-    gate: ChangeGate
-    announcer: Announcer
-    clock: Clock
-    ids: Ids
+    doors: Doors
+    making: Making[TableMetadata]
 
     async def __call__(
-        self, warehouse_id: WarehouseId, change: TableChange, *, caller: Caller, keeper: Keeper
-    ) -> Tabular:
-        """Make it; the place that its updates name must be empty, unless they bring a snapshot, whose files lie there.
+        self,
+        warehouse_id: WarehouseId,
+        update: TabularUpdate,
+        request: CommitRequest,
+        *,
+        caller: Caller,
+        keeper: Keeper,
+    ) -> OpenedTabular:
+        """Make one; the place that its updates name must be empty, unless they bring a snapshot, whose files lie there.
+
+        Args:
+            warehouse_id: where.
+            update: names the table.
+            request: its update, read.
+            caller: who commits.
+            keeper: keeps what the idempotency key did.
 
         Raises:
-            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; TABULAR_EXISTS, INVALID_TABULAR_NAME; COMMIT_CONFLICT for
-                any other requirement; INVALID_METADATA, INVALID_UPDATE and the other reasons of the engine; MALFORMED_LOCATION,
-                LOCATION_NOT_ALLOWED, LOCATION_TAKEN, LOCATION_NOT_EMPTY; CHANGE_REFUSED; STORE_UNAVAILABLE, STORE_DENIED;
-                COMMIT_STATE_UNKNOWN.
+            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; COMMIT_CONFLICT for any other requirement; what `Making`
+                raises; COMMIT_STATE_UNKNOWN.
         """
-        opened = await open_namespace(
-            warehouse_id,
-            change.ident.namespace,
-            Action.NAMESPACE_CREATE_TABLE,
-            caller=caller,
-            authorizer=self.authorizer,
-            namespaces=self.namespaces,
-        )
-        warehouse, namespace, now = opened.warehouse, opened.namespace, self.clock.now()
-        ident = TabularIdent(namespace.ident, change.ident.name)
-        there = (await self.tabulars.locate(warehouse_id, ident)).tabular
-        if there is not None and there.state in LIVE:
-            raise name_taken(Kind.TABLE, ident, by=there.kind)
-        check_new_name(ident.name)
-        request = _read(change)
+        ident, making = update.ident, self.making
+        opened = await self.doors.name(warehouse_id, ident, Action.NAMESPACE_CREATE_TABLE, caller=caller)
         asked = _asked(request)
-        if asked.format_version is not None:
-            check_version(asked.format_version, allowed=warehouse.allowed_format_versions)
-        uuid = asked.uuid or self.ids.uuid7()
-        place = choose_place(warehouse, namespace, asked.location, name=ident.name, uuid=uuid)
-        metadata = build_table(
-            request,
-            table_uuid=str(uuid),
-            location=str(place.location),
-            format_version=asked.format_version
-            or choose_format_version(
-                {}, allowed=warehouse.allowed_format_versions, default=warehouse.default_format_version
-            ),
-            object_name=str(ident),
-            now_ms=int(now.timestamp() * 1000),
-            allowed_format_versions=warehouse.allowed_format_versions,
+        wanted = Wanted(
+            ident.name,
+            lambda beginning: _first_metadata(request, asked, beginning),
+            location=asked.location,
+            uuid=asked.uuid,
+            alone=not asked.brings_files,
         )
-        owner = await self.tabulars.by_location(warehouse_id, place.location) if place.custom else None
-        if owner is not None:
-            raise location_taken(place.location)
-        principal = caller.principal.key
-        if not asked.brings_files and not await self.files.is_empty(warehouse, place.location, principal=principal):
-            raise not_empty(place.location)
-        await self.gate.check(tabular=ident, old=None, proposed=metadata.encode)
-        tabular = Tabular(
-            warehouse_id=warehouse_id,
-            incarnation=Incarnation(self.ids.uuid7()),
-            tabular_id=TabularId(uuid),
-            kind=Kind.TABLE,
-            state=State.LIVE,
-            namespace_id=namespace.namespace_id,
-            ident=ident,
-            location=metadata.location,
-            metadata_id=MetadataId(self.ids.uuid7()),
-            metadata_location=first_file(
-                metadata.location, file_uuid=str(self.ids.uuid7()), compressed=is_compressed(metadata.properties)
-            ),
-            protected=False,
-            row_version=1,
-            created_at=now,
-            expires_at=None,
-        )
-        body = body_of(metadata)
-        writing = insert(
-            Insertion(warehouse, namespace, tabular, place, body, TabularChange.CREATED, change.document.raw),
-            caller=caller,
-            keeper=keeper,
-            changes=self.changes,
-            files=self.files,
-            announcer=self.announcer,
-            clock=self.clock,
-        )
-        await to_the_end(writing)
-        keep_document(self.documents, tabular, metadata, body)
-        return tabular
+        new = await making.plan(wanted, opened, update.document, caller=caller)
+        await making.insert(new, caller=caller, keeper=keeper)
+        return OpenedTabular(opened.warehouse, opened.namespace, new.tabular)  # as after a commit: its maker has access
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -152,9 +87,21 @@ class _Asked:
     brings_files: bool
 
 
-def _read(change: TableChange) -> CommitRequest:
-    assert change.request is not None, "the change was read before"
-    return change.request
+def _first_metadata(request: CommitRequest, asked: _Asked, beginning: Beginning) -> TableMetadata:
+    allowed, version = beginning.warehouse.allowed_format_versions, asked.format_version
+    if version is None:
+        version = choose_format_version({}, allowed=allowed, default=beginning.warehouse.default_format_version)
+    else:
+        check_version(version, allowed=allowed)
+    return build_table(
+        request,
+        table_uuid=str(beginning.uuid),
+        location=str(beginning.location),
+        format_version=version,
+        object_name=str(beginning.ident),
+        now_ms=beginning.now_ms,
+        allowed_format_versions=allowed,
+    )
 
 
 def _asked(request: CommitRequest) -> _Asked:

@@ -6,20 +6,18 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Final
 
-from lakeward_catalog.application.access import open_warehouse
 from lakeward_catalog.application.announcements import Announcer, WarehouseChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import Clock, WarehouseStore
-from lakeward_catalog.application.ports_storage import StorageJudge
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.warehouses.places import Places
-from lakeward_catalog.application.warehouses.secrets import forget
+from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.domain.model import Warehouse, WarehouseId
 from lakeward_catalog.domain.warehouse_rules import check_warehouse_name
 from lakeward_catalog.domain.wording import no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Authorizer
 from lakeward_servicekit.errors import Reason, Refusal
 
 _SERVING: Final = {
@@ -37,6 +35,14 @@ class RenameWarehouse:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class SwitchWarehouse:
+    """Let a warehouse serve, or stop it."""
+
+    warehouse_id: WarehouseId
+    active: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class DeleteWarehouse:
     """Delete an empty warehouse; `force` overrides protection."""
 
@@ -44,97 +50,96 @@ class DeleteWarehouse:
     force: bool = False
 
 
-async def rename_warehouse(
-    command: RenameWarehouse,
-    *,
-    caller: Caller,
-    authorizer: Authorizer,
-    warehouses: WarehouseStore,
-    changes: Changes,
-    announcer: Announcer,
-    clock: Clock,
-) -> Warehouse:
-    """Rename an active warehouse. A name that it has already is no change, and no event.
+@dataclasses.dataclass(frozen=True, slots=True)
+class WarehouseRenames:
+    """Renames active warehouses. A name that one has already is no change, and no event."""
 
-    Raises:
-        Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN, INVALID_WAREHOUSE_NAME, WAREHOUSE_EXISTS.
-    """
-    await open_warehouse(
-        command.warehouse_id, Action.WAREHOUSE_RENAME, caller=caller, authorizer=authorizer, warehouses=warehouses
-    )
-    check_warehouse_name(command.name)
-    async with changes.change() as change:
-        warehouse = await change.warehouses.lock(command.warehouse_id)
-        if warehouse is None:
-            raise no_such_warehouse(command.warehouse_id)
-        if warehouse.name == command.name:
-            return warehouse
-        renamed = await change.warehouses.update(warehouse, name=command.name)
-        told = {"old-name": warehouse.name}
-        event = announcer.warehouse(WarehouseChange.RENAMED, renamed, occasion(caller, clock.now()), data=told)
-        change.ledger.emit(event)
-    return renamed
+    doors: Doors
+    changes: Changes
+    announcer: Announcer
+    clock: Clock
+
+    async def __call__(self, command: RenameWarehouse, *, caller: Caller) -> Warehouse:
+        """Rename one.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN, INVALID_WAREHOUSE_NAME, WAREHOUSE_EXISTS.
+        """
+        await self.doors.warehouse(command.warehouse_id, Action.WAREHOUSE_RENAME, caller=caller)
+        check_warehouse_name(command.name)
+        async with self.changes.change() as change:
+            warehouse = await change.warehouses.lock(command.warehouse_id)
+            if warehouse is None:
+                raise no_such_warehouse(command.warehouse_id)
+            if warehouse.name == command.name:
+                return warehouse
+            renamed = await change.warehouses.update(warehouse, name=command.name)
+            when, told = occasion(caller, self.clock.now()), {"old-name": warehouse.name}
+            change.ledger.emit(self.announcer.warehouse(WarehouseChange.RENAMED, renamed, when, data=told))
+        return renamed
 
 
-async def set_serving(
-    warehouse_id: WarehouseId,
-    *,
-    active: bool,
-    caller: Caller,
-    authorizer: Authorizer,
-    warehouses: WarehouseStore,
-    changes: Changes,
-    announcer: Announcer,
-    clock: Clock,
-) -> None:
-    """Let a warehouse serve, or stop it. Where it is so already nothing changes.
+@dataclasses.dataclass(frozen=True, slots=True)
+class WarehouseSwitches:
+    """Lets warehouses serve, and stops them. Where it is so already nothing changes."""
 
-    Raises:
-        Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN.
-    """
-    action, kind = _SERVING[active]
-    await open_warehouse(
-        warehouse_id, action, caller=caller, authorizer=authorizer, warehouses=warehouses, inactive_too=True
-    )
-    async with changes.change() as change:
-        warehouse = await change.warehouses.lock(warehouse_id)
-        if warehouse is None:
-            raise no_such_warehouse(warehouse_id)
-        if warehouse.active is active:
-            return
-        updated = await change.warehouses.update(warehouse, active=active)
-        change.ledger.emit(announcer.warehouse(kind, updated, occasion(caller, clock.now())))
+    doors: Doors
+    changes: Changes
+    announcer: Announcer
+    clock: Clock
+
+    async def __call__(self, command: SwitchWarehouse, *, caller: Caller) -> None:
+        """Let one serve, or stop it.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN.
+        """
+        action, kind = _SERVING[command.active]
+        await self.doors.warehouse(command.warehouse_id, action, caller=caller, inactive_too=True)
+        async with self.changes.change() as change:
+            warehouse = await change.warehouses.lock(command.warehouse_id)
+            if warehouse is None:
+                raise no_such_warehouse(command.warehouse_id)
+            if warehouse.active is command.active:
+                return
+            updated = await change.warehouses.update(warehouse, active=command.active)
+            change.ledger.emit(self.announcer.warehouse(kind, updated, occasion(caller, self.clock.now())))
 
 
-async def delete_warehouse(
-    command: DeleteWarehouse,
-    *,
-    caller: Caller,
-    authorizer: Authorizer,
-    warehouses: WarehouseStore,
-    changes: Changes,
-    judge: StorageJudge,
-    places: Places,
-    once: Once,
-    announcer: Announcer,
-    clock: Clock,
-) -> None:
-    """Delete an empty warehouse, active or not; then release its place and forget its secret. Its files stay.
+@dataclasses.dataclass(frozen=True, slots=True)
+class WarehouseDeletions:
+    """Deletes empty warehouses, active or not; then their places are released and their secrets forgotten. Files stay."""
 
-    Raises:
-        Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN, WAREHOUSE_PROTECTED, WAREHOUSE_NOT_EMPTY.
-    """
+    doors: Doors
+    changes: Changes
+    places: Places
+    secrets: Secrets
+    once: Once
+    announcer: Announcer
+    clock: Clock
 
-    async def delete(keeper: Keeper) -> None:
-        await open_warehouse(
-            command.warehouse_id,
-            Action.WAREHOUSE_DELETE,
-            caller=caller,
-            authorizer=authorizer,
-            warehouses=warehouses,
-            inactive_too=True,
-        )
-        async with changes.change() as change:
+    async def __call__(self, command: DeleteWarehouse, *, caller: Caller) -> None:
+        """Delete one.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN, WAREHOUSE_PROTECTED, WAREHOUSE_NOT_EMPTY.
+        """
+
+        async def delete(keeper: Keeper) -> None:
+            warehouse = await self._delete(command, caller, keeper)
+            await self.places.release(warehouse.warehouse_id, warehouse.storage)
+            if warehouse.storage.secret_id is not None:
+                await self.secrets.forget(warehouse.warehouse_id, warehouse.storage.secret_id)
+
+        async def again(_: Mapping[str, str]) -> None:
+            """Nothing is left that could be asked about; the record is this principal's own."""
+
+        keyed = Keyed(of_warehouse(command.warehouse_id), "delete-warehouse", {"force": command.force})
+        await self.once(keyed, caller=caller, do=delete, again=again)
+
+    async def _delete(self, command: DeleteWarehouse, caller: Caller, keeper: Keeper) -> Warehouse:
+        await self.doors.warehouse(command.warehouse_id, Action.WAREHOUSE_DELETE, caller=caller, inactive_too=True)
+        async with self.changes.change() as change:
             warehouse = await change.warehouses.lock(command.warehouse_id)
             if warehouse is None:
                 raise no_such_warehouse(command.warehouse_id)
@@ -145,14 +150,7 @@ async def delete_warehouse(
                     warehouse=warehouse.name,
                 )
             await change.warehouses.delete(command.warehouse_id)
-            change.ledger.emit(announcer.warehouse(WarehouseChange.DELETED, warehouse, occasion(caller, clock.now())))
+            when = occasion(caller, self.clock.now())
+            change.ledger.emit(self.announcer.warehouse(WarehouseChange.DELETED, warehouse, when))
             await keeper.keep(change, warehouse_id=warehouse.warehouse_id)
-        await places.release(warehouse.warehouse_id, warehouse.storage)
-        if warehouse.storage.secret_id is not None:
-            await forget(judge, warehouse.storage.secret_id, warehouse.warehouse_id)
-
-    async def again(_: Mapping[str, str]) -> None:
-        """Nothing is left that could be asked about; the record is this principal's own."""
-
-    keyed = Keyed(of_warehouse(command.warehouse_id), "delete-warehouse", {"force": command.force})
-    await once(keyed, caller=caller, do=delete, again=again)
+        return warehouse

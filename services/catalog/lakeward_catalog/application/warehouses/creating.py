@@ -16,22 +16,20 @@ from collections.abc import Mapping
 from datetime import timedelta
 from uuid import UUID
 
-from lakeward_catalog.application.access import chosen_project, open_project, open_warehouse
 from lakeward_catalog.application.announcements import Announcer, WarehouseChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_project
 from lakeward_catalog.application.payloads import Payload
-from lakeward_catalog.application.ports import Clock, Ids, Rules, ServerStore, WarehouseStore
-from lakeward_catalog.application.ports_storage import StorageJudge
-from lakeward_catalog.application.warehouses.overlapping import overlap, overlapped
-from lakeward_catalog.application.warehouses.places import Places
-from lakeward_catalog.application.warehouses.secrets import kept_for
+from lakeward_catalog.application.ports.storage import StorageJudge
+from lakeward_catalog.application.ports.system import Clock, Ids
+from lakeward_catalog.application.warehouses.places import Places, overlapped
+from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.domain.model import Project, Storage, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import name_key
 from lakeward_catalog.domain.warehouse_rules import check_restorable_for, check_warehouse_name, format_version_policy
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Authorizer
 from lakeward_servicekit.errors import Reason, Refusal
 
 
@@ -55,83 +53,93 @@ class CreateWarehouse:
     default_format_version: int | None = None
 
 
-async def create_warehouse(
-    command: CreateWarehouse,
-    *,
-    caller: Caller,
-    authorizer: Authorizer,
-    servers: ServerStore,
-    warehouses: WarehouseStore,
-    changes: Changes,
-    judge: StorageJudge,
-    places: Places,
-    once: Once,
-    announcer: Announcer,
-    clock: Clock,
-    ids: Ids,
-    rules: Rules,
-) -> Warehouse:
-    """Make it, once what would be vended was proved by real use.
+@dataclasses.dataclass(frozen=True, slots=True)
+class WarehouseCreations:
+    """Makes warehouses, each once what would be vended was proved by real use."""
 
-    Raises:
-        Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN; INVALID_WAREHOUSE_NAME, INVALID_FORMAT_VERSION_POLICY,
-            INVALID_FIELD, WAREHOUSE_EXISTS, STORAGE_OVERLAP; what `StorageJudge` raises.
-    """
+    doors: Doors
+    changes: Changes
+    judge: StorageJudge
+    places: Places
+    secrets: Secrets
+    once: Once
+    announcer: Announcer
+    clock: Clock
+    ids: Ids
 
-    async def create(keeper: Keeper) -> Warehouse:
-        project = await open_project(
-            Action.PROJECT_CREATE_WAREHOUSE, caller=caller, rules=rules, authorizer=authorizer, servers=servers
+    async def __call__(self, command: CreateWarehouse, *, caller: Caller) -> Warehouse:
+        """Make one.
+
+        Raises:
+            Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN; INVALID_WAREHOUSE_NAME, INVALID_FORMAT_VERSION_POLICY,
+                INVALID_FIELD, WAREHOUSE_EXISTS, STORAGE_OVERLAP; what `StorageJudge` raises.
+        """
+        place = of_project(self.doors.chosen_project(caller))
+        keyed = Keyed(place, "create-warehouse", _asked(command), Payload(command.profile))
+        return await self.once(
+            keyed,
+            caller=caller,
+            do=lambda keeper: self._create(command, caller, keeper),
+            again=lambda kept: self._again(kept, caller),
         )
-        await _check(command, project, warehouses=warehouses)
-        storage = await judge.normalise(command.profile, secret_id=command.secret_id, replaces=None)
-        async with changes.change() as change:
+
+    async def _create(self, command: CreateWarehouse, caller: Caller, keeper: Keeper) -> Warehouse:
+        project = await self.doors.project(Action.PROJECT_CREATE_WAREHOUSE, caller=caller)
+        await self._check(command, project)
+        storage = await self.judge.normalise(command.profile, secret_id=command.secret_id, replaces=None)
+        async with self.changes.change() as change:
             other = await overlapped(change, storage, folded=False)
         if other is not None:
-            raise await overlap(other, project_id=project.project_id, caller=caller, authorizer=authorizer)
-        warehouse_id = WarehouseId(ids.uuid7())
-        storage = await judge.validate(warehouse_id, storage, principal=caller.principal.key)
-        warehouse = _made(command, project, storage, warehouse_id, clock=clock)
+            raise await self.places.overlap(other, project_id=project.project_id, caller=caller)
+        warehouse_id = WarehouseId(self.ids.uuid7())
+        storage = await self.judge.validate(warehouse_id, storage, principal=caller.principal.key)
+        warehouse = self._made(command, project, storage, warehouse_id)
         async with (
-            places.claimed_for(warehouse_id, storage, project_id=project.project_id, caller=caller) as claim,
-            kept_for(judge, command.secret_id, warehouse_id, warehouses=warehouses),
+            self.places.claimed_for(warehouse_id, storage, project_id=project.project_id, caller=caller) as claim,
+            self.secrets.kept_for(warehouse_id, command.secret_id),
         ):
-            async with changes.change() as change:
+            async with self.changes.change() as change:
                 claim.check()
                 other = await overlapped(change, storage, folded=storage.folds)
                 if other is None:
                     await change.warehouses.insert(warehouse)
-                    event = announcer.warehouse(
-                        WarehouseChange.CREATED, warehouse, occasion(caller, warehouse.created_at)
-                    )
-                    change.ledger.emit(event)
+                    when = occasion(caller, warehouse.created_at)
+                    change.ledger.emit(self.announcer.warehouse(WarehouseChange.CREATED, warehouse, when))
                     await keeper.keep(change, warehouse_id=warehouse.warehouse_id)
             if other is not None:
-                raise await overlap(other, project_id=project.project_id, caller=caller, authorizer=authorizer)
+                raise await self.places.overlap(other, project_id=project.project_id, caller=caller)
         return warehouse
 
-    async def again(kept: Mapping[str, str]) -> Warehouse:
-        return await open_warehouse(
-            WarehouseId(UUID(kept["warehouse_id"])),
-            Action.WAREHOUSE_GET_METADATA,
-            caller=caller,
-            authorizer=authorizer,
-            warehouses=warehouses,
-            inactive_too=True,
+    async def _again(self, kept: Mapping[str, str], caller: Caller) -> Warehouse:
+        warehouse_id = WarehouseId(UUID(kept["warehouse_id"]))
+        return await self.doors.warehouse(warehouse_id, Action.WAREHOUSE_GET_METADATA, caller=caller, inactive_too=True)
+
+    async def _check(self, command: CreateWarehouse, project: Project) -> None:
+        """What can be refused before anything is asked of vending."""
+        check_warehouse_name(command.name)
+        format_version_policy(command.allowed_format_versions, command.default_format_version)
+        check_restorable_for(command.restorable_for)
+        if await self.doors.warehouses.find_by_name(project.project_id, command.name) is not None:
+            raise name_taken(command.name)
+
+    def _made(
+        self, command: CreateWarehouse, project: Project, storage: Storage, warehouse_id: WarehouseId
+    ) -> Warehouse:
+        allowed, default = format_version_policy(command.allowed_format_versions, command.default_format_version)
+        return Warehouse(
+            warehouse_id=warehouse_id,
+            project_id=project.project_id,
+            name=command.name,
+            active=True,
+            storage=storage,
+            restorable_for=command.restorable_for,
+            allowed_format_versions=allowed,
+            default_format_version=default,
+            protected=False,
+            row_version=1,
+            created_at=self.clock.now(),
+            updated_at=None,
         )
-
-    keyed = Keyed(
-        of_project(chosen_project(caller, rules)), "create-warehouse", _asked(command), Payload(command.profile)
-    )
-    return await once(keyed, caller=caller, do=create, again=again)
-
-
-async def _check(command: CreateWarehouse, project: Project, *, warehouses: WarehouseStore) -> None:
-    """What can be refused before anything is asked of vending."""
-    check_warehouse_name(command.name)
-    format_version_policy(command.allowed_format_versions, command.default_format_version)
-    check_restorable_for(command.restorable_for)
-    if await warehouses.find_by_name(project.project_id, command.name) is not None:
-        raise name_taken(command.name)
 
 
 def name_taken(name: str) -> Refusal:
@@ -140,26 +148,6 @@ def name_taken(name: str) -> Refusal:
         Reason.REASON_WAREHOUSE_EXISTS,
         f"the project has a warehouse {name!r} already, without regard to case; choose another name",
         warehouse=name,
-    )
-
-
-def _made(
-    command: CreateWarehouse, project: Project, storage: Storage, warehouse_id: WarehouseId, *, clock: Clock
-) -> Warehouse:
-    allowed, default = format_version_policy(command.allowed_format_versions, command.default_format_version)
-    return Warehouse(
-        warehouse_id=warehouse_id,
-        project_id=project.project_id,
-        name=command.name,
-        active=True,
-        storage=storage,
-        restorable_for=command.restorable_for,
-        allowed_format_versions=allowed,
-        default_format_version=default,
-        protected=False,
-        row_version=1,
-        created_at=clock.now(),
-        updated_at=None,
     )
 
 

@@ -16,11 +16,13 @@ from typing import Final
 from uuid import UUID
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.ports import Clock, ServerStore, WarehouseStore
-from lakeward_catalog.application.ports_storage import PlaceMark, StorageJudge
-from lakeward_catalog.application.warehouses.overlapping import overlap
-from lakeward_catalog.domain.model import ProjectId, Storage, WarehouseId
-from lakeward_servicekit.authorization.authorizer import Authorizer
+from lakeward_catalog.application.changes import Change
+from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.placing import base_of
+from lakeward_catalog.application.ports.storage import PlaceMark, StorageJudge
+from lakeward_catalog.application.ports.system import Clock
+from lakeward_catalog.domain.model import ProjectId, Storage, Warehouse, WarehouseId
+from lakeward_locations.location import Location
 from lakeward_servicekit.errors import CommitStateUnknown, Reason, Refusal
 
 _log = logging.getLogger(__name__)
@@ -34,12 +36,10 @@ _LOOKS: Final = 16
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Places:
-    """What claiming places needs; `claimed_for` is its use."""
+    """Has places marked as a warehouse's, and unmarked, and refuses those that are another's."""
 
+    doors: Doors
     judge: StorageJudge
-    servers: ServerStore
-    warehouses: WarehouseStore
-    authorizer: Authorizer
     clock: Clock
 
     @contextlib.asynccontextmanager
@@ -74,10 +74,27 @@ class Places:
                 extra={"base": storage.base_location, "warehouse_id": str(warehouse_id), "reason": str(refusal)},
             )
 
+    async def overlap(
+        self, other: Warehouse, *, project_id: ProjectId, caller: Caller, mark: str | None = None
+    ) -> Refusal:
+        """The refusal of storage that overlaps another warehouse's; it names only one that the caller sees in its project.
+
+        `mark` is the object in the store that says so, where that is how it is known: a warehouse that moved away while its old
+        store was unreachable has left it there, and somebody may know.
+        """
+        sees = other.project_id == project_id and await self.doors.sees(other, caller=caller)
+        named = other.name if sees else "one that you can't see"
+        by = "" if mark is None else f", whose mark is {mark}"
+        return Refusal(
+            Reason.REASON_STORAGE_OVERLAP,
+            f"the storage overlaps that of another warehouse ({named}){by}; choose another bucket or key prefix",
+            other=named,
+        )
+
     async def _claim(
         self, warehouse_id: WarehouseId, storage: Storage, *, project_id: ProjectId, caller: Caller
     ) -> Claim:
-        installation = (await self.servers.server()).server_id
+        installation = (await self.doors.servers.server()).server_id
         at = self.clock.now()
         ended: list[UUID] = []
         while True:
@@ -89,11 +106,9 @@ class Places:
                 return Claim(at, fresh=claimed.fresh, clock=self.clock)
             if other.warehouse_id is None or other.installation != installation:
                 raise _taken(other, ours=False)
-            known = await self.warehouses.find(other.warehouse_id)
+            known = await self.doors.warehouses.find(other.warehouse_id)
             if known is not None:
-                raise await overlap(
-                    known, project_id=project_id, caller=caller, authorizer=self.authorizer, mark=other.location
-                )
+                raise await self.overlap(known, project_id=project_id, caller=caller, mark=other.location)
             if other.claimed_at is None or at - other.claimed_at < LEFT_BEHIND_AFTER or len(ended) == _LOOKS:
                 raise _taken(other, ours=True)
             ended.append(other.warehouse_id)
@@ -101,7 +116,7 @@ class Places:
     async def _lies_there(self, warehouse_id: WarehouseId, storage: Storage) -> bool:
         """Whether a warehouse's row has, or might have, this place."""
         try:
-            found = await self.warehouses.find(warehouse_id)
+            found = await self.doors.warehouses.find(warehouse_id)
         except Refusal:
             return True
         return found is not None and _place(found.storage) == _place(storage)
@@ -131,6 +146,27 @@ class Claim:
                 Reason.REASON_DEADLINE_EXCEEDED,
                 f"the storage was claimed over {GOOD_FOR.total_seconds():.0f} s ago; nothing was changed, so try again",
             )
+
+
+async def overlapped(
+    change: Change, storage: Storage, *, folded: bool, but_not: WarehouseId | None = None
+) -> Warehouse | None:
+    """A warehouse whose storage overlaps this; nobody can make one until the transaction ends.
+
+    Warehouses of all projects are compared, since files don't know projects: two at one place could purge each other.
+
+    Args:
+        change: the transaction.
+        storage: what it is about; `place` is one store, so what is known of its case goes for the others there.
+        folded: whether places that differ by case alone count as one. Before the storage is proved, that is not known.
+        but_not: the warehouse itself.
+    """
+    await change.warehouses.lock_place(storage.place)
+    base = Location.parse(storage.base_location)
+    for other in await change.warehouses.at(storage.place):
+        if other.warehouse_id != but_not and base_of(other).overlaps(base, folded=folded):
+            return other
+    return None
 
 
 def has_moved(old: Storage, new: Storage) -> bool:

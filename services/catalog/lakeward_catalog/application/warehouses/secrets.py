@@ -3,58 +3,62 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
 from collections.abc import AsyncIterator
 from uuid import UUID
 
-from lakeward_catalog.application.ports import WarehouseStore
-from lakeward_catalog.application.ports_storage import StorageJudge
+from lakeward_catalog.application.ports.storage import StorageJudge
+from lakeward_catalog.application.ports.stores import WarehouseStore
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_servicekit.errors import CommitStateUnknown, Refusal
 
 _log = logging.getLogger(__name__)
 
 
-@contextlib.asynccontextmanager
-async def kept_for(
-    judge: StorageJudge, secret_id: UUID | None, warehouse_id: WarehouseId, *, warehouses: WarehouseStore
-) -> AsyncIterator[None]:
-    """Keep a secret for what the block does; where that is refused and no row refers to the secret, forget it again.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Secrets:
+    """Has secrets kept and forgotten."""
 
-    The row is asked because a refusal alone tells nothing: the same request may have been sent twice, and the other one won.
+    judge: StorageJudge
+    warehouses: WarehouseStore
 
-    Raises:
-        Refusal: NO_SUCH_SECRET.
-    """
-    if secret_id is None:
-        yield
-        return
-    await judge.keep_secret(secret_id, warehouse_id)
-    try:
-        yield
-    except CommitStateUnknown:
-        raise  # a row may yet refer to it
-    except Refusal:
-        if not await _refers(warehouses, warehouse_id, secret_id):
-            await forget(judge, secret_id, warehouse_id)
-        raise
+    @contextlib.asynccontextmanager
+    async def kept_for(self, warehouse_id: WarehouseId, secret_id: UUID | None) -> AsyncIterator[None]:
+        """Keep a secret for what the block does; where that is refused and no row refers to the secret, forget it again.
 
+        The row is asked because a refusal alone tells nothing: the same request may have been sent twice, and the other one won.
 
-async def _refers(warehouses: WarehouseStore, warehouse_id: WarehouseId, secret_id: UUID) -> bool:
-    """Whether a warehouse's row refers, or might refer, to a secret."""
-    try:
-        warehouse = await warehouses.find(warehouse_id)
-    except Refusal:
-        return True
-    return warehouse is not None and warehouse.storage.secret_id == secret_id
+        Raises:
+            Refusal: NO_SUCH_SECRET.
+        """
+        if secret_id is None:
+            yield
+            return
+        await self.judge.keep_secret(secret_id, warehouse_id)
+        try:
+            yield
+        except CommitStateUnknown:
+            raise  # a row may yet refer to it
+        except Refusal:
+            if not await self._refers(warehouse_id, secret_id):
+                await self.forget(warehouse_id, secret_id)
+            raise
 
+    async def forget(self, warehouse_id: WarehouseId, secret_id: UUID) -> None:
+        """Forget a secret that no row refers to, as well as may be: what was done is done, so a failure is only logged."""
+        try:
+            await self.judge.forget_secret(secret_id)
+        except Refusal as refusal:
+            _log.warning(
+                "a secret that no warehouse refers to could not be forgotten",
+                extra={"secret_id": str(secret_id), "warehouse_id": str(warehouse_id), "reason": str(refusal)},
+            )
 
-async def forget(judge: StorageJudge, secret_id: UUID, warehouse_id: WarehouseId) -> None:
-    """Forget a secret that no row refers to, as well as may be: what was done is done, so a failure is only logged."""
-    try:
-        await judge.forget_secret(secret_id)
-    except Refusal as refusal:
-        _log.warning(
-            "a secret that no warehouse refers to could not be forgotten",
-            extra={"secret_id": str(secret_id), "warehouse_id": str(warehouse_id), "reason": str(refusal)},
-        )
+    async def _refers(self, warehouse_id: WarehouseId, secret_id: UUID) -> bool:
+        """Whether a warehouse's row refers, or might refer, to a secret."""
+        try:
+            warehouse = await self.warehouses.find(warehouse_id)
+        except Refusal:
+            return True
+        return warehouse is not None and warehouse.storage.secret_id == secret_id

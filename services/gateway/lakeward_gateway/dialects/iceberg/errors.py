@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from lakeward_gateway.errors import Renderer, Rendering, Renderings
+from lakeward_gateway.errors import Challenge, Renderer, Rendering, Renderings
 from lakeward_servicekit.errors import Reason, ReasonValue
 
 _SHOWN_KEY_MAX: Final = 64
@@ -46,7 +46,13 @@ def _signing(metadata: Mapping[str, str]) -> Rendering:
 
 
 def _duplicate(metadata: Mapping[str, str]) -> Rendering:
-    return Rendering(400, "DuplicateIdempotencyKey" if metadata["header"] == "idempotency-key" else "DuplicateHeader")
+    match metadata["header"]:
+        case "idempotency-key":
+            return Rendering(400, "DuplicateIdempotencyKey")
+        case "authorization":
+            # 400 as RFC 6750 has it: which of the two would be believed is not for the server to guess.
+            return Rendering(400, "DuplicateHeader", challenge=Challenge.INVALID_REQUEST)
+    return Rendering(400, "DuplicateHeader")
 
 
 def _warehouse_name(metadata: Mapping[str, str]) -> Rendering:
@@ -188,8 +194,8 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_SIGNING_METHOD: Rendering(405, "MethodNotAllowed"),
     Reason.REASON_SIGNING_OUTSIDE: Rendering(400, "RequestUriMismatch"),
     # who calls, and who may
-    Reason.REASON_TOKEN_MISSING: Rendering(401, "MissingAuthorizationHeader", challenge="Bearer"),
-    Reason.REASON_TOKEN_REFUSED: Rendering(401, "AuthenticationFailed", challenge='Bearer error="invalid_token"'),
+    Reason.REASON_TOKEN_MISSING: Rendering(401, "MissingAuthorizationHeader", challenge=Challenge.NONE_CAME),
+    Reason.REASON_TOKEN_REFUSED: Rendering(401, "AuthenticationFailed", challenge=Challenge.INVALID_TOKEN),
     Reason.REASON_FORBIDDEN: _forbidden,
     Reason.REASON_AUTHORIZATION_UNAVAILABLE: Rendering(503, "AuthorizationBackendError", retry_after=1),
     Reason.REASON_IDENTITY_PROVIDER_UNAVAILABLE: Rendering(503, "AuthenticationBackendError", retry_after=1),

@@ -33,7 +33,10 @@ def tabulars_document(
     response: tables_pb2.ListTablesResponse | views_pb2.ListViewsResponse, *, with_ids: bool, with_protection: bool
 ) -> dict[str, Any]:
     """A page of tables or views."""
-    document: dict[str, Any] = {"identifiers": identifiers(response.identifiers)}
+    namespace = list(response.namespace.parts)
+    # a catalog of the release before says no names
+    found = [{"namespace": namespace, "name": name} for name in response.names] or identifiers(response.identifiers)
+    document: dict[str, Any] = {"identifiers": found}
     if with_ids:
         document["table-uuids"] = list(response.ids)
     if with_protection:

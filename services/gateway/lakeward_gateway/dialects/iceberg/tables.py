@@ -100,6 +100,7 @@ async def list_tables(request: Request, *, tables: tables_pb2_grpc.TableServiceA
             page=page_of(query),
             with_ids=with_ids,
             with_protection=with_protection,
+            with_names=True,
         )
     )
     return json_response(tabulars_document(response, with_ids=with_ids, with_protection=with_protection))

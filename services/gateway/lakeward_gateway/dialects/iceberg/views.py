@@ -45,6 +45,7 @@ async def list_views(request: Request, *, views: views_pb2_grpc.ViewServiceAsync
             page=page_of(query),
             with_ids=with_ids,
             with_protection=with_protection,
+            with_names=True,
         )
     )
     return json_response(tabulars_document(response, with_ids=with_ids, with_protection=with_protection))

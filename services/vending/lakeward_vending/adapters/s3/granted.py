@@ -1,4 +1,4 @@
-"""A credential as an STS granted it: a stranger's words, bounded before they are remembered or sent on."""
+"""A session as an STS granted it: a stranger's words, bounded before they are remembered or sent on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from lakeward_vending.adapters.network.refusals import unavailable
 from lakeward_vending.adapters.s3 import xml
-from lakeward_vending.domain.client_properties import SessionCredential
+from lakeward_vending.domain.s3.keys import Session
 from lakeward_vending.domain.secret import Secret
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ class BadGrant(ValueError):  # noqa: N818 - it says what the reply is
     """A reply that grants no credential that can be used; the message says why, and holds nothing of it."""
 
 
-def of_xml(url: str, body: bytes) -> SessionCredential:
-    """The credential of an AssumeRole reply.
+def of_xml(url: str, body: bytes) -> Session:
+    """The session of an AssumeRole reply.
 
     Raises:
         Refusal: STORE_UNAVAILABLE where there is none in it.
     """
     try:
         found = xml.text(body, "AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration")
-        return credential(
+        return session(
             found.get("AccessKeyId"),
             found.get("SecretAccessKey"),
             found.get("SessionToken"),
@@ -60,8 +60,8 @@ def member(body: bytes, name: str) -> Mapping[str, object]:
     return found
 
 
-def credential(key_id: object, secret: object, token: object, *, expires_at: dt.datetime) -> SessionCredential:
-    """The credential that three members of a reply are.
+def session(key_id: object, secret: object, token: object, *, expires_at: dt.datetime) -> Session:
+    """The session that three members of a reply are.
 
     Raises:
         BadGrant: one is absent, is too long, or is not a word of printable ASCII.
@@ -70,7 +70,7 @@ def credential(key_id: object, secret: object, token: object, *, expires_at: dt.
         raise BadGrant("the reply lacks a part of the credential")
     if not (_KEY.match(key_id) and _KEY.match(secret) and _TOKEN.match(token)):
         raise BadGrant("a part of the credential is too long, or is no word of printable ASCII")
-    return SessionCredential(key_id, Secret(secret), Secret(token), expires_at)
+    return Session(key_id, Secret(secret), Secret(token), expires_at)
 
 
 def moment(text: object) -> dt.datetime:

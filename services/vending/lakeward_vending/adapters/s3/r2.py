@@ -15,27 +15,25 @@ from lakeward_vending.adapters.s3 import failures, granted
 from lakeward_vending.domain.access import Access
 
 if TYPE_CHECKING:
-    from lakeward_locations import Location
     from lakeward_vending.adapters.network.calls import HttpCalls
-    from lakeward_vending.application.ports import Clock
-    from lakeward_vending.domain.client_properties import SessionCredential
+    from lakeward_vending.application.ports import Clock, Grant
     from lakeward_vending.domain.credentials import Credential
+    from lakeward_vending.domain.s3.keys import Session
 
 API: Final = "https://api.cloudflare.com"
 _OK: Final = 200
 
 
 async def mint(
+    grant: Grant,
     credential: Credential,
-    location: Location,
     *,
-    access: Access,
     seconds: int,
     calls: HttpCalls,
     clock: Clock,
     api: str = API,
-) -> SessionCredential:
-    """A credential for one prefix. R2 knows two levels: deletes come with writes.
+) -> Session:
+    """A session for one prefix. R2 knows two levels: deletes come with writes.
 
     Raises:
         Refusal: CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE.
@@ -43,9 +41,9 @@ async def mint(
     account = quote(credential.text("account-id") or "", safe="")
     url = f"{api}/client/v4/accounts/{account}/r2/temp-access-credentials"
     body = {
-        "bucket": location.bucket,
-        "prefixes": [location.prefix],
-        "permission": "object-read-only" if access is Access.READ else "object-read-write",
+        "bucket": grant.location.bucket,
+        "prefixes": [grant.location.prefix],
+        "permission": "object-read-only" if grant.access is Access.READ else "object-read-write",
         "ttlSeconds": seconds,
         "parentAccessKeyId": credential.text("access-key-id"),
     }
@@ -65,7 +63,7 @@ async def mint(
         raise failures.not_issued(api, f"{reply.status} {reply.body[:500]!r}")
     try:
         found = granted.member(reply.body, "result")
-        return granted.credential(
+        return granted.session(
             found.get("accessKeyId"),
             found.get("secretAccessKey"),
             found.get("sessionToken"),

@@ -1,0 +1,79 @@
+"""The engine that decides from authz's own rows; no other server is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from lakeward_authz.application.permissions import RightsReader, key_of, subject_of
+from lakeward_authz.domain.permissions.lakeward import ALLOWS, MODEL, SIGHT, TABULARS
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.principals import Principal
+
+_EVERYTHING: Final = VisibleSet(everything=True)
+_NOTHING: Final = VisibleSet(everything=False)
+# What is listed in a scope, by the types that lie between the two.
+_LISTED: Final = {
+    (ObjectKind.PROJECT, ObjectKind.WAREHOUSE): ("warehouse",),
+    (ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE): ("namespace",),
+    (ObjectKind.NAMESPACE, ObjectKind.NAMESPACE): ("namespace",),
+    **{(ObjectKind.WAREHOUSE, kind): ("namespace", kind.word) for kind in TABULARS},
+    **{(ObjectKind.NAMESPACE, kind): (kind.word,) for kind in TABULARS},
+}
+
+
+class Builtin:
+    """Decides by the model, from rows that one statement gathers for a whole batch.
+
+    Args:
+        rights: reads them.
+    """
+
+    def __init__(self, rights: RightsReader) -> None:
+        """Decide by what `rights` says."""
+        self._rights = rights
+        self._revision = 0
+
+    @property
+    def revision(self) -> str:
+        """The newest state of the grants that an answer came from; every later answer knows of it."""
+        return f"grants-{self._revision}"
+
+    async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
+        """See `Authorizer`."""
+        places: dict[ObjectRef, int] = {}
+        for demand in demands:
+            places.setdefault(demand.object, len(places))
+        rights = await self._rights.of(subject_of(principal), [key_of(ref) for ref in places])
+        self._revision = max(self._revision, rights.revision)
+        held = rights.held
+        return [outcome(held[places[demand.object]], demand) for demand in demands]
+
+    async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
+        """See `Authorizer`."""
+        between = _LISTED.get((scope.kind, kind))
+        if between is None:
+            return _NOTHING
+        subject, key = subject_of(principal), key_of(scope)
+        rights = await self._rights.of(subject, [key])
+        held = rights.held[0]
+        if held is None:
+            return _NOTHING
+        above = MODEL.types[key.type]
+        for name in between:
+            here = MODEL.types[name]
+            held = MODEL.held(here.index, 0, above.index, held)
+            above = here
+        if held & above.bits[SIGHT]:
+            return _EVERYTHING
+        shown = await self._rights.shown(subject, key, kind.word)
+        return VisibleSet(everything=False, containers=shown.containers, objects=shown.objects)
+
+
+def outcome(held: int | None, demand: Demand) -> Outcome:
+    """What a caller is told that holds these relations; None is of an object that is not there."""
+    sees, may = ALLOWS[demand.action]
+    if held is None or not held & sees:
+        return Outcome.HIDDEN
+    return Outcome.ALLOWED if held & may else Outcome.DENIED

@@ -1,0 +1,136 @@
+"""Grants, members of roles among them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from lakeward_authz.adapters.postgres.outbox import Outbox
+from lakeward_authz.adapters.postgres.revisions import bump
+from lakeward_authz.application.permissions import Grant
+from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, OWNERSHIP
+from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
+from lakeward_authz.domain.permissions.tuples import FgaTuple, grant_tuple
+from lakeward_servicekit.errors import invalid_field
+from lakeward_servicekit.postgres.pools import Connection, Pool
+
+if TYPE_CHECKING:
+    from asyncpg import Record
+
+MOST_NESTED: Final = 10
+_ROLE: Final = "role:"
+_ON: Final = """
+select subject, relation from grants
+ where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4 order by subject, relation
+"""
+_HOLD: Final = """
+select true from objects where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4 for key share
+"""
+_ROLES: Final = """
+select object_id, project_id from objects
+ where kind = 'role' and object_id = any($1::uuid[]) and ($2 = '' or project_id = $2) for key share
+"""
+_DELETE: Final = """
+delete from grants g using unnest($5::text[], $6::text[]) as d(subject, relation)
+ where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4
+   and g.subject = d.subject and g.relation = d.relation
+returning g.subject, g.relation
+"""
+_INSERT: Final = """
+insert into grants (project_id, warehouse_id, kind, object_id, subject, relation)
+select $1, $2, $3, $4, w.subject, w.relation from unnest($5::text[], $6::text[]) as w(subject, relation)
+ order by w.subject, w.relation
+on conflict do nothing returning subject, relation
+"""
+# Two changes of a project's memberships, each harmless, could make a circle together.
+_LOCK_ROLES: Final = "select pg_advisory_xact_lock(hashtextextended('roles of ' || $1, 0))"
+_MEMBERSHIP: Final = f"g.kind = 'role' and g.relation in ('{ASSIGNEE}', '{OWNERSHIP}')"
+# How far up from a role the roles go that hold it, and how far down those that it holds; a circle ends by its length.
+_OUTWARD: Final = f"""
+with recursive held(role_id, depth) as (
+    select $1::uuid, 0
+    union
+    select g.object_id, h.depth + 1 from held h
+      join grants g on g.subject = '{_ROLE}' || h.role_id and {_MEMBERSHIP}
+     where h.depth <= {MOST_NESTED})
+select role_id, max(depth) as depth from held group by role_id
+"""
+_INWARD: Final = f"""
+with recursive held(role_id, depth) as (
+    select $2::uuid, 0
+    union
+    select substr(g.subject, {len(_ROLE) + 1})::uuid, h.depth + 1 from held h
+      join grants g on g.project_id = $1 and g.object_id = h.role_id and {_MEMBERSHIP} and starts_with(g.subject, '{_ROLE}')
+     where h.depth <= {MOST_NESTED})
+select max(depth) from held
+"""
+
+
+class PostgresGrants:
+    """The `GrantStore` in Postgres.
+
+    Args:
+        pool: of authz's schema, on the primary.
+        outbox: told of what OpenFGA has to know.
+    """
+
+    def __init__(self, pool: Pool, outbox: Outbox) -> None:
+        """Keep rows through `pool`."""
+        self._pool = pool
+        self._outbox = outbox
+
+    async def on(self, key: ObjectKey) -> Sequence[Grant]:
+        """See `GrantStore`."""
+        return [Grant(Subject(subject), relation) for subject, relation in await self._pool.fetch(_ON, *_columns(key))]
+
+    async def change(self, key: ObjectKey, *, writes: Collection[Grant], deletes: Collection[Grant]) -> bool:
+        """See `GrantStore`."""
+        async with self._pool.transaction() as connection:
+            if await connection.fetchval(_HOLD, *_columns(key)) is None:
+                return False
+            roles = sorted({UUID(grant.subject[len(_ROLE) :]) for grant in writes if grant.subject.startswith(_ROLE)})
+            await _check_roles(connection, key, roles)
+            taken = await connection.fetch(_DELETE, *_columns(key), *_listed(deletes))
+            if key.type == "role" and roles:
+                await _check_nesting(connection, key, roles)
+            given = await connection.fetch(_INSERT, *_columns(key), *_listed(writes))
+            changes = [*_told(key, taken, wanted=False), *_told(key, given, wanted=True)]
+            await self._outbox.put(connection, changes)
+            if changes:
+                await bump(connection, key.project_id)
+        return True
+
+
+async def _check_roles(connection: Connection, key: ObjectKey, roles: Sequence[UUID]) -> None:
+    if not roles:
+        return
+    there = {row["object_id"] for row in await connection.fetch(_ROLES, roles, key.project_id)}
+    for role in roles:
+        if role not in there:
+            where = "" if key.type == "server" else f" of the project {key.project_id}"
+            raise invalid_field("grants.subject", str(role), f"the id of a role{where}")
+
+
+async def _check_nesting(connection: Connection, key: ObjectKey, members: Sequence[UUID]) -> None:
+    await connection.execute(_LOCK_ROLES, key.project_id)
+    outward = {row["role_id"]: row["depth"] for row in await connection.fetch(_OUTWARD, key.id)}
+    for member in members:
+        if member in outward:
+            raise invalid_field("grants.subject", str(member), "a role that does not hold this one already")
+        inward: int = await connection.fetchval(_INWARD, key.project_id, member)
+        if max(outward.values()) + 1 + inward > MOST_NESTED:
+            raise invalid_field("grants.subject", str(member), f"a role that is nested at most {MOST_NESTED} deep")
+
+
+def _listed(grants: Collection[Grant]) -> tuple[list[str], list[str]]:
+    ordered = sorted(grants)
+    return [grant.subject for grant in ordered], [grant.relation for grant in ordered]
+
+
+def _told(key: ObjectKey, rows: Sequence[Record], *, wanted: bool) -> list[tuple[FgaTuple, bool]]:
+    return [(grant_tuple(key, Subject(row["subject"]), row["relation"]), wanted) for row in rows]
+
+
+def _columns(key: ObjectKey) -> tuple[object, ...]:
+    return key.project_id, key.warehouse_id, key.type, key.id

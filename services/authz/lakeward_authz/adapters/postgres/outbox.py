@@ -1,0 +1,42 @@
+"""What OpenFGA is still to be told, in the order of each tuple's changes.
+
+A row is written in the transaction of its change, behind the lock on what it is about, so of two rows about one tuple the
+higher position is the later change. Nothing is written where no OpenFGA is fed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from lakeward_authz.domain.permissions.tuples import FgaTuple
+from lakeward_servicekit.postgres.pools import Connection
+
+_PUT: Final = """
+insert into openfga_outbox (tuple_user, relation, object, wanted)
+select * from unnest($1::text[], $2::text[], $3::text[], $4::boolean[])
+"""
+
+
+class Outbox:
+    """Takes changes of tuples.
+
+    Args:
+        feeds: whether there is an OpenFGA that is fed from it.
+    """
+
+    def __init__(self, *, feeds: bool) -> None:
+        """Keep changes where `feeds`."""
+        self._feeds = feeds
+
+    async def put(self, connection: Connection, changes: Sequence[tuple[FgaTuple, bool]]) -> None:
+        """Put changes in order: tuples, and whether each is wanted from now on."""
+        if not self._feeds or not changes:
+            return
+        await connection.execute(
+            _PUT,
+            [each.user for each, _ in changes],
+            [each.relation for each, _ in changes],
+            [each.object for each, _ in changes],
+            [wanted for _, wanted in changes],
+        )

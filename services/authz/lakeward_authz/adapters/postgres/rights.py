@@ -1,0 +1,223 @@
+"""What callers were given on objects and on all above them: one statement, however many objects are asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+from uuid import UUID
+
+from lakeward_authz.application.permissions import Rights, Shown
+from lakeward_authz.domain.permissions.compiled import NOTHING
+from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MANAGED_ACCESS, MODEL, OWNERSHIP, shows_above
+from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject, user_subject
+from lakeward_servicekit.authorization.principals import RoleId, UserId
+from lakeward_servicekit.postgres.pools import Pool
+
+_SHOWING: Final = [
+    (kind, relation)
+    for kind in ("warehouse", "namespace", "table", "view", "generic_table")
+    for relation in sorted(shows_above(kind))
+]
+_SHOWS: Final = "(g.kind, g.relation) in (values {})".format(
+    ", ".join(f"('{kind}', '{relation}')" for kind, relation in _SHOWING)
+)
+# The caller and all roles that it holds: directly, through roles, or by owning them.
+SUBJECTS: Final = f"""
+subjects(subject) as (
+    select $1::text
+    union
+    select 'role:' || g.object_id from subjects s
+      join grants g on g.subject = s.subject and g.kind = 'role' and g.relation in ('{ASSIGNEE}', '{OWNERSHIP}')),
+who(subjects) as materialized (select array_agg(subject) from subjects)
+"""
+# Rows with `n` answer the objects asked about, the others are what is above them, once each. What shows because of something
+# below is looked for where it is asked: of the objects themselves, and of projects, which roles and tags look up to.
+RIGHTS: Final = f"""
+with recursive {SUBJECTS},
+asked as materialized (
+    select a.n, o.project_id, o.warehouse_id, o.kind, o.object_id, o.parent_id, o.path, o.managed_access
+      from unnest($2::text[], $3::uuid[], $4::text[], $5::uuid[]) with ordinality
+           as a(project_id, warehouse_id, kind, object_id, n)
+      join objects o using (project_id, warehouse_id, kind, object_id)),
+above(project_id, warehouse_id, kind, object_id) as (
+    select distinct project_id, warehouse_id, 'namespace', unnest(path) from asked
+    union
+    select project_id, warehouse_id, 'warehouse', '{NIL}'::uuid from asked where warehouse_id <> '{NIL}'
+    union
+    select project_id, '{NIL}'::uuid, 'project', '{NIL}'::uuid from asked where project_id <> ''
+    union
+    select '', '{NIL}'::uuid, 'server', '{NIL}'::uuid),
+places as (
+    select n, project_id, warehouse_id, kind, object_id, parent_id, managed_access from asked
+    union all
+    select null, o.project_id, o.warehouse_id, o.kind, o.object_id, o.parent_id, o.managed_access
+      from above join objects o using (project_id, warehouse_id, kind, object_id))
+select p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_id), uuid_send(p.parent_id),
+       p.managed_access,
+       array(select g.relation from grants g
+              where g.project_id = p.project_id and g.warehouse_id = p.warehouse_id and g.kind = p.kind
+                and g.object_id = p.object_id and g.subject = any((select subjects from who)::text[])),
+       case p.kind
+         when 'role' then ('role:' || p.object_id) = any((select subjects from who)::text[])
+         when 'project' then exists (
+             select from grants g
+              where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
+                and g.warehouse_id <> '{NIL}' and {_SHOWS})
+         when 'warehouse' then p.n is not null and exists (
+             select from grants g
+              where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
+                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {_SHOWS})
+         when 'namespace' then p.n is not null and exists (
+             select from grants g join objects o using (project_id, warehouse_id, kind, object_id)
+              where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
+                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {_SHOWS}
+                and p.object_id = any(o.path))
+         else false
+       end,
+       (select sum(revision) from revisions)::bigint
+  from places p
+"""
+
+_MINE: Final = "g.subject = any((select subjects from who)::text[]) and g.project_id = $2"
+SHOWN_WAREHOUSES: Final = f"""
+with recursive {SUBJECTS}
+select distinct false, g.warehouse_id from grants g where {_MINE} and g.warehouse_id <> '{NIL}' and {_SHOWS}
+"""
+# The child of the scope on the way to whatever was granted.
+SHOWN_NAMESPACES: Final = f"""
+with recursive {SUBJECTS},
+ways(way) as (
+    select case o.kind when 'namespace' then o.path || o.object_id else o.path end
+      from grants g join objects o using (project_id, warehouse_id, kind, object_id)
+     where {_MINE} and g.warehouse_id = $3 and g.kind <> 'warehouse' and {_SHOWS}
+       and ($4::uuid is null or $4 = any(o.path)))
+select distinct false, child
+  from ways, lateral (values (way[case when $4::uuid is null then 1 else array_position(way, $4) + 1 end])) as c(child)
+ where child is not null
+"""
+SHOWN_TABULARS: Final = f"""
+with recursive {SUBJECTS}
+select distinct g.kind = 'namespace', g.object_id
+  from grants g join objects o using (project_id, warehouse_id, kind, object_id)
+ where {_MINE} and g.warehouse_id = $3 and {_SHOWS}
+   and case when $4::uuid is null then g.kind in ('namespace', $5) else g.kind = $5 and o.parent_id = $4 end
+"""
+
+MAY_ASSUME: Final = f"""
+with recursive {SUBJECTS}
+select ('role:' || o.object_id) = any((select subjects from who)::text[]) from objects o
+ where o.kind = 'role' and o.object_id = $2
+"""
+
+_Place: TypeAlias = tuple[str, str, bytes, bytes]
+_NIL: Final = NIL.bytes
+_SERVER: Final[_Place] = ("server", "", _NIL, _NIL)
+_BITS: Final = {name: found.bits for name, found in MODEL.types.items()}
+
+
+class PostgresRights:
+    """The `RightsReader` on authz's rows.
+
+    Args:
+        pool: of authz's schema, on the primary.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        """Read through `pool`."""
+        self._pool = pool
+
+    async def of(self, subject: Subject, objects: Sequence[ObjectKey]) -> Rights:
+        """See `RightsReader`."""
+        rows = await self._pool.fetch(
+            RIGHTS,
+            subject,
+            [key.project_id for key in objects],
+            [key.warehouse_id for key in objects],
+            [key.type for key in objects],
+            [key.id for key in objects],
+        )
+        facts: dict[_Place, tuple[int, _Place | None]] = {}
+        asked: list[_Place | None] = [None] * len(objects)
+        glimpsed = [False] * len(objects)
+        for n, project_id, warehouse_id, kind, object_id, parent_id, managed, given, extra, _ in rows:
+            bits = _BITS[kind]
+            own = 0
+            for relation in given:
+                # a relation of a later release's model gives nothing here
+                own |= bits.get(relation, 0)
+            if managed:
+                own |= bits[MANAGED_ACCESS]
+            if extra:
+                own |= bits[ASSIGNEE if kind == "role" else GLIMPSE]
+            place = (kind, project_id, warehouse_id, object_id)
+            if n is not None:
+                asked[n - 1] = place
+                glimpsed[n - 1] = bool(extra) and kind != "role"
+            if n is not None or place not in facts:
+                facts[place] = (own, _above(place, parent_id))
+        known: dict[_Place, int] = {}
+        held = [None if place is None else _held(place, facts, known) for place in asked]
+        return Rights(held, glimpsed, rows[0][-1])
+
+    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:
+        """See `RightsReader`."""
+        if type_name == "warehouse":
+            rows = await self._pool.fetch(SHOWN_WAREHOUSES, subject, scope.project_id)
+        else:
+            inside = (scope.project_id, scope.warehouse_id, None if scope.id == NIL else scope.id)
+            rows = await (
+                self._pool.fetch(SHOWN_NAMESPACES, subject, *inside)
+                if type_name == "namespace"
+                else self._pool.fetch(SHOWN_TABULARS, subject, *inside, type_name)
+            )
+        return Shown(
+            containers=frozenset(found for is_container, found in rows if is_container),
+            objects=frozenset(found for is_container, found in rows if not is_container),
+        )
+
+
+class PostgresMembership:
+    """The `RoleMembership` on authz's rows.
+
+    Args:
+        pool: of authz's schema, on the primary.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        """Read through `pool`."""
+        self._pool = pool
+
+    async def may_assume(self, user_id: UserId, role_id: RoleId) -> bool | None:
+        """See `RoleMembership`."""
+        found: bool | None = await self._pool.fetchval(MAY_ASSUME, user_subject(user_id), UUID(role_id))
+        return found
+
+
+def _above(place: _Place, parent_id: bytes | None) -> _Place | None:
+    kind, project_id, warehouse_id, _ = place
+    if parent_id is not None:
+        return ("namespace", project_id, warehouse_id, parent_id)
+    if kind == "server":
+        return None
+    if kind == "project":
+        return _SERVER
+    if kind == "warehouse" or warehouse_id == _NIL:
+        return ("project", project_id, _NIL, _NIL)
+    return ("warehouse", project_id, warehouse_id, _NIL)
+
+
+def _held(place: _Place, facts: dict[_Place, tuple[int, _Place | None]], known: dict[_Place, int]) -> int:
+    """What follows along the chain from the server down; a link that is missing gives nothing, and so does what is above it."""
+    chain: list[_Place] = []
+    link: _Place | None = place
+    while link is not None and link not in known:
+        chain.append(link)
+        link = facts[link][1] if link in facts else None
+    above = NOTHING if link is None else MODEL.types[link[0]].index
+    held = 0 if link is None else known[link]
+    for one in reversed(chain):
+        index = MODEL.types[one[0]].index
+        held = MODEL.held(index, facts[one][0] if one in facts else 0, above, held)
+        above = index
+        known[one] = held
+    return held

@@ -1,0 +1,35 @@
+"""Who may act as which role."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from lakeward_authz.adapters.postgres.rights import SUBJECTS
+from lakeward_authz.domain.permissions.objects import role_subject, user_subject
+from lakeward_servicekit.authorization.principals import RoleId, UserId
+from lakeward_servicekit.postgres.pools import Pool
+
+_MAY_ASSUME: Final = f"""
+with recursive {SUBJECTS}
+select $3 = any(w.subjects)
+  from objects o cross join who w where o.kind = 'role' and o.object_id = $2
+"""
+
+
+class PostgresRoleMembership:
+    """The `RoleMembership` on authz's rows.
+
+    Args:
+        pool: of authz's schema, on the primary.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        """Read through `pool`."""
+        self._pool = pool
+
+    async def may_assume(self, user_id: UserId, role_id: RoleId) -> bool | None:
+        """See `RoleMembership`."""
+        role = UUID(role_id)
+        may: bool | None = await self._pool.fetchval(_MAY_ASSUME, user_subject(user_id), role, role_subject(role))
+        return may

@@ -1,0 +1,215 @@
+"""The tree of objects: made, moved and gone by the catalog's word, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, assert_never
+
+from lakeward_authz.adapters.postgres.outbox import Outbox
+from lakeward_authz.adapters.postgres.revisions import bump
+from lakeward_authz.application.permissions import Gone, Made, Moved, TreeChange
+from lakeward_authz.domain.permissions.lakeward import OWNERSHIP
+from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, role_subject
+from lakeward_authz.domain.permissions.tuples import grant_tuple, link_tuple, managed_tuples
+from lakeward_servicekit.errors import Refusal, invalid_field
+from lakeward_servicekit.postgres.pools import Connection, Pool
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+# The row is there and locked behind this, so changes of one stream are applied one after another.
+_LOCK_STREAM: Final = """
+insert into tree_streams (stream, applied) values ($1, 0)
+on conflict (stream) do update set applied = tree_streams.applied returning applied
+"""
+_ADVANCE: Final = "update tree_streams set applied = $2 where stream = $1"
+_FIND: Final = """
+select path, parent_id from objects
+ where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4 for key share
+"""
+_INSERT: Final = """
+insert into objects (project_id, warehouse_id, kind, object_id, parent_id, path) values ($1, $2, $3, $4, $5, $6)
+on conflict (project_id, warehouse_id, kind, object_id) do nothing returning true
+"""
+_OWN: Final = """
+insert into grants (project_id, warehouse_id, kind, object_id, subject, relation) values ($1, $2, $3, $4, $5, $6)
+"""
+# What hangs from a namespace is followed down, so that a move costs what it moves.
+_MOVE: Final = """
+with recursive inside(kind, object_id, path) as (
+    select $3::text collate "C", $4::uuid, $6::uuid[]
+    union all
+    select o.kind, o.object_id, i.path || i.object_id
+      from inside i join objects o on i.kind = 'namespace' and o.warehouse_id = $2 and o.parent_id = i.object_id)
+update objects o set path = i.path, parent_id = case when i.object_id = $4 and i.kind = $3 then $5 else o.parent_id end
+  from inside i
+ where o.project_id = $1 and o.warehouse_id = $2 and o.kind = i.kind and o.object_id = i.object_id
+"""
+_BELOW_NAMESPACE: Final = """
+with recursive inside(kind, object_id) as (
+    select $3::text collate "C", $4::uuid
+    union all
+    select o.kind, o.object_id
+      from inside i join objects o on i.kind = 'namespace' and o.warehouse_id = $2 and o.parent_id = i.object_id)
+select o.* from inside i
+  join objects o on o.project_id = $1 and o.warehouse_id = $2 and o.kind = i.kind and o.object_id = i.object_id
+"""
+_COLUMNS: Final = "project_id, warehouse_id, kind, object_id, parent_id, managed_access"
+_GONE: Final = f"""
+select {_COLUMNS} from ({_BELOW_NAMESPACE}) o
+"""
+_GONE_WAREHOUSE: Final = f"select {_COLUMNS} from objects where project_id = $1 and warehouse_id = $2"
+_GONE_PROJECT: Final = f"select {_COLUMNS} from objects where project_id = $1"
+_KEYS: Final = "unnest($1::text[], $2::uuid[], $3::text[], $4::uuid[]) as k(project_id, warehouse_id, kind, object_id)"
+# Whoever gives something on one of them meanwhile waits, and then finds it gone.
+_LOCK: Final = f"""
+select from objects where (project_id, warehouse_id, kind, object_id) in (select * from {_KEYS})
+ order by project_id, warehouse_id, kind, object_id for update
+"""
+_REVOKE: Final = f"""
+delete from grants g
+ where (project_id, warehouse_id, kind, object_id) in (select * from {_KEYS}) or subject = any($5::text[])
+returning project_id, warehouse_id, kind, object_id, subject, relation
+"""
+_DELETE: Final = f"delete from objects where (project_id, warehouse_id, kind, object_id) in (select * from {_KEYS})"
+_MANAGE: Final = """
+update objects set managed_access = $5
+ where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4 returning managed_access
+"""
+
+
+class PostgresTree:
+    """The `TreeStore` in Postgres.
+
+    Args:
+        pool: of authz's schema, on the primary.
+        outbox: told of what OpenFGA has to know.
+    """
+
+    def __init__(self, pool: Pool, outbox: Outbox) -> None:
+        """Keep rows through `pool`."""
+        self._pool = pool
+        self._outbox = outbox
+
+    async def apply(self, stream: str, changes: Sequence[tuple[int, TreeChange]]) -> int:
+        """See `TreeStore`."""
+        async with self._pool.transaction() as connection:
+            applied: int = await connection.fetchval(_LOCK_STREAM, stream)
+            before = applied
+            for sequence, change in changes:
+                if sequence > applied + 1:
+                    break
+                if sequence == applied + 1:
+                    await self._apply(connection, change)
+                    applied = sequence
+            if applied != before:
+                await connection.execute(_ADVANCE, stream, applied)
+        return applied
+
+    async def manage(self, key: ObjectKey, *, managed: bool) -> bool:
+        """See `TreeStore`."""
+        async with self._pool.transaction() as connection:
+            if await connection.fetchval(_MANAGE, *_columns(key), managed) is None:
+                return False
+            await self._outbox.put(connection, [(each, managed) for each in managed_tuples(key)])
+            await bump(connection, key.project_id)
+        return True
+
+    async def _apply(self, connection: Connection, change: TreeChange) -> None:
+        match change:
+            case Made():
+                await self._make(connection, change)
+            case Moved():
+                await self._move(connection, change)
+            case Gone():
+                await self._remove(connection, change.object)
+            case _:
+                assert_never(change)
+
+    async def _make(self, connection: Connection, made: Made) -> None:
+        key = made.object
+        path = await _path(connection, key, made.parent_id)
+        if await connection.fetchval(_INSERT, *_columns(key), made.parent_id, path) is None:
+            raise invalid_field("object.id", str(key.id), f"a {key.type} that was not made before")
+        told = [(each, True) for each in [link_tuple(key, made.parent_id)] if each is not None]
+        if made.owner is not None:
+            relation = "project_admin" if key.type == "project" else OWNERSHIP
+            await connection.execute(_OWN, *_columns(key), made.owner, relation)
+            told.append((grant_tuple(key, made.owner, relation), True))
+        await self._outbox.put(connection, told)
+
+    async def _move(self, connection: Connection, moved: Moved) -> None:
+        key = moved.object
+        row = await connection.fetchrow(_FIND, *_columns(key))
+        if row is None:
+            raise _not_there("object.id", key)
+        path = await _path(connection, key, moved.parent_id)
+        if key.id in path:
+            raise invalid_field("object.parent_id", str(moved.parent_id), f"outside of the {key.type} that is moved")
+        await connection.execute(_MOVE, *_columns(key), moved.parent_id, path)
+        before, after = link_tuple(key, row["parent_id"]), link_tuple(key, moved.parent_id)
+        assert before is not None
+        assert after is not None
+        if before != after:
+            await self._outbox.put(connection, [(before, False), (after, True)])
+        await bump(connection, key.project_id)
+
+    async def _remove(self, connection: Connection, key: ObjectKey) -> None:
+        match key.type:
+            case "project":
+                rows = await connection.fetch(_GONE_PROJECT, key.project_id)
+            case "warehouse":
+                rows = await connection.fetch(_GONE_WAREHOUSE, key.project_id, key.warehouse_id)
+            case _:
+                rows = await connection.fetch(_GONE, *_columns(key))
+        gone = {ObjectKey(row["kind"], row["project_id"], row["warehouse_id"], row["object_id"]): row for row in rows}
+        keys = [
+            [each.project_id for each in gone],
+            [each.warehouse_id for each in gone],
+            [each.type for each in gone],
+            [each.id for each in gone],
+        ]
+        await connection.execute(_LOCK, *keys)
+        roles = [role_subject(each.id) for each in gone if each.type == "role"]
+        told = [
+            (grant_tuple(ObjectKey(kind, project_id, warehouse_id, object_id), subject, relation), False)
+            for project_id, warehouse_id, kind, object_id, subject, relation in await connection.fetch(
+                _REVOKE, *keys, roles
+            )
+        ]
+        for each, row in gone.items():
+            told += [(link, False) for link in [link_tuple(each, row["parent_id"])] if link is not None]
+            told += [(managed, False) for managed in (managed_tuples(each) if row["managed_access"] else [])]
+        await connection.execute(_DELETE, *keys)
+        await self._outbox.put(connection, told)
+        if gone:
+            await bump(connection, key.project_id)
+
+
+async def _path(connection: Connection, key: ObjectKey, parent_id: UUID | None) -> list[UUID]:
+    """Namespaces above an object that hangs from `parent_id`; what holds it is there, and stays till the transaction ends.
+
+    Raises:
+        Refusal: INVALID_FIELD, where it is not.
+    """
+    if parent_id is not None:
+        above = ObjectKey("namespace", key.project_id, key.warehouse_id, parent_id)
+    elif key.type == "project":
+        above = ObjectKey("server")
+    elif key.type == "warehouse" or key.warehouse_id == NIL:
+        above = ObjectKey("project", key.project_id)
+    else:
+        above = ObjectKey("warehouse", key.project_id, key.warehouse_id)
+    row = await connection.fetchrow(_FIND, *_columns(above))
+    if row is None:
+        raise _not_there("object.parent_id", above)
+    return row["path"] if parent_id is None else [*row["path"], parent_id]
+
+
+def _columns(key: ObjectKey) -> tuple[object, ...]:
+    return key.project_id, key.warehouse_id, key.type, key.id
+
+
+def _not_there(field: str, key: ObjectKey) -> Refusal:
+    shown = key.project_id if key.type == "project" else str(key.warehouse_id if key.type == "warehouse" else key.id)
+    return invalid_field(field, shown, f"a {key.type} that was made before and is not gone")

@@ -1,0 +1,88 @@
+"""Access to tables' files: how far it goes, and the client properties and credentials that a reply shows."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final
+from urllib.parse import quote
+
+from lakeward_catalog.application.caller import Caller, Delegation
+from lakeward_catalog.application.ports.access import Access, ClientAccess, Vended
+from lakeward_catalog.application.tables.signer_scopes import SignerScope, SignerScopes
+from lakeward_catalog.application.tabulars.loaded import Credential, Given
+from lakeward_catalog.domain.model import Tabular, Warehouse
+from lakeward_catalog.domain.names import SEPARATOR
+from lakeward_servicekit.authorization.actions import Action
+
+
+def level_of(allowed: frozenset[Action]) -> Access | None:
+    """How far the caller's access to files goes; None: not at all."""
+    if Action.TABLE_WRITE_DATA in allowed:
+        return Access.READ_WRITE_DELETE
+    if Action.TABLE_READ_DATA in allowed:
+        return Access.READ
+    return None
+
+
+def is_client_managed(delegation: frozenset[Delegation]) -> bool:
+    """Whether the client said that it has its own credentials, and nothing else."""
+    return delegation == _CLIENT_MANAGED
+
+
+_CLIENT_MANAGED: Final = frozenset({Delegation.CLIENT_MANAGED})
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class AccessGiving:
+    """Gives access to tables' files."""
+
+    access: ClientAccess
+    scopes: SignerScopes
+
+    async def __call__(self, warehouse: Warehouse, tabular: Tabular, level: Access, *, caller: Caller) -> Given:
+        """Access to a table's files.
+
+        Raises:
+            Refusal: what `ClientAccess.vend` raises.
+        """
+        principal, base_uri = caller.principal.key, caller.base_uri
+        vended = await self.access.vend(warehouse, tabular, level, delegation=caller.delegation, principal=principal)
+        credentials = credentials_of(vended, warehouse, tabular, base_uri=base_uri) if vended.credential else ()
+        if not (vended.sign_remotely and base_uri):
+            return Given(level, vended.config, credentials, vended.expires_at)
+        minted = self.scopes.mint(SignerScope.of(warehouse, tabular, level, principal=principal))
+        config = {**vended.config, **signer_links(warehouse, tabular, base_uri, scope=minted.text)}
+        expires_at = minted.expires_at if vended.expires_at is None else min(minted.expires_at, vended.expires_at)
+        return Given(level, config, credentials, expires_at)
+
+
+def credentials_of(vended: Vended, warehouse: Warehouse, tabular: Tabular, *, base_uri: str) -> tuple[Credential, ...]:
+    """The credential that was vended, where one was, with the link to the next one where there is such a place."""
+    if not vended.credential:
+        return ()
+    credential = dict(vended.credential)
+    if vended.refresh_property and base_uri:
+        credential[vended.refresh_property] = refresh_link(warehouse, tabular, base_uri)
+    return (Credential(tabular.location, credential),)
+
+
+def signer_links(warehouse: Warehouse, tabular: Tabular, base_uri: str, *, scope: str) -> dict[str, str]:
+    """Where a client has its storage requests signed; the older names stand beside the newer ones.
+
+    The scope is part of the endpoint, which clients join to the URI as it is: none has to know of it.
+    """
+    uri = f"{base_uri}/catalog/"
+    endpoint = f"v1/signer/{warehouse.warehouse_id}/tabular-id/{tabular.tabular_id}/v1/aws/s3/sign?scope={scope}"
+    return {
+        "signer.uri": uri,
+        "s3.signer.uri": uri,
+        "signer.endpoint": endpoint,
+        "s3.signer.endpoint": endpoint,
+    }
+
+
+def refresh_link(warehouse: Warehouse, tabular: Tabular, base_uri: str) -> str:
+    """Where a client fetches fresh credentials of a table."""
+    namespace = quote(SEPARATOR.join(tabular.ident.namespace.parts), safe="")
+    name = quote(tabular.ident.name, safe="")
+    return f"{base_uri}/catalog/v1/{warehouse.warehouse_id}/namespaces/{namespace}/tables/{name}/credentials"

@@ -1,0 +1,60 @@
+"""What has to be allowed at each turn of a tabular's life, by its kind."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from lakeward_catalog.domain.model import Kind
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.objects import ObjectKind
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Demands:
+    """The actions of one kind.
+
+    Attributes:
+        objects: what authz calls it.
+        create: of the namespace that it is made in or moved to.
+        list: of the namespace whose tabulars are listed.
+        see: to be told that it is there, and of its metadata.
+        data: what a reply about it depends on beside that: how far its files may be reached.
+    """
+
+    objects: ObjectKind
+    create: Action
+    list: Action
+    see: Action
+    commit: Action
+    rename: Action
+    drop: Action
+    data: tuple[Action, ...]
+
+
+DEMANDS: Final[Mapping[Kind, Demands]] = MappingProxyType(
+    {
+        Kind.TABLE: Demands(
+            objects=ObjectKind.TABLE,
+            create=Action.NAMESPACE_CREATE_TABLE,
+            list=Action.NAMESPACE_LIST_TABLES,
+            see=Action.TABLE_GET_METADATA,
+            commit=Action.TABLE_COMMIT,
+            rename=Action.TABLE_RENAME,
+            drop=Action.TABLE_DROP,
+            data=(Action.TABLE_READ_DATA, Action.TABLE_WRITE_DATA),
+        ),
+        Kind.VIEW: Demands(
+            objects=ObjectKind.VIEW,
+            create=Action.NAMESPACE_CREATE_VIEW,
+            list=Action.NAMESPACE_LIST_VIEWS,
+            see=Action.VIEW_GET_METADATA,
+            commit=Action.VIEW_COMMIT,
+            rename=Action.VIEW_RENAME,
+            drop=Action.VIEW_DROP,
+            data=(Action.VIEW_SELECT,),
+        ),
+    }
+)

@@ -1,0 +1,211 @@
+"""Making a tabular: its metadata file is written before the row that points to it, and row, event and key are one change."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import timedelta
+from typing import Generic
+from uuid import UUID
+
+from lakeward_catalog.application.announcements import TabularChange, occasion
+from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Change
+from lakeward_catalog.application.doors import LIVE_OR_STAGED, OpenedName, OpenedTabular
+from lakeward_catalog.application.idempotency import Keeper
+from lakeward_catalog.application.metadata_files import take_back, write_metadata
+from lakeward_catalog.application.payloads import Payload, beside
+from lakeward_catalog.application.placing import Place, choose_place, location_taken, not_empty, reserve
+from lakeward_catalog.application.ports.stores import TabularStore
+from lakeward_catalog.application.tabulars.demands import DEMANDS
+from lakeward_catalog.application.tabulars.kinds import Beginning, M, TabularKind, Wanted
+from lakeward_catalog.application.tabulars.means import Means
+from lakeward_catalog.domain.bodies import Body
+from lakeward_catalog.domain.iceberg.files import first_file, is_compressed
+from lakeward_catalog.domain.model import Incarnation, MetadataId, State, Tabular, TabularId
+from lakeward_catalog.domain.names import TabularIdent, check_new_name
+from lakeward_catalog.domain.wording import name_taken
+from lakeward_servicekit.errors import CommitStateUnknown, Reason, Refusal
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class New(Generic[M]):
+    """A tabular that is ready to be written.
+
+    Attributes:
+        opened: where it goes.
+        told: what its event says.
+        request: JSON of what was asked for, for the event.
+        writes: its metadata file is to be written; a registered table has one.
+        leaves: what had the name when the request was looked at, and goes with its place: a staged row as long as it is
+            staged, with `overwrites` a live one as well.
+    """
+
+    opened: OpenedName
+    tabular: Tabular
+    place: Place
+    metadata: M
+    body: Body
+    told: TabularChange = TabularChange.CREATED
+    request: bytes | None = None
+    writes: bool = True
+    leaves: Tabular | None = None
+    overwrites: bool = False
+
+    @property
+    def made(self) -> OpenedTabular:
+        """It, with all rights to its data: its maker has them."""
+        tabular = self.tabular
+        allowed = frozenset(DEMANDS[tabular.kind].data)
+        return OpenedTabular(self.opened.warehouse, self.opened.namespace, tabular, allowed)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Making(Generic[M]):
+    """Makes tabulars of one kind.
+
+    Attributes:
+        staged_for: how long a staged one waits for its commit.
+    """
+
+    kind: TabularKind[M]
+    tabulars: TabularStore
+    means: Means
+    staged_for: timedelta
+
+    async def plan(self, wanted: Wanted[M], opened: OpenedName, document: Payload, *, caller: Caller) -> New[M]:
+        """What to write for a request; `opened` has looked for the name that it wants.
+
+        Raises:
+            Refusal: INVALID_TABULAR_NAME, TABULAR_EXISTS; INVALID_METADATA and the other reasons of the kind's engine;
+                MALFORMED_LOCATION, LOCATION_NOT_ALLOWED, LOCATION_TAKEN, LOCATION_NOT_EMPTY; CHANGE_REFUSED;
+                STORE_UNAVAILABLE, STORE_DENIED.
+        """
+        warehouse, there, means = opened.warehouse, opened.there, self.means
+        check_new_name(wanted.name)
+        ident = TabularIdent(opened.namespace.ident, wanted.name)
+        if there is not None and there.state is State.LIVE:
+            raise name_taken(self.kind.kind, ident, by=there.kind)
+        uuid, now = wanted.uuid or means.ids.uuid7(), means.clock.now()
+        place = choose_place(warehouse, opened.namespace, wanted.location, name=wanted.name, uuid=uuid)
+        beginning = Beginning(warehouse, ident, uuid, place.location, int(now.timestamp() * 1000))
+        metadata = await beside(len(document), lambda: wanted.build(beginning))
+        if place.custom:  # else nothing can lie there but a custom one around it, which the transaction finds
+            owner = await self.tabulars.by_location(warehouse.warehouse_id, place.location)
+            if owner is not None and (there is None or owner.incarnation != there.incarnation):
+                raise location_taken(place.location)
+        if wanted.alone:
+            principal = caller.principal.key
+            if not await means.files.is_empty(warehouse, place.location, principal=principal):
+                raise not_empty(place.location)
+        new = await self.ready(opened, ident, place, metadata, uuid=uuid, size=len(document))
+        tabular = new.tabular
+        if wanted.staged:
+            expires_at = now + self.staged_for
+            tabular = dataclasses.replace(tabular, state=State.STAGED, metadata_location=None, expires_at=expires_at)
+        return dataclasses.replace(
+            new, tabular=tabular, request=document.raw, writes=not wanted.staged, leaves=opened.there
+        )
+
+    async def ready(
+        self, opened: OpenedName, ident: TabularIdent, place: Place, metadata: M, *, uuid: UUID, size: int
+    ) -> New[M]:
+        """What to write of metadata that came in a document of so many bytes: a live tabular, and its first file.
+
+        Raises:
+            Refusal: CHANGE_REFUSED.
+        """
+        ids, location = self.means.ids, metadata.location.rstrip("/")
+        await self.means.gate.check(tabular=ident, old=None, proposed=metadata.encode)
+        compressed = is_compressed(metadata.properties)
+        tabular = Tabular(
+            warehouse_id=opened.warehouse.warehouse_id,
+            incarnation=Incarnation(ids.uuid7()),
+            tabular_id=TabularId(uuid),
+            kind=self.kind.kind,
+            state=State.LIVE,
+            namespace_id=opened.namespace.namespace_id,
+            ident=ident,
+            location=location,
+            metadata_id=MetadataId(ids.uuid7()),
+            metadata_location=first_file(location, file_uuid=str(ids.uuid7()), compressed=compressed),
+            protected=False,
+            row_version=1,
+            created_at=self.means.clock.now(),
+            expires_at=None,
+        )
+        body = await beside(size, lambda: self.kind.body_of(metadata))
+        return New(opened, tabular, place, metadata, body)
+
+    async def insert(self, new: New[M], *, caller: Caller, keeper: Keeper) -> None:
+        """Write a new tabular's file and row. The file of a row that surely was not written is taken back.
+
+        Raises:
+            Refusal: LOCATION_TAKEN, LOCATION_BEING_PURGED, TABULAR_EXISTS, TABULAR_PROTECTED, NO_SUCH_NAMESPACE,
+                REQUEST_IN_PROGRESS, COMMIT_STATE_UNKNOWN; what `Files.write` raises.
+        """
+        await self.means.shield(self._insert(new, caller, keeper))
+        self.kind.keep(new.tabular, new.metadata, new.body)
+
+    async def _insert(self, new: New[M], caller: Caller, keeper: Keeper) -> None:
+        means, warehouse, tabular, principal = self.means, new.opened.warehouse, new.tabular, caller.principal.key
+        written: tuple[str, ...] = ()
+        if new.writes and tabular.metadata_location is not None:
+            written = (tabular.metadata_location,)
+            await write_metadata(means.files, warehouse, tabular, new.body, principal=principal)
+        try:
+            async with means.changes.change() as change:
+                await change.namespaces.lock(warehouse.warehouse_id, new.opened.namespace.ident, exclusively=False)
+                gone = await _make_room(change, new)
+                await reserve(change, warehouse.warehouse_id, new.place)
+                await change.tabulars.insert(tabular, new.body)
+                self._tell(change, new, gone, caller)
+                await keeper.keep(change, incarnation=tabular.incarnation)
+        except CommitStateUnknown:
+            if not await means.outcomes.has_arrived(tabular):
+                raise
+        except Refusal:
+            await take_back(means.files, warehouse, tabular, written, principal=principal)
+            raise
+
+    def _tell(self, change: Change, new: New[M], gone: Tabular | None, caller: Caller) -> None:
+        announcer, when = self.means.announcer, occasion(caller, self.means.clock.now())
+        overwritten = gone is not None and gone.state is State.LIVE
+        count = 2 if overwritten else 1
+        if gone is not None and overwritten:
+            data = {"purge": False, "overwritten": True}
+            change.ledger.emit(announcer.tabular(TabularChange.DROPPED, gone, when, data=data, index=0, count=count))
+        change.ledger.emit(
+            announcer.tabular(new.told, new.tabular, when, request=new.request, index=count - 1, count=count)
+        )
+
+
+async def _make_room(change: Change, new: New[M]) -> Tabular | None:
+    """Delete the row that leaves, as it is now that it is locked.
+
+    None where what was looked at has left the name, or was committed to, meanwhile; whatever has the name since is not the
+    caller's to remove, and the insert finds it there.
+    """
+    if new.leaves is None:
+        return None
+    locked = await change.tabulars.lock_incarnation(new.tabular.warehouse_id, new.leaves.incarnation)
+    mine = LIVE_OR_STAGED if new.overwrites else {State.STAGED}
+    if locked is None or locked.state not in mine or locked.ident.key != new.leaves.ident.key:
+        return None
+    check_unprotected(locked)
+    await change.tabulars.delete(locked)
+    return locked
+
+
+def check_unprotected(tabular: Tabular) -> None:
+    """Whether a tabular may be overwritten.
+
+    Raises:
+        Refusal: TABULAR_PROTECTED.
+    """
+    if tabular.protected:
+        shown = str(tabular.ident)
+        raise Refusal(
+            Reason.REASON_TABULAR_PROTECTED,
+            f"{tabular.kind} {shown} is protected; take its protection off before it is overwritten",
+            tabular=shown,
+        )

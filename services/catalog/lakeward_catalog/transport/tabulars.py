@@ -1,0 +1,97 @@
+"""What TableService and ViewService do alike: list, look, drop and rename."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final, TypeVar
+
+from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.tabulars.dropping import DropTabular, TabularDrops
+from lakeward_catalog.application.tabulars.listing import ListTabulars, TabularListings
+from lakeward_catalog.application.tabulars.looking import LookForTabular, TabularLooks
+from lakeward_catalog.application.tabulars.renaming import RenameTabular, TabularRenames
+from lakeward_catalog.domain.model import Kind
+from lakeward_catalog.transport import decode, encode
+from lakeward_catalog.transport.pages import page_of
+from lakeward_catalog.transport.probing import looked_for
+from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2, views_pb2
+
+Listed = TypeVar("Listed", tables_pb2.ListTablesResponse, views_pb2.ListViewsResponse)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class LifeCycle:
+    """What is done with tabulars of every kind."""
+
+    list: TabularListings
+    look: TabularLooks
+    drop: TabularDrops
+    rename: TabularRenames
+
+
+class TabularMethods:
+    """The methods of one kind's service that are those of every kind: its messages differ in their names alone."""
+
+    def __init__(self, kind: Kind, life_cycle: LifeCycle) -> None:
+        """Serve them for tabulars of `kind`."""
+        self._kind: Final = kind
+        self._do: Final = life_cycle
+
+    async def list(
+        self, request: tables_pb2.ListTablesRequest | views_pb2.ListViewsRequest, response: Listed, caller: Caller
+    ) -> Listed:
+        """Fill the response with a page of a namespace's tabulars."""
+        command = ListTabulars(
+            decode.warehouse_id(request.warehouse_id),
+            decode.namespace_ident(request.namespace),
+            self._kind,
+            page_of(request),
+        )
+        found = await self._do.list(command, caller=caller)
+        entries, namespace = found.page.entries, encode.namespace_ident(found.namespace)
+        if request.with_names:
+            response.namespace.CopyFrom(namespace)
+            response.names.extend([listed.name for listed in entries])
+        else:
+            response.identifiers.extend(
+                [types_pb2.TabularIdent(namespace=namespace, name=listed.name) for listed in entries]
+            )
+        response.next_page_token = found.page.next_token
+        if request.with_ids:
+            response.ids.extend([str(listed.tabular_id) for listed in entries])
+        if request.with_protection:
+            response.protection.extend([listed.protected for listed in entries])
+        return response
+
+    async def look(self, warehouse_id: str, ident: types_pb2.TabularIdent, caller: Caller) -> None:
+        """Whether it is there."""
+        command = LookForTabular(decode.warehouse_id(warehouse_id), looked_for(self._kind, ident), self._kind)
+        await self._do.look(command, caller=caller)
+
+    async def drop(
+        self,
+        request: tables_pb2.DropTableRequest | views_pb2.DropViewRequest,
+        ident: types_pb2.TabularIdent,
+        caller: Caller,
+    ) -> None:
+        """Take it out of its namespace."""
+        command = DropTabular(
+            decode.warehouse_id(request.warehouse_id),
+            decode.tabular_ident(ident),
+            self._kind,
+            purge=request.purge if request.HasField("purge") else None,
+            force=request.force,
+        )
+        await self._do.drop(command, caller=caller)
+
+    async def rename(
+        self, request: tables_pb2.RenameTableRequest | views_pb2.RenameViewRequest, caller: Caller
+    ) -> None:
+        """Give it another name."""
+        command = RenameTabular(
+            decode.warehouse_id(request.warehouse_id),
+            self._kind,
+            decode.tabular_ident(request.source),
+            decode.tabular_ident(request.destination),
+        )
+        await self._do.rename(command, caller=caller)

@@ -1,0 +1,46 @@
+"""Authz's rows of permissions in a database of their own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from lakeward_authz.adapters.postgres.grants import PostgresGrants
+from lakeward_authz.adapters.postgres.outbox import Outbox
+from lakeward_authz.adapters.postgres.rights import PostgresRights
+from lakeward_authz.adapters.postgres.tree import PostgresTree
+from lakeward_authz.bootstrap import MIGRATIONS
+from lakeward_servicekit.postgres.migrating import migrate
+from lakeward_servicekit.postgres.pools import Pool, open_pool
+from lakeward_servicekit.secrecy import SecretStr
+
+_EMPTY = """
+delete from grants; delete from objects where kind <> 'server'; delete from tree_streams; delete from openfga_outbox
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Stores:
+    """Authz's rows, by role."""
+
+    pool: Pool
+    tree: PostgresTree
+    grants: PostgresGrants
+    rights: PostgresRights
+
+    async def forget(self) -> None:
+        """Be as on the first day."""
+        await self.pool.execute(_EMPTY)
+
+
+@asynccontextmanager
+async def opened(postgres_url: str) -> AsyncIterator[Stores]:
+    """Empty ones; changes are put into the outbox too."""
+    url = SecretStr(postgres_url)
+    await migrate(url, package=MIGRATIONS, schema="lakeward_authz")
+    outbox = Outbox(feeds=True)
+    async with open_pool(url, size=8, name="test", schema="lakeward_authz") as pool:
+        made = Stores(pool, PostgresTree(pool, outbox), PostgresGrants(pool, outbox), PostgresRights(pool))
+        await made.forget()
+        yield made

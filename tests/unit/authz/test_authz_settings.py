@@ -1,0 +1,56 @@
+"""A decider that needs to know who calls does not start where nobody is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakeward_authz.settings import AuthzSettings
+from lakeward_servicekit.settings import authorization
+from lakeward_servicekit.settings.authorization import AuthzBackend
+from lakeward_servicekit.settings.loading import load
+from lakeward_servicekit.settings.problems import SettingsError
+
+DECIDERS = sorted(set(AuthzBackend) - {AuthzBackend.ALLOW_ALL})
+
+
+@pytest.fixture(autouse=True)
+def everything_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That a decider is not built is another reason to stop."""
+    monkeypatch.setattr(authorization, "BUILT", frozenset(AuthzBackend))
+
+
+def settings(backend: AuthzBackend, **variables: str) -> AuthzSettings:
+    environ = {
+        "LAKEKEEPER__PG_DATABASE_URL_WRITE": "postgresql://nobody@127.0.0.1:1/x",
+        "LAKEKEEPER__AUTHZ_BACKEND": backend.value,
+        "LAKEKEEPER__OPENFGA__ENDPOINT": "http://127.0.0.1:1",
+        **variables,
+    }
+    return load(AuthzSettings, environ).settings
+
+
+@pytest.mark.parametrize("backend", DECIDERS)
+def test_a_decider_stops_the_start_where_nobody_is_asked_who_they_are_and_says_the_cure(backend: AuthzBackend) -> None:
+    with pytest.raises(SettingsError) as raised:
+        settings(backend)
+    problem = str(raised.value)
+    assert f"LAKEKEEPER__AUTHZ_BACKEND is {backend.value!r}, which decides by who calls, and nobody is asked" in problem
+    assert "LAKEKEEPER__OPENID_PROVIDER_URI" in problem
+    assert "LAKEKEEPER__ENABLE_KUBERNETES_AUTHENTICATION" in problem
+
+
+@pytest.mark.parametrize("backend", DECIDERS)
+@pytest.mark.parametrize(
+    "asking",
+    [
+        {"LAKEKEEPER__OPENID_PROVIDER_URI": "http://127.0.0.1:1"},
+        {"LAKEKEEPER__OPENID_PROVIDERS__STAFF__URI": "http://127.0.0.1:1"},
+        {"LAKEKEEPER__ENABLE_KUBERNETES_AUTHENTICATION": "true"},
+    ],
+)
+def test_with_anybody_who_asks_it_may_decide(backend: AuthzBackend, asking: dict[str, str]) -> None:
+    assert settings(backend, **asking).authorization.backend == backend
+
+
+def test_where_everything_is_allowed_nobody_need_be_asked() -> None:
+    assert not settings(AuthzBackend.ALLOW_ALL).authentication.enabled
