@@ -31,12 +31,12 @@ from lakeward_servicekit import tls
 from lakeward_servicekit.system import SystemClock
 from lakeward_vending.adapters.network.addresses import AddressGuard, SystemResolver
 from lakeward_vending.adapters.network.calls import MAX_REPLY_BYTES, HttpCalls, Reply
-from lakeward_vending.adapters.s3.identities import StaticIdentity
+from lakeward_vending.adapters.s3.key_sources import FixedKey
 from lakeward_vending.adapters.s3.signed_calls import SignedCalls
-from lakeward_vending.application.ports import SigningKey
 from lakeward_vending.domain.addresses import AddressRules
 from lakeward_vending.domain.profiles import profile as profiles
 from lakeward_vending.domain.profiles.s3 import S3Profile
+from lakeward_vending.domain.s3.keys import SigningKey
 from lakeward_vending.domain.secret import Secret
 
 BENCH: Final = "store_client"
@@ -204,7 +204,7 @@ def _bucket(parts: Stack, client: HttpCalls | Other) -> SignedCalls:
     assert isinstance(profile, S3Profile)
     key = SigningKey(store.admin.access_key, Secret(store.admin.secret_key), None)
     calls = cast("HttpCalls", client)  # by its shape; the adapter names the one class that it has
-    return SignedCalls(profile, StaticIdentity(key), calls=calls, clock=SystemClock())
+    return SignedCalls(profile, FixedKey(key), calls=calls, clock=SystemClock())
 
 
 async def _measured(bucket: SignedCalls, size: int, repeats: int) -> Mapping[str, Cost]:

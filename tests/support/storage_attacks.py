@@ -19,9 +19,10 @@ import httpx
 from lakeward_components.seaweedfs import S3Store
 from lakeward_components.sigv4 import Key
 from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.s3.keys import SigningKey
+from lakeward_vending.domain.s3.signing import sigv4
+from lakeward_vending.domain.s3.signing.request import Signable
 from lakeward_vending.domain.secret import Secret
-from lakeward_vending.domain.signing import sigv4
-from lakeward_vending.domain.signing.request import Signable
 from tests.support.warehouses import Warehouse, tables_of, told
 
 _SECONDS = 20.0
@@ -194,9 +195,7 @@ async def as_key(
     headers = sigv4.sign(
         request,
         region=store.region,
-        access_key_id=key.access_key,
-        secret_access_key=Secret(key.secret_key),
-        session_token=None if token is None else Secret(token),
+        key=SigningKey(key.access_key, Secret(key.secret_key), None if token is None else Secret(token)),
         now=datetime.now(UTC),
     )
     added = [(name.replace("_", "-"), value) for name, value in extra.items()]

@@ -73,7 +73,7 @@ class Kept(Generic[Key, Value]):
                 self.discard(next(iter(self._values)))
         self._values[key] = value
         if self._entries is not None and len(self._values) > self._entries:
-            self._values.popitem(last=False)
+            self.discard(next(iter(self._values)))
 
     def discard(self, key: Key) -> None:
         """Forget what is kept under a key, if anything is."""

@@ -14,7 +14,6 @@ from lakeward_catalog.adapters.gates import OpenGate
 from lakeward_catalog.adapters.postgres.bell import PostgresBell
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
-from lakeward_catalog.adapters.postgres.coalescing import CoalescingTabulars
 from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
@@ -32,7 +31,9 @@ from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.outcomes import Outcomes
-from lakeward_catalog.application.ports import ChangeGate, Clock, Ids, Rules
+from lakeward_catalog.application.ports.gates import ChangeGate
+from lakeward_catalog.application.ports.system import Clock, Ids
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.server import Facts
 from lakeward_catalog.background import CONNECTIONS, background
 from lakeward_catalog.composition import add_servicers
@@ -84,7 +85,7 @@ class Pools:
 
 
 @asynccontextmanager
-async def catalog(
+async def catalog(  # what comes from outside, each by its name
     settings: CatalogSettings,
     *,
     authz: Channel,
@@ -163,7 +164,7 @@ async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools
     )
 
 
-async def _parts(
+async def _parts(  # as `catalog`, and what that opened
     settings: CatalogSettings,
     pools: Pools,
     bell: PostgresBell,
@@ -187,7 +188,7 @@ async def _parts(
         servers=servers,
         warehouses=PostgresWarehouses(pool, containers, listings=listings),
         namespaces=PostgresNamespaces(pool, listings=listings),
-        tabulars=CoalescingTabulars(PostgresTabulars(pools.lookups, containers, listings=listings)),
+        tabulars=PostgresTabulars(pools.lookups, containers, listings=listings),
         default_project=rules.default_project,
     )
     return Parts(

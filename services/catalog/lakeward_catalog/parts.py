@@ -11,15 +11,12 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.metadata_files import to_the_end
 from lakeward_catalog.application.outcomes import Outcomes
-from lakeward_catalog.application.ports import (
-    ChangeGate,
-    Clock,
-    Files,
-    Ids,
-    Rules,
-)
-from lakeward_catalog.application.ports_access import ClientAccess
-from lakeward_catalog.application.ports_storage import StorageJudge
+from lakeward_catalog.application.ports.access import ClientAccess
+from lakeward_catalog.application.ports.files import Files
+from lakeward_catalog.application.ports.gates import ChangeGate
+from lakeward_catalog.application.ports.storage import StorageJudge
+from lakeward_catalog.application.ports.system import Clock, Ids
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.tables.signer_scopes import SignerScopes
 from lakeward_catalog.application.tabulars.means import Shield
 from lakeward_servicekit.authorization.identity import Identity

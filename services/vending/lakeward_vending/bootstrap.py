@@ -17,7 +17,7 @@ from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host
 from lakeward_servicekit.system import SystemClock, SystemIds
-from lakeward_vending.adapters.caching.backends import LONGEST, CachedBackend
+from lakeward_vending.adapters.caching.backends import LONGEST
 from lakeward_vending.adapters.caching.secrets import CachedSecrets
 from lakeward_vending.adapters.network.addresses import AddressGuard, SystemResolver
 from lakeward_vending.adapters.network.calls import Connections, HttpCalls
@@ -26,15 +26,23 @@ from lakeward_vending.adapters.postgres import migrations
 from lakeward_vending.adapters.postgres.sealing import KeyRing
 from lakeward_vending.adapters.postgres.secrets import PostgresSecrets
 from lakeward_vending.adapters.s3.backend import S3Backend
-from lakeward_vending.application import files, secrets
-from lakeward_vending.application.marking_places import claim_place, release_place
-from lakeward_vending.application.normalise_profile import normalise_profile
-from lakeward_vending.application.sign_request import sign_request
-from lakeward_vending.application.storages import Backends
-from lakeward_vending.application.validate_storage import validate_storage
-from lakeward_vending.application.vend_access import vend_access
+from lakeward_vending.adapters.s3.cached import CachedS3
+from lakeward_vending.adapters.s3.kind import S3Kind
+from lakeward_vending.application.client_access import AccessVends, RequestSignatures
+from lakeward_vending.application.files import EmptinessChecks, FileDeletions, FileReads, FileWrites, PagePurges
+from lakeward_vending.application.places import PlaceClaims, PlaceReleases
+from lakeward_vending.application.profiles import ProfileNormalisations
+from lakeward_vending.application.secrets import (
+    CredentialStagings,
+    SecretBindings,
+    SecretDeletions,
+    SecretReencryptions,
+    StagedSweeps,
+)
+from lakeward_vending.application.storages import Kinds, Storages
+from lakeward_vending.application.validation import StorageValidations
 from lakeward_vending.domain.addresses import AddressRules
-from lakeward_vending.domain.system_identity import SystemIdentityRules
+from lakeward_vending.domain.s3.system_identity import SystemIdentityRules
 from lakeward_vending.transport.access import VendingServicer
 from lakeward_vending.transport.callers import caller_of
 from lakeward_vending.transport.files import FileServicer
@@ -47,8 +55,8 @@ if TYPE_CHECKING:
     from lakeward_servicekit.rpc import Channel, Settle
     from lakeward_servicekit.settings.postgres import PostgresSettings
     from lakeward_vending.application.caller import Caller
-    from lakeward_vending.application.ports import Clock, Ids, SecretStore, StorageBackend
-    from lakeward_vending.settings import CacheSettings, SecretSettings, StorageSettings, VendingSettings
+    from lakeward_vending.application.ports import Clock, Ids, SecretStore, StorageKind
+    from lakeward_vending.settings import SecretSettings, StorageSettings, VendingSettings
 
 _log = logging.getLogger(__name__)
 
@@ -89,15 +97,40 @@ async def vending(
         store = CachedSecrets(_secrets(pool, settings.secrets))
         s3 = _s3(settings, stack, clock=clock, ids=ids)
         # another storage kind is another folder of adapters and another line here
-        backends = Backends({"s3": s3, "stackit": s3})
+        kinds = Kinds({"s3": s3, "stackit": s3})
+        storages = Storages(store, kinds)
         host = Host(SERVICE, settle=_settle(settings, authz), read_only=settings.server.maintenance_mode == "read-only")
         host.add_probe("database", pool.ping)
-        _add_access(host, verifier, store, backends, clock)
-        _add_files(host, verifier, store, backends)
-        _add_storage(
-            host, settings, authz, verifier, store=store, backends=backends, remote=remote, clock=clock, ids=ids
+        skip = settings.storage.skip_validation
+        host.add(
+            vending_pb2_grpc.add_VendingServiceServicer_to_server,
+            VendingServicer(verifier, vend_access=AccessVends(storages), sign_request=RequestSignatures(storages)),
         )
-        stack.push_async_callback(_ended, asyncio.create_task(_keep_sweeping(store, clock)))
+        host.add(
+            vending_pb2_grpc.add_FileServiceServicer_to_server,
+            FileServicer(
+                verifier,
+                read_file=FileReads(storages),
+                write_file=FileWrites(storages),
+                delete_files=FileDeletions(storages),
+                check_empty=EmptinessChecks(storages),
+                purge_page=PagePurges(storages),
+            ),
+        )
+        host.add(
+            vending_pb2_grpc.add_StorageServiceServicer_to_server,
+            StorageServicer(
+                verifier,
+                stage_credential=CredentialStagings(RemoteAuthorizer(authz, coalesce=remote), store, clock, ids),
+                keep_secret=SecretBindings(store, clock),
+                forget_secret=SecretDeletions(store),
+                normalise_profile=ProfileNormalisations(store, kinds, _address_rules(settings.storage)),
+                validate_storage=StorageValidations(storages, clock, ids, skip=skip),
+                claim_place=PlaceClaims(storages, skip=skip),
+                release_place=PlaceReleases(storages, skip=skip),
+            ),
+        )
+        stack.push_async_callback(_ended, asyncio.create_task(_keep_sweeping(StagedSweeps(store, clock))))
         yield host
 
 
@@ -119,36 +152,28 @@ async def reencrypt(postgres: PostgresSettings, ring: SecretSettings) -> int:
         Refusal: DATABASE_UNAVAILABLE, or SECRET_UNREADABLE where a key is gone already.
     """
     async with _pool(postgres) as pool:
-        return await secrets.reencrypt_secrets(secrets=_secrets(pool, ring))
+        return await SecretReencryptions(_secrets(pool, ring))()
 
 
 def _secrets(pool: Pool, settings: SecretSettings) -> SecretStore:
     return PostgresSecrets(pool, KeyRing({key.id: key.key for key in settings.key_ring}))
 
 
-def _s3(settings: VendingSettings, stack: AsyncExitStack, *, clock: Clock, ids: Ids) -> StorageBackend:
+def _s3(settings: VendingSettings, stack: AsyncExitStack, *, clock: Clock, ids: Ids) -> StorageKind:
     resolver = SystemResolver()
     stack.callback(resolver.close)
     guard = AddressGuard(_address_rules(settings.storage), resolver)
-    calls = HttpCalls(guard, _services(settings.storage))
+    per_service, failures = settings.storage.calls_per_store, settings.storage.failures_until_a_store_is_left_alone
+    calls = HttpCalls(guard, Services(Connections, per_service=per_service, failures=failures))
     stack.callback(calls.close)
-    backend = S3Backend(calls=calls, guard=guard, rules=_identity_rules(settings.storage), clock=clock, ids=ids)
-    return _cached(backend, settings.caches, clock)
-
-
-def _services(settings: StorageSettings) -> Services[Connections]:
-    return Services(
-        Connections, per_service=settings.calls_per_store, failures=settings.failures_until_a_store_is_left_alone
-    )
-
-
-def _cached(backend: StorageBackend, settings: CacheSettings, clock: Clock) -> StorageBackend:
-    return CachedBackend(
-        backend,
+    rules, caches = _identity_rules(settings.storage), settings.caches
+    stores = CachedS3(
+        S3Backend(calls=calls, guard=guard, rules=rules, clock=clock, ids=ids),
         clock=clock,
-        capacity=settings.credentials_capacity if settings.credentials_enabled else 0,
-        longest=settings.credentials_time_to_live or LONGEST,
+        capacity=caches.credentials_capacity if caches.credentials_enabled else 0,
+        longest=caches.credentials_time_to_live or LONGEST,
     )
+    return S3Kind(stores, rules, clock)
 
 
 def _address_rules(settings: StorageSettings) -> AddressRules:
@@ -169,78 +194,14 @@ def _settle(settings: VendingSettings, authz: Channel) -> Settle[Caller]:
     return partial(caller_of, identity=RemoteIdentity(authz), default_project=default_project)
 
 
-def _add_access(host: Host, verifier: PermitVerifier, store: SecretStore, backends: Backends, clock: Clock) -> None:
-    servicer = VendingServicer(
-        verifier=verifier,
-        vend_access=partial(vend_access, secrets=store, backends=backends),
-        sign_request=partial(sign_request, secrets=store, backends=backends, clock=clock),
-    )
-    host.add(vending_pb2_grpc.add_VendingServiceServicer_to_server, servicer)
-
-
-def _add_files(host: Host, verifier: PermitVerifier, store: SecretStore, backends: Backends) -> None:
-    servicer = FileServicer(
-        verifier=verifier,
-        read_file=partial(files.read_file, secrets=store, backends=backends),
-        write_file=partial(files.write_file, secrets=store, backends=backends),
-        delete_files=partial(files.delete_files, secrets=store, backends=backends),
-        is_empty=partial(files.is_empty, secrets=store, backends=backends),
-        purge_page=partial(files.purge_page, secrets=store, backends=backends),
-    )
-    host.add(vending_pb2_grpc.add_FileServiceServicer_to_server, servicer)
-
-
-def _add_storage(
-    host: Host,
-    settings: VendingSettings,
-    authz: Channel,
-    verifier: PermitVerifier,
-    *,
-    store: SecretStore,
-    backends: Backends,
-    remote: bool,
-    clock: Clock,
-    ids: Ids,
-) -> None:
-    servicer = StorageServicer(
-        verifier=verifier,
-        stage_credential=partial(
-            secrets.stage_credential,
-            authorizer=RemoteAuthorizer(authz, coalesce=remote),
-            secrets=store,
-            clock=clock,
-            ids=ids,
-        ),
-        keep_secret=partial(secrets.keep_secret, secrets=store, clock=clock),
-        forget_secret=partial(secrets.forget_secret, secrets=store),
-        normalise_profile=partial(
-            normalise_profile,
-            secrets=store,
-            addresses=_address_rules(settings.storage),
-            identities=_identity_rules(settings.storage),
-        ),
-        validate_storage=partial(
-            validate_storage,
-            skip=settings.storage.skip_validation,
-            secrets=store,
-            backends=backends,
-            clock=clock,
-            ids=ids,
-        ),
-        claim_place=partial(claim_place, skip=settings.storage.skip_validation, secrets=store, backends=backends),
-        release_place=partial(release_place, skip=settings.storage.skip_validation, secrets=store, backends=backends),
-    )
-    host.add(vending_pb2_grpc.add_StorageServiceServicer_to_server, servicer)
-
-
-async def _keep_sweeping(store: SecretStore, clock: Clock) -> None:
+async def _keep_sweeping(sweep: StagedSweeps) -> None:
     """Sweep what was staged and never kept, now and then.
 
     It takes no lease: two that sweep at once skip each other's rows, and a row is either old enough or not.
     """
     while True:
         try:
-            while swept := await secrets.sweep_staged(secrets=store, clock=clock):
+            while swept := await sweep():
                 _log.info("staged secrets were swept", extra={"count": swept})
         except Refusal as refused:
             _log.warning("staged secrets were not swept", extra={"refusal": str(refused)})

@@ -5,6 +5,7 @@ import dataclasses
 from datetime import timedelta
 from uuid import uuid4
 
+import msgspec
 import pytest
 
 from lakeward_catalog.domain.bodies import text_of
@@ -108,7 +109,7 @@ async def test_of_two_commits_from_one_metadata_exactly_one_wins(stores: Stores)
 async def test_commits_to_several_tables_happen_all_or_not_at_all(stores: Stores) -> None:
     namespace = await stores.with_namespace()
     first, second = await stores.with_tabular(namespace), await stores.with_tabular(namespace)
-    stale = dataclasses.replace(a_commit(second), expected=MetadataId(uuid4()))
+    stale = msgspec.structs.replace(a_commit(second), expected=MetadataId(uuid4()))
     async with stores.changes.change() as change:
         assert list(await change.tabulars.commit([a_commit(first), stale])) == [second.incarnation]
     assert await _found(stores, first) == first
@@ -173,7 +174,7 @@ async def test_shared_parts_stay_while_a_body_names_them_and_go_with_the_last(st
     first = a_commit(tabular, body=a_body("{", (old, "old"), "}"))
     async with stores.changes.change() as change:
         await change.tabulars.commit([first])
-    second = dataclasses.replace(
+    second = msgspec.structs.replace(
         a_commit(tabular, body=a_body("{", (old, "old"), (new, "new"), "}")),
         expected=first.metadata_id,
         kept_chunks=frozenset({old}),
@@ -182,7 +183,7 @@ async def test_shared_parts_stay_while_a_body_names_them_and_go_with_the_last(st
         assert not await change.tabulars.commit([second])
     assert await _text(stores, tabular, second.metadata_id) == "{oldnew}"
     assert await stores.chunks(tabular) == 2
-    third = dataclasses.replace(a_commit(tabular, body=a_body("{}")), expected=second.metadata_id)
+    third = msgspec.structs.replace(a_commit(tabular, body=a_body("{}")), expected=second.metadata_id)
     async with stores.changes.change() as change:
         assert not await change.tabulars.commit([third])
     assert await stores.chunks(tabular) == 0
@@ -403,7 +404,7 @@ async def test_a_table_that_moved_is_found_without_regard_to_case_where_it_is_an
     tabular = await stores.with_tabular(location="s3://lake/base/Before")
     moved = Location.parse("s3://lake/base/After")
     async with stores.changes.change() as change:
-        assert not await change.tabulars.commit([dataclasses.replace(a_commit(tabular), location=moved)])
+        assert not await change.tabulars.commit([msgspec.structs.replace(a_commit(tabular), location=moved)])
     async with stores.changes.change() as change:
         for place, found in (("before", False), ("AFTER", True)):
             location = Location.parse(f"s3://lake/base/{place}")

@@ -1,41 +1,30 @@
 from __future__ import annotations
 
 from asyncio import gather
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 
 import pytest
 
 from lakeward_servicekit.errors import Reason
 from lakeward_vending.application.ports import ObjectStore
-from tests.support.components import S3Place
+from lakeward_vending.application.refusals import FileExists, FileTooLarge
 from tests.support.vending.fakes import FakeObjects, refusal_of
-from tests.support.vending.s3 import s3_backend, storage
-
-Opener = Callable[[], AbstractAsyncContextManager[ObjectStore]]
+from tests.support.vending.kinds import REAL, RealGround, each_of
 
 
-@asynccontextmanager
-async def fake() -> AsyncIterator[ObjectStore]:
-    yield FakeObjects()
-
-
-@asynccontextmanager
-async def s3(place: S3Place) -> AsyncIterator[ObjectStore]:
-    async with s3_backend() as backend:
-        yield await backend.open(storage(place))
-
-
-@pytest.fixture(params=["fake", pytest.param("s3", marks=pytest.mark.integration)])
-def opener(request: pytest.FixtureRequest) -> Opener:
-    return partial(s3, request.getfixturevalue("s3_store")) if request.param == "s3" else fake
+@pytest.fixture(params=["fake", *each_of(REAL)])
+def opening(request: pytest.FixtureRequest) -> AbstractAsyncContextManager[RealGround] | None:
+    return None if request.param == "fake" else REAL[request.param](request)
 
 
 @pytest.fixture
-async def store(opener: Opener) -> AsyncIterator[ObjectStore]:
-    async with opener() as opened:
-        yield opened
+async def store(opening: AbstractAsyncContextManager[RealGround] | None) -> AsyncIterator[ObjectStore]:
+    if opening is None:
+        yield FakeObjects()
+        return
+    async with opening as ground:
+        yield await ground.kind.open(ground.storage)
 
 
 @pytest.fixture
@@ -56,20 +45,23 @@ async def test_an_empty_object_is_an_object(store: ObjectStore, at: str) -> None
 
 
 async def test_an_absent_object_is_not_found(store: ObjectStore, at: str) -> None:
-    assert (await refusal_of(store.read(f"{at}none", limit=1))).reason == Reason.REASON_FILE_NOT_FOUND
+    assert await store.read(f"{at}none", limit=1) is None
 
 
 async def test_an_object_over_the_limit_is_not_read(store: ObjectStore, at: str) -> None:
     await store.write(f"{at}a", b"content", content_type=None)
-    assert (await refusal_of(store.read(f"{at}a", limit=6))).reason == Reason.REASON_FILE_UNREADABLE
+    refusal = await refusal_of(store.read(f"{at}a", limit=6))
+    assert isinstance(refusal, FileTooLarge)
+    assert refusal.reason == Reason.REASON_FILE_UNREADABLE
 
 
 async def test_a_second_writer_of_other_bytes_is_refused_and_of_the_same_is_not(store: ObjectStore, at: str) -> None:
     await store.write(f"{at}a", b"one", content_type=None)
     await store.write(f"{at}a", b"one", content_type=None)
-    assert (await refusal_of(store.write(f"{at}a", b"two", content_type=None))).reason == Reason.REASON_FILE_EXISTS
-    assert (await refusal_of(store.write(f"{at}a", b"longer", content_type=None))).reason == Reason.REASON_FILE_EXISTS
-    assert (await refusal_of(store.write(f"{at}a", b"", content_type=None))).reason == Reason.REASON_FILE_EXISTS
+    for other in (b"two", b"longer", b""):
+        refusal = await refusal_of(store.write(f"{at}a", other, content_type=None))
+        assert isinstance(refusal, FileExists)
+        assert refusal.reason == Reason.REASON_FILE_EXISTS
     assert await store.read(f"{at}a", limit=9) == b"one"
 
 

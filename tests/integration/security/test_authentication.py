@@ -8,13 +8,21 @@ import hmac
 import json
 import time
 from collections.abc import Callable
+from uuid import uuid4
 
 import httpx
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from lakeward_authz.adapters.postgres.grants import PostgresGrants
+from lakeward_authz.adapters.postgres.outbox import Outbox
+from lakeward_authz.adapters.postgres.tree import PostgresTree
+from lakeward_authz.application.permissions import Grant, Made
+from lakeward_authz.domain.permissions.objects import ObjectKey, user_subject
 from lakeward_components.oidc import OidcProvider
+from lakeward_servicekit.postgres.pools import open_pool
+from lakeward_servicekit.secrecy import SecretStr
 from tests.integration.security.conftest import Place
 from tests.support.tokens import signed_by
 
@@ -112,12 +120,23 @@ async def test_of_two_authorization_headers_neither_is_believed(place: Place, oi
             )
 
 
-async def test_a_role_that_is_not_there_or_is_no_role_is_not_assumed(place: Place) -> None:
-    headers = {"authorization": f"Bearer {place.token}"}
-    async with httpx.AsyncClient(base_url=place.installation.url, headers=headers) as http:
-        for role, status, word in (
-            ("admin", 400, "InvalidRoleIdError"),
-            ("0198f2c0-0000-7000-8000-000000000001", 400, "InvalidAssumeRoleId"),
+async def test_a_role_is_assumed_by_who_holds_it_and_by_nobody_else(place: Place, oidc: OidcProvider) -> None:
+    role = ObjectKey("role", f"p-{uuid4()}", id=uuid4())
+    async with open_pool(SecretStr(place.database), size=1, name="test", schema="lakeward_authz") as pool:
+        made = [(1, Made(ObjectKey("project", role.project_id))), (2, Made(role))]
+        outbox = Outbox(feeds=False)
+        assert await PostgresTree(pool, outbox).apply(f"a test {role.id}", made) == 2
+        alice = Grant(user_subject("oidc~alice"), "assignee")
+        assert await PostgresGrants(pool, outbox).change(role, writes=[alice], deletes=[])
+    async with httpx.AsyncClient(base_url=place.installation.url) as http:
+        for named, assumed, status, word in (
+            ("alice", str(role.id), 200, None),
+            ("alice", str(role.id).upper(), 200, None),
+            ("bob", str(role.id), 403, "AssumeRoleForbidden"),
+            (f"role:{role.id}", str(role.id), 403, "AssumeRoleForbidden"),
+            ("alice", str(uuid4()), 400, "InvalidAssumeRoleId"),
+            ("alice", "admin", 400, "InvalidRoleIdError"),
         ):
-            reply = await http.get("management/v1/info", headers={"x-assume-role": role})
-            assert (reply.status_code, reply.json()["error"]["type"]) == (status, word)
+            headers = {"authorization": f"Bearer {signed_by(oidc, sub=named)}", "x-assume-role": assumed}
+            reply = await http.get("management/v1/warehouse", headers=headers)
+            assert (reply.status_code, reply.json().get("error", {}).get("type")) == (status, word)

@@ -22,18 +22,20 @@ from lakeward_vending.adapters.network.refusals import LeftAlone, ReplyTooLarge
 from lakeward_vending.adapters.network.services import Services
 from lakeward_vending.adapters.s3 import oss, r2
 from lakeward_vending.adapters.s3.backend import S3Backend
-from lakeward_vending.application import files
+from lakeward_vending.application.files import FileReads
 from lakeward_vending.application.ports import Grant, ObjectStore, Storage
-from lakeward_vending.application.storages import Backends
-from lakeward_vending.application.validate_storage import validate_storage
+from lakeward_vending.application.storages import Kinds, Storages
+from lakeward_vending.application.validation import StorageValidations
 from lakeward_vending.domain import credentials
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.addresses import AddressRules
 from lakeward_vending.domain.permit import Purpose
 from lakeward_vending.domain.profiles import profile as profiles
-from lakeward_vending.domain.system_identity import SystemIdentityRules
+from lakeward_vending.domain.profiles.stackit import as_s3
+from lakeward_vending.domain.s3.system_identity import SystemIdentityRules
 from tests.support.vending.fakes import START, FakeClock, FakeSecrets, refusal_of
 from tests.support.vending.permits import SECRET, WAREHOUSE, credential, permit, profile_text
+from tests.support.vending.s3 import s3_kind
 
 pytestmark = pytest.mark.integration
 
@@ -235,39 +237,25 @@ async def test_an_sts_that_grants_what_no_sts_grants_is_an_outage_of_it(house: H
 async def test_a_json_grant_that_is_none_is_an_outage(house: House, result: str) -> None:
     body = f'{{"result": {result}}}'.encode()
     store = await house.store(http(body))
-    minting = r2.mint(
-        credentials.parse(
-            json.dumps(
-                {
-                    "type": "s3",
-                    "credential-type": "cloudflare-r2",
-                    "access-key-id": "a",
-                    "secret-access-key": "s",
-                    "token": "t",
-                    "account-id": "acc",
-                }
-            ).encode()
-        ),
-        Location.parse("s3://lake/wh/t1"),
-        access=Access.READ,
-        seconds=900,
-        calls=house.calls,
-        clock=FakeClock(),
-        api=store.url,
+    key = credentials.parse(
+        json.dumps(
+            {
+                "type": "s3",
+                "credential-type": "cloudflare-r2",
+                "access-key-id": "a",
+                "secret-access-key": "s",
+                "token": "t",
+                "account-id": "acc",
+            }
+        ).encode()
     )
+    grant = Grant(storage(store), Location.parse("s3://lake/wh/t1"), Access.READ, "oidc~alice")
+    minting = r2.mint(grant, key, seconds=900, calls=house.calls, clock=FakeClock(), api=store.url)
     assert (await refusal_of(minting)).reason == Reason.REASON_STORE_UNAVAILABLE
     oss_text = profile_text(sts_endpoint=store.url, sts_role_arn="acs:ram::1:role/x", flavor="s3-compat")
     store.answer = http(body.replace(b"result", b"Credentials"))
-    minting = oss.mint(
-        credential(),
-        profiles.as_s3(profiles.parse(oss_text)),
-        Location.parse("s3://lake/wh/t1"),
-        access=Access.READ,
-        principal="oidc~alice",
-        calls=house.calls,
-        clock=FakeClock(),
-        ids=SystemIds(),
-    )
+    profile = as_s3(profiles.parse(oss_text))
+    minting = oss.mint(grant, credential(), profile, calls=house.calls, clock=FakeClock(), ids=SystemIds())
     assert (await refusal_of(minting)).reason == Reason.REASON_STORE_UNAVAILABLE
 
 
@@ -278,16 +266,9 @@ async def test_a_proof_of_a_hostile_store_ends_in_a_refusal_that_names_the_check
     secrets = FakeSecrets()
     await secrets.stage(SECRET, credential(), staged_by="a", warehouse_id=None, now=START)
     await secrets.keep(SECRET, warehouse_id=WAREHOUSE, now=START)
-    proof = validate_storage(
-        permit(Purpose.VALIDATE, text, location=profiles.parse(text).base),
-        text,
-        skip=False,
-        secrets=secrets,
-        backends=Backends({"s3": house.backend}),
-        clock=FakeClock(),
-        ids=SystemIds(),
-    )
-    refusal = await refusal_of(proof)
+    storages = Storages(secrets, Kinds({"s3": s3_kind(house.backend)}))
+    proof = StorageValidations(storages, FakeClock(), SystemIds(), skip=False)
+    refusal = await refusal_of(proof(permit=permit(Purpose.VALIDATE, text, location=profiles.parse(text).base)))
     assert refusal.metadata == {"check": "lakekeeper-read-write"}
 
 
@@ -337,11 +318,6 @@ async def test_a_file_of_nothing_but_empty_gzip_members_is_refused(house: House)
     secrets = FakeSecrets()
     await secrets.stage(SECRET, credential(), staged_by="a", warehouse_id=None, now=START)
     await secrets.keep(SECRET, warehouse_id=WAREHOUSE, now=START)
-    reading = files.read_file(
-        permit(Purpose.FILES, text),
-        text,
-        location="s3://lake/wh/t1/metadata/v1.gz.metadata.json",
-        secrets=secrets,
-        backends=Backends({"s3": house.backend}),
-    )
+    read_file = FileReads(Storages(secrets, Kinds({"s3": s3_kind(house.backend)})))
+    reading = read_file("s3://lake/wh/t1/metadata/v1.gz.metadata.json", permit=permit(Purpose.FILES, text))
     assert (await refusal_of(reading)).reason == Reason.REASON_FILE_UNREADABLE

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import AsyncIterator
-from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
@@ -13,17 +13,17 @@ import pytest
 
 from lakeward_servicekit.system import SystemClock, SystemIds
 from lakeward_vending.adapters.s3.backend import S3Backend
-from lakeward_vending.application.files import purge_page
-from lakeward_vending.application.marking_places import Claimed, claim_place, release_place
-from lakeward_vending.application.storages import Backends
-from lakeward_vending.application.validate_storage import validate_storage
+from lakeward_vending.application.files import PagePurges
+from lakeward_vending.application.places import Claimed, ClaimPlace, PlaceClaims, PlaceReleases
+from lakeward_vending.application.storages import Kinds, Storages
+from lakeward_vending.application.validation import StorageValidations
 from lakeward_vending.domain import credentials
-from lakeward_vending.domain.permit import Purpose
+from lakeward_vending.domain.permit import Permit, Purpose
 from lakeward_vending.domain.profiles import profile as profiles
 from tests.support.components import S3Place
 from tests.support.vending.fakes import START, FakeSecrets
 from tests.support.vending.permits import SECRET, permit
-from tests.support.vending.s3 import profile_text, s3_backend, storage
+from tests.support.vending.s3 import profile_text, s3_backend, s3_kind, storage
 
 pytestmark = pytest.mark.integration
 
@@ -34,7 +34,7 @@ class Bucket:
     def __init__(self, place: S3Place, backend: S3Backend, secrets: FakeSecrets) -> None:
         self.place = place
         self.backend = backend
-        self.io: dict[str, Any] = {"secrets": secrets, "backends": Backends({"s3": backend}), "skip": False}
+        self.storages = Storages(secrets, Kinds({"s3": s3_kind(backend)}))
 
     @property
     def endpoints(self) -> tuple[str, str]:
@@ -42,24 +42,20 @@ class Bucket:
         port = urlsplit(self.place.store.endpoint).port
         return f"http://127.0.0.1:{port}", f"http://localhost:{port}"
 
-    def asked(self, warehouse: UUID, below: str, endpoint: str | None, purpose: Purpose) -> tuple[Any, bytes]:
+    def asked(self, warehouse: UUID, below: str, endpoint: str | None, purpose: Purpose) -> Permit:
         prefix = f"{self.place.prefix}/{below}".rstrip("/")
         profile = profile_text(self.place, key_prefix=prefix, endpoint=endpoint or self.place.store.endpoint)
         at = profiles.parse(profile).base
-        return permit(purpose, profile, warehouse_id=warehouse, location=at, incarnation=None), profile
+        return permit(purpose, profile, warehouse_id=warehouse, location=at, incarnation=None)
 
     async def claim(self, warehouse: UUID, below: str = "", *, endpoint: str | None = None) -> Claimed:
-        return await claim_place(
-            *self.asked(warehouse, below, endpoint, Purpose.VALIDATE),
-            installation=INSTALLATION,
-            claimed_at=SystemClock().now(),
-            takes_over=(),
-            **self.io,
-        )
+        claim = ClaimPlace(INSTALLATION, SystemClock().now(), takes_over=())
+        permit = self.asked(warehouse, below, endpoint, Purpose.VALIDATE)
+        return await PlaceClaims(self.storages, skip=False)(claim, permit=permit)
 
     async def release(self, warehouse: UUID, below: str = "") -> None:
-        asked = self.asked(warehouse, below, None, Purpose.VALIDATE)
-        await release_place(*asked, claimed_before=None, **self.io)
+        permit = self.asked(warehouse, below, None, Purpose.VALIDATE)
+        await PlaceReleases(self.storages, skip=False)(claimed_before=None, permit=permit)
 
 
 @pytest.fixture
@@ -123,12 +119,10 @@ async def test_a_released_place_leaves_nothing_in_the_store(bucket: Bucket) -> N
 async def test_a_mark_outlives_proofs_and_purges_of_tabulars(bucket: Bucket) -> None:
     warehouse = uuid4()
     await bucket.claim(warehouse)
-    allowed, profile = bucket.asked(warehouse, "", None, Purpose.VALIDATE)
-    await validate_storage(allowed, profile, **bucket.io, clock=SystemClock(), ids=SystemIds())
+    allowed = bucket.asked(warehouse, "", None, Purpose.VALIDATE)
+    await StorageValidations(bucket.storages, SystemClock(), SystemIds(), skip=False)(permit=allowed)
     store = await bucket.backend.open(storage(bucket.place))
     await store.write(f"{bucket.place.prefix}/t1/data/f", b"x", content_type=None)
-    io = {name: value for name, value in bucket.io.items() if name != "skip"}
-    at = profiles.parse(profile).base.join("t1")
-    purge = permit(Purpose.PURGE, profile, warehouse_id=warehouse, location=at)
-    assert (await purge_page(purge, profile, **io)).deleted == 1
+    purge = dataclasses.replace(allowed, purpose=Purpose.PURGE, location=allowed.location.join("t1"))
+    assert (await PagePurges(bucket.storages)(permit=purge)).deleted == 1
     assert await bucket.claim(warehouse) == Claimed(None, fresh=False)

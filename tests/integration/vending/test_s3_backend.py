@@ -10,18 +10,18 @@ import pytest
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.system import SystemClock, SystemIds
 from lakeward_vending.adapters.s3.backend import S3Backend
-from lakeward_vending.application import files
+from lakeward_vending.application.client_access import RequestSignatures
+from lakeward_vending.application.files import EmptinessChecks, PagePurges
 from lakeward_vending.application.ports import Grant, ObjectStore, Storage
-from lakeward_vending.application.sign_request import sign_request
-from lakeward_vending.application.storages import Backends
-from lakeward_vending.application.validate_storage import validate_storage
+from lakeward_vending.application.storages import Kinds, Storages
+from lakeward_vending.application.validation import StorageValidations
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.permit import Purpose
-from lakeward_vending.domain.signing.request import SigningRequest
+from lakeward_vending.domain.signing import SigningRequest
 from tests.support.components import S3Place
 from tests.support.vending.fakes import START, FakeSecrets, refusal_of
 from tests.support.vending.permits import SECRET, WAREHOUSE, permit
-from tests.support.vending.s3 import below, profile_text, s3_backend, storage
+from tests.support.vending.s3 import below, profile_text, s3_backend, s3_kind, storage
 
 pytestmark = pytest.mark.integration
 
@@ -39,7 +39,16 @@ def server(s3_store: S3Place) -> Storage:
 
 async def vended(backend: S3Backend, place: S3Place, access: Access, *, table: str = "t1") -> ObjectStore:
     grant = Grant(storage(place, sts_only=True), below(place, table), access, "oidc~alice")
-    return await backend.open_vended(grant.storage, await backend.mint(grant))
+    kind = s3_kind(backend)
+    return await kind.open_vended(grant.storage, await kind.vend(grant))
+
+
+def storages_of(backend: S3Backend, secrets: FakeSecrets) -> Storages:
+    return Storages(secrets, Kinds({"s3": s3_kind(backend)}))
+
+
+def validating(backend: S3Backend, secrets: FakeSecrets) -> StorageValidations:
+    return StorageValidations(storages_of(backend, secrets), SystemClock(), SystemIds(), skip=False)
 
 
 READS: dict[str, Callable[[ObjectStore, str], Awaitable[object]]] = {
@@ -97,15 +106,7 @@ async def test_a_warehouse_on_a_confining_store_is_valid_and_left_clean(backend:
     assert credential is not None
     await secrets.stage(SECRET, credential, staged_by="a", warehouse_id=None, now=START)
     claims = permit(Purpose.VALIDATE, profile, location=below(s3_store))
-    validation = await validate_storage(
-        claims,
-        profile,
-        skip=False,
-        secrets=secrets,
-        backends=Backends({"s3": backend}),
-        clock=SystemClock(),
-        ids=SystemIds(),
-    )
+    validation = await validating(backend, secrets)(permit=claims)
     assert all(result.passed for result in validation.checks)
     assert validation.tells_case is False  # SeaweedFS matches policies without case
     assert await (await backend.open(storage(s3_store))).list_page(f"{s3_store.prefix}/", limit=10) == []
@@ -128,15 +129,7 @@ async def test_a_warehouse_that_can_not_work_fails_its_first_check(
     assert credential is not None
     await secrets.stage(SECRET, credential, staged_by="a", warehouse_id=None, now=START)
     claims = permit(Purpose.VALIDATE, profile, location=below(s3_store))
-    work = validate_storage(
-        claims,
-        profile,
-        skip=False,
-        secrets=secrets,
-        backends=Backends({"s3": backend}),
-        clock=SystemClock(),
-        ids=SystemIds(),
-    )
+    work = validating(backend, secrets)(permit=claims)
     assert (await refusal_of(work)).metadata == {"check": check}
 
 
@@ -149,15 +142,7 @@ async def test_a_server_credential_without_rights_fails_the_validation_at_its_fi
     assert credential is not None
     await secrets.stage(SECRET, credential, staged_by="a", warehouse_id=None, now=START)
     claims = permit(Purpose.VALIDATE, profile, location=below(s3_store))
-    work = validate_storage(
-        claims,
-        profile,
-        skip=False,
-        secrets=secrets,
-        backends=Backends({"s3": backend}),
-        clock=SystemClock(),
-        ids=SystemIds(),
-    )
+    work = validating(backend, secrets)(permit=claims)
     assert (await refusal_of(work)).metadata == {"check": "lakekeeper-read-write"}
 
 
@@ -245,13 +230,13 @@ async def test_a_purge_ends_whatever_keys_clients_have_made(backend: S3Backend, 
     assert credential is not None
     await secrets.stage(SECRET, credential, staged_by="a", warehouse_id=None, now=START)
     await secrets.keep(SECRET, warehouse_id=WAREHOUSE, now=START)
-    io: dict[str, Any] = {"secrets": secrets, "backends": Backends({"s3": backend})}
+    storages = storages_of(backend, secrets)
     location = below(s3_store, "t1")
     for _ in range(5):
-        purged = await files.purge_page(permit(Purpose.PURGE, profile, location=location), profile, **io)
+        purged = await PagePurges(storages)(permit=permit(Purpose.PURGE, profile, location=location))
         if purged.done:
             break
-    assert await files.is_empty(permit(Purpose.FILES, profile, location=location), profile, **io)
+    assert await EmptinessChecks(storages)(permit=permit(Purpose.FILES, profile, location=location))
     assert await own.list_page(f"{s3_store.prefix}/", limit=10) == [f"{s3_store.prefix}/t10/f"]
 
 
@@ -271,14 +256,7 @@ async def signed(
     await secrets.stage(SECRET, credential, staged_by="a", warehouse_id=None, now=START)
     claims = permit(Purpose.SIGN, profile, location=below(place, "t1"))
     request = SigningRequest(method=method, uri=uri, region=place.store.region, headers=headers or {}, body=body)
-    result = await sign_request(
-        request,
-        permit=claims,
-        profile=profile,
-        secrets=secrets,
-        backends=Backends({"s3": backend}),
-        clock=SystemClock(),
-    )
+    result = await RequestSignatures(storages_of(backend, secrets))(request, permit=claims)
     return {name: ",".join(values) for name, values in result.headers.items()}
 
 

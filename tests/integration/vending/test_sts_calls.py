@@ -25,11 +25,11 @@ from lakeward_vending.application.ports import Grant, Storage
 from lakeward_vending.domain import credentials
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.addresses import AddressRules
-from lakeward_vending.domain.client_properties import SessionCredential
 from lakeward_vending.domain.credentials import Credential
 from lakeward_vending.domain.profiles import profile as profiles
+from lakeward_vending.domain.s3.keys import Session
+from lakeward_vending.domain.s3.system_identity import SystemIdentityRules
 from lakeward_vending.domain.secret import Secret
-from lakeward_vending.domain.system_identity import SystemIdentityRules
 from tests.support.vending.fakes import START, FakeClock, refusal_of
 from tests.support.vending.permits import TABLE, credential, profile_text
 
@@ -103,7 +103,7 @@ def storage(sts: Sts, *, key: Credential | None = None, **changes: object) -> St
     return Storage(profiles.parse(text), profiles.digest(text), key or credential(external_id="ext"), UUID(int=1))
 
 
-async def mint(sts: Sts, *, principal: str = "oidc~alice", **changes: Any) -> SessionCredential:
+async def mint(sts: Sts, *, principal: str = "oidc~alice", **changes: Any) -> Session:
     async with opened() as (backend, _):
         return await backend.mint(Grant(storage(sts, **changes), TABLE, Access.READ, principal))
 
@@ -115,9 +115,7 @@ async def test_an_sts_is_asked_for_the_role_with_everything_that_the_profile_say
         sts_token_validity_seconds=1200,
         sts_session_tags={"team": "a b", "cost": "1"},
     )
-    assert minted == SessionCredential(
-        "AK", Secret("sk"), Secret("tok"), dt.datetime(2026, 8, 21, 13, 30, tzinfo=dt.UTC)
-    )
+    assert minted == Session("AK", Secret("sk"), Secret("tok"), dt.datetime(2026, 8, 21, 13, 30, tzinfo=dt.UTC))
     form = sts.form()
     policy = json.loads(form.pop("Policy"))
     assert policy["Statement"][0]["Resource"] == "arn:aws-cn:s3:::lake/wh/t1/*"
@@ -211,7 +209,8 @@ async def test_r2_is_asked_for_one_prefix_and_its_level(sts: Sts) -> None:
     sts.answers = [(200, json.dumps(result))]
     async with opened() as (_, calls):
         for access, permission in ((Access.READ, "object-read-only"), (Access.READ_WRITE, "object-read-write")):
-            minted = await r2.mint(key, TABLE, access=access, seconds=900, calls=calls, clock=FakeClock(), api=sts.url)
+            grant = Grant(storage(sts, key=key), TABLE, access, "alice")
+            minted = await r2.mint(grant, key, seconds=900, calls=calls, clock=FakeClock(), api=sts.url)
             path, headers, body = sts.requests[-1]
             assert path == "/client/v4/accounts/acc%2Fount/r2/temp-access-credentials"
             assert headers["authorization"] == "Bearer bearer"

@@ -12,11 +12,11 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from lakeward_servicekit.errors import Reason
-from lakeward_vending.application.ports import SigningTerms
 from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.s3.keys import SigningKey, SigningTerms
+from lakeward_vending.domain.s3.signing import sigv4
+from lakeward_vending.domain.s3.signing.request import Signable
 from lakeward_vending.domain.secret import Secret
-from lakeward_vending.domain.signing import sigv4
-from lakeward_vending.domain.signing.request import Signable
 from tests.support.components import S3Place
 from tests.support.vending.fakes import refusal_of
 from tests.support.vending.s3 import s3_backend, storage
@@ -101,9 +101,7 @@ class Store:
                     keys=(),
                 ),
                 region="us-east-1",
-                access_key_id=told.partition("Credential=")[2].partition("/")[0],
-                secret_access_key=Secret(secret),
-                session_token=None,
+                key=SigningKey(told.partition("Credential=")[2].partition("/")[0], Secret(secret), None),
                 now=dt.datetime.strptime(headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=dt.UTC),
             )["authorization"]
             for path in paths

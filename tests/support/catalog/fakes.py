@@ -13,8 +13,8 @@ from typing import Any
 from uuid import UUID
 
 from lakeward_catalog.application.caller import Delegation
-from lakeward_catalog.application.ports_access import Folder, Level, SignedRequest, StorageRequest, Vended
-from lakeward_catalog.application.ports_storage import Claimed, PlaceMark
+from lakeward_catalog.application.ports.access import Access, Folder, SignedRequest, StorageRequest, Vended
+from lakeward_catalog.application.ports.storage import Claimed, PlaceMark
 from lakeward_catalog.domain.bodies import text_of
 from lakeward_catalog.domain.iceberg.files import is_gzip_name
 from lakeward_catalog.domain.model import Incarnation, Storage, Tabular, Warehouse, WarehouseId
@@ -107,17 +107,23 @@ class CountingAccess:
     """Vends a credential that says what it is for."""
 
     def __init__(self) -> None:
-        self.vended: list[tuple[str, Level, str]] = []
+        self.vended: list[tuple[str, Access, str]] = []
 
     async def vend(
-        self, warehouse: Warehouse, tabular: Tabular, level: Level, *, delegation: frozenset[Delegation], principal: str
+        self,
+        warehouse: Warehouse,
+        tabular: Tabular,
+        level: Access,
+        *,
+        delegation: frozenset[Delegation],
+        principal: str,
     ) -> Vended:
         self.vended.append((tabular.location, level, principal))
         credential = {"s3.session-token": f"{level.name} {len(self.vended)}"}
         return Vended(credential, credential, None, sign_remotely=False, refresh_property="")
 
     async def sign(
-        self, warehouse: Warehouse, folder: Folder | None, level: Level, request: StorageRequest, *, principal: str
+        self, warehouse: Warehouse, folder: Folder | None, level: Access, request: StorageRequest, *, principal: str
     ) -> SignedRequest:
         if folder is None:
             place = request.uri.replace("https://s3/", "s3://")

@@ -26,7 +26,8 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.metadata_files import to_the_end
 from lakeward_catalog.application.outcomes import Outcomes
-from lakeward_catalog.application.ports import Ids, Rules
+from lakeward_catalog.application.ports.system import Ids
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.server import Facts
 from lakeward_catalog.application.tabulars.means import Shield
 from lakeward_catalog.composition import add_servicers

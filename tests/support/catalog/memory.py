@@ -18,7 +18,9 @@ from typing import TypeVar
 from uuid import UUID
 
 from lakeward_catalog.application.changes import Change, Contents, TabularCommit
-from lakeward_catalog.application.ports import After, Clock, Ids, KeyPlace, Listed, Located, Remembered, Visibility
+from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
+from lakeward_catalog.application.ports.stores import After, Listed, Located, Visibility
+from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from lakeward_catalog.application.ports_access import Folder, Level, SignedRequest, StorageRequest, Vended
+from lakeward_catalog.application.ports.access import Access, Folder, SignedRequest, StorageRequest, Vended
 from lakeward_locations import Location
 from lakeward_protocol.catalog.v1 import signing_pb2
 from lakeward_servicekit.errors import Reason, Refusal
@@ -26,15 +26,15 @@ READING, WRITING = ("GET", "HEAD"), ("PUT", "POST", "DELETE")
 _QUERY: Final = "scope="
 
 
-def signs(house: House, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Level]]:
+def signs(house: House, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Access]]:
     """Have vending sign what stays inside the folder that it is given; answers (location, level) of what it signed."""
-    signed: list[tuple[str, Level]] = []
+    signed: list[tuple[str, Access]] = []
 
     async def vend(*_: Any, **__: Any) -> Vended:
         return Vended({"s3.region": "eu"}, {}, None, sign_remotely=True, refresh_property="")
 
     async def sign(
-        warehouse: Any, folder: Folder | None, level: Level, request: StorageRequest, *, principal: str
+        warehouse: Any, folder: Folder | None, level: Access, request: StorageRequest, *, principal: str
     ) -> SignedRequest:
         place = Location.parse(request.uri.replace("https://s3/", "s3://"))
         if folder is None or not Location.parse(folder.location).contains(place):

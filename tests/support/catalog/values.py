@@ -10,8 +10,11 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
+import msgspec
+
 from lakeward_catalog.application.changes import TabularCommit
-from lakeward_catalog.application.ports import KeyPlace, Remembered, Visibility
+from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
+from lakeward_catalog.application.ports.stores import Visibility
 from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (
@@ -186,14 +189,14 @@ def a_commit(tabular: Tabular, *, body: Body | None = None, **changes: object) -
         metadata_location=f"{tabular.location}/metadata/{metadata_id}.json",
         body=body or a_body(f'{{"of":"{metadata_id}"}}'),
     )
-    return dataclasses.replace(commit, **changes)  # type: ignore[arg-type]  # the test's own business
+    return msgspec.structs.replace(commit, **changes)
 
 
 def an_event(stream: object = "server", kind: str = "table", verb: str = "committed", body: bytes = b"{}") -> Event:
     return Event(event_id=uuid7(), stream=str(stream), kind=kind, verb=verb, body=body)
 
 
-def a_scope(owner: object = "warehouse/w", principal: str = "oidc~anna") -> KeyPlace:
+def a_key_place(owner: object = "warehouse/w", principal: str = "oidc~anna") -> KeyPlace:
     return KeyPlace(str(owner), principal, uuid4())
 
 

@@ -11,12 +11,12 @@ from uuid import UUID
 
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_vending.application.ports import Grant, ObjectStore, SigningKey, SigningTerms, Storage, StoredSecret
-from lakeward_vending.application.storages import no_such_secret
+from lakeward_vending.application.ports import Grant, ObjectStore, Storage, StoredSecret
+from lakeward_vending.application.refusals import FileExists, FileTooLarge, StoreDenied
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.addresses import Address
-from lakeward_vending.domain.client_properties import SessionCredential
 from lakeward_vending.domain.credentials import Credential
+from lakeward_vending.domain.s3.keys import Session, SigningKey, SigningTerms
 from lakeward_vending.domain.secret import Secret
 
 TERMS = SigningTerms(("x-forwarded-prefix",), holds_bodies=True)
@@ -50,11 +50,11 @@ class FakeSecrets:
         self.rows: dict[UUID, _Row] = {}
         self.reads = 0
 
-    async def find(self, secret_id: UUID) -> StoredSecret:
+    async def find(self, secret_id: UUID) -> StoredSecret | None:
         self.reads += 1
         row = self.rows.get(secret_id)
         if row is None:
-            raise no_such_secret(secret_id)
+            return None
         self._check_key(row)
         return StoredSecret(row.credential, row.warehouse_id)
 
@@ -64,12 +64,13 @@ class FakeSecrets:
         del staged_by
         self.rows[secret_id] = _Row(credential, self.keys[0], now, warehouse_id)
 
-    async def keep(self, secret_id: UUID, *, warehouse_id: UUID, now: dt.datetime) -> None:
+    async def keep(self, secret_id: UUID, *, warehouse_id: UUID, now: dt.datetime) -> bool:
         del now
         row = self.rows.get(secret_id)
         if row is None or any(each not in {None, warehouse_id} for each in (row.warehouse_id, row.staged_for)):
-            raise no_such_secret(secret_id)
+            return False
         self.rows[secret_id] = dataclasses.replace(row, warehouse_id=warehouse_id)
+        return True
 
     async def forget(self, secret_id: UUID) -> None:
         self.rows.pop(secret_id, None)
@@ -124,22 +125,22 @@ class FakeObjects:
         self._prefix = prefix
         self._access = access
 
-    async def read(self, key: str, *, limit: int) -> bytes:
+    async def read(self, key: str, *, limit: int) -> bytes | None:
         self._check(key, Access.READ)
         if "keys" in self._folds:
             key = next((each for each in self.objects if each.casefold() == key.casefold()), key)
         if key not in self.objects:
-            raise Refusal(Reason.REASON_FILE_NOT_FOUND, f"there is no {key}", location=key)
+            return None
         content = self.objects[key]
         if len(content) > limit:
-            raise Refusal(Reason.REASON_FILE_UNREADABLE, f"{key} is too large", location=key)
+            raise FileTooLarge(key, limit)
         return content
 
     async def write(self, key: str, content: bytes, *, content_type: str | None) -> None:
         del content_type
         self._check(key, Access.READ_WRITE)
         if self.objects.setdefault(key, content) != content:
-            raise Refusal(Reason.REASON_FILE_EXISTS, f"{key} exists", location=key)
+            raise FileExists(key)
 
     async def delete(self, keys: Sequence[str]) -> None:
         for key in keys:
@@ -153,12 +154,12 @@ class FakeObjects:
 
     def _check(self, key: str, access: Access) -> None:
         compared = (key.casefold(), self._prefix.casefold()) if "policies" in self._folds else (key, self._prefix)
-        if not compared[0].startswith(compared[1]) or not self._access.allows(access):
-            raise Refusal(Reason.REASON_STORE_DENIED, f"denied at {key}", store="fake")
+        if not compared[0].startswith(compared[1]) or self._access < access:
+            raise StoreDenied(f"fake at {key}")
 
 
-class FakeBackend:
-    """A StorageBackend over memory.
+class FakeStores:
+    """S3's stores, in memory.
 
     Args:
         clock: the time.
@@ -197,9 +198,9 @@ class FakeBackend:
         self.opened += 1
         return FakeObjects(self.objects, folds=self._folds)
 
-    async def open_vended(self, storage: Storage, credential: SessionCredential) -> ObjectStore:
+    async def open_as(self, storage: Storage, key: SigningKey) -> ObjectStore:
         del storage
-        grant = self._scopes[credential.access_key_id]
+        grant = self._scopes[key.access_key_id]
         prefix = grant.location.prefix if self._enforces_scope else ""
         return FakeObjects(self.objects, prefix=prefix, access=grant.access, folds=self._folds)
 
@@ -216,20 +217,18 @@ class FakeBackend:
             raise Refusal(Reason.REASON_SIGNING_DISABLED, "the store obeys what anybody adds")
         return self.terms
 
-    async def read_as_forwarded(
-        self, storage: Storage, credential: SessionCredential, key: str, *, inside: Location
-    ) -> None:
+    async def read_as_forwarded(self, storage: Storage, key: SigningKey, name: str, *, inside: Location) -> None:
         del inside
         if not self.obeys_forwarding:
-            store = await self.open_vended(storage, credential)
-            await store.read(key, limit=1000)
+            store = await self.open_as(storage, key)
+            await store.read(name, limit=1000)
 
-    async def mint(self, grant: Grant) -> SessionCredential:
+    async def mint(self, grant: Grant) -> Session:
         await asyncio.sleep(0)  # lets others ask meanwhile
         self.grants.append(grant)
         key = f"AK{len(self.grants)}"
         self._scopes[key] = grant
-        return SessionCredential(key, Secret("sk"), Secret("tok"), self._clock.now() + self._life)
+        return Session(key, Secret("sk"), Secret("tok"), self._clock.now() + self._life)
 
 
 class FakeResolver:

@@ -10,7 +10,7 @@ from lakeward_locations import Location
 from lakeward_vending.domain import credentials
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.credentials import Credential
-from lakeward_vending.domain.permit import Permit, Purpose
+from lakeward_vending.domain.permit import Permit, Purpose, profile_beside
 from lakeward_vending.domain.profiles import profile as profiles
 
 WAREHOUSE = UUID(int=0xA)
@@ -55,4 +55,6 @@ def permit(purpose_: Purpose, profile: bytes | None = None, **changes: Any) -> P
         "secret_id": SECRET,
         "profile_digest": profiles.digest(text),
     }
-    return Permit(**(arguments | changes))
+    arguments |= changes
+    beside = profile_beside(text, digest=arguments["profile_digest"], location=arguments["location"])
+    return Permit(profile=beside, **arguments)

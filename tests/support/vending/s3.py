@@ -13,11 +13,12 @@ from lakeward_servicekit.system import SystemClock, SystemIds
 from lakeward_vending.adapters.network.addresses import AddressGuard, SystemResolver
 from lakeward_vending.adapters.network.calls import HttpCalls
 from lakeward_vending.adapters.s3.backend import S3Backend
+from lakeward_vending.adapters.s3.kind import S3Kind
 from lakeward_vending.application.ports import Storage
 from lakeward_vending.domain import credentials
 from lakeward_vending.domain.addresses import AddressRules
 from lakeward_vending.domain.profiles import profile as profiles
-from lakeward_vending.domain.system_identity import SystemIdentityRules
+from lakeward_vending.domain.s3.system_identity import SystemIdentityRules
 from tests.support.components import S3Place
 
 
@@ -30,6 +31,11 @@ async def s3_backend() -> AsyncIterator[S3Backend]:
         yield S3Backend(calls=calls, guard=guard, rules=SystemIdentityRules(), clock=SystemClock(), ids=SystemIds())
     finally:
         calls.close()
+
+
+def s3_kind(backend: S3Backend) -> S3Kind:
+    """The storage kind over it."""
+    return S3Kind(backend, SystemIdentityRules(), SystemClock())
 
 
 def profile_text(place: S3Place, **changes: object) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import dataclasses
 import gzip
 import json
@@ -28,24 +27,16 @@ from lakeward_authz.domain.engines import EngineTokens
 from lakeward_authz.domain.profiles import Profile, UserKind
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, UserId
 from lakeward_servicekit.errors import Reason, Refusal
+from tests.support.reviews import ACCEPTED, SPARK, service_token
 from tests.support.users import FixedClock
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 AT = int(NOW.timestamp())
-SPARK = "system:serviceaccount:jobs:spark"
 HELD = Reviewed(authenticated=True, uid="u-1", username=SPARK, audiences=("lake",))
-ACCEPTED = {
-    "authenticated": True,
-    "audiences": ["lake"],
-    "user": {"uid": "u-1", "username": SPARK, "groups": ["system:serviceaccounts"]},
-}
 
 
 def token(**claims: object) -> str:
-    every = {"iss": "https://cluster", "aud": ["lake"], "exp": AT + 300, "sub": SPARK, **claims}
-    said = {name: value for name, value in every.items() if value is not ...}
-    parts = [json.dumps({"alg": "RS256", "kid": "k"}), json.dumps(said), "signature"]
-    return ".".join(base64.urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in parts)
+    return service_token(exp=claims.pop("exp", AT + 300), **claims)
 
 
 class Body(httpx.AsyncByteStream):

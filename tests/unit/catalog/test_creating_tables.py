@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.domain.model import State
 from lakeward_protocol.catalog.v1 import tables_pb2
 from lakeward_servicekit.authorization.actions import Action
@@ -242,7 +242,7 @@ async def test_of_creates_at_once_of_one_name_or_place_exactly_one_wins(places: 
 async def test_the_maker_gets_access_to_write_and_delete_and_a_tag_that_holds() -> None:
     house = await a_house()
     reply = await create(house)
-    assert house.access.vended[-1][:2] == (house.tabular("new").location, Level.READ_WRITE_DELETE)
+    assert house.access.vended[-1][:2] == (house.tabular("new").location, Access.READ_WRITE_DELETE)
     assert [entry.prefix for entry in reply.table.storage_credentials] == [house.tabular("new").location]
     assert (await load(house, "sales", "new", if_none_match=[reply.table.etag])).not_modified == reply.table.etag
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward_catalog.application.caller import Delegation
-from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.application.tables import etags
 from lakeward_catalog.domain.model import MetadataId
 from tests.support.catalog.values import NOON, a_namespace, a_project, a_tabular, a_warehouse, uuid7
@@ -26,7 +26,7 @@ REPLIES = st.fixed_dictionaries(
     {
         "metadata_id": st.sampled_from([TABLE.metadata_id, MetadataId(uuid7())]),
         "references": st.booleans(),
-        "level": st.sampled_from([None, *Level]),
+        "level": st.sampled_from([None, *Access]),
         "row_version": st.integers(1, 12),
         "delegation": st.frozensets(st.sampled_from(list(Delegation))),
         "base_uri": st.sampled_from(["", "http://lake", "http://lake/2"]),
@@ -65,7 +65,7 @@ def test_replies_that_differ_in_one_thing_never_share_a_tag() -> None:
     base: dict[str, Any] = {
         "metadata_id": TABLE.metadata_id,
         "references": False,
-        "level": Level.READ,
+        "level": Access.READ,
         "row_version": 1,
         "delegation": frozenset[Delegation](),
         "base_uri": "http://lake",
@@ -75,7 +75,7 @@ def test_replies_that_differ_in_one_thing_never_share_a_tag() -> None:
         {"metadata_id": MetadataId(uuid7())},
         {"references": True},
         {"level": None},
-        {"level": Level.READ_WRITE_DELETE},
+        {"level": Access.READ_WRITE_DELETE},
         {"row_version": 2},
         {"delegation": frozenset({Delegation.VENDED_CREDENTIALS})},
         {"delegation": frozenset({Delegation.REMOTE_SIGNING})},
@@ -88,7 +88,7 @@ def test_replies_that_differ_in_one_thing_never_share_a_tag() -> None:
 def test_the_order_in_which_a_client_names_what_it_accepts_does_not_count() -> None:
     words = [Delegation.VENDED_CREDENTIALS, Delegation.REMOTE_SIGNING, Delegation.CLIENT_MANAGED]
     shapes = {
-        etags.with_access(TABLE, WAREHOUSE, Level.READ, delegation=frozenset(order), base_uri="", references=False)
+        etags.with_access(TABLE, WAREHOUSE, Access.READ, delegation=frozenset(order), base_uri="", references=False)
         for order in itertools.permutations(words)
     }
     assert len(shapes) == 1

@@ -11,7 +11,8 @@ import pytest
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once
 from lakeward_catalog.application.payloads import Payload
-from lakeward_catalog.application.ports import KeyPlace, Remembered, Rules
+from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.transport.callers import caller_of
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal

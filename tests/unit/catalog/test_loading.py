@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lakeward_catalog.application.caller import Delegation
-from lakeward_catalog.application.ports_access import Level, Vended
+from lakeward_catalog.application.ports.access import Access, Vended
 from lakeward_catalog.application.tabulars.reading import ATTEMPTS
 from lakeward_catalog.domain.bodies import BodyPart
 from lakeward_catalog.domain.model import State
@@ -143,8 +143,10 @@ async def test_who_may_not_touch_data_gets_metadata_and_no_config_at_all(house: 
     assert json.loads(table.metadata.plain)["location"] == house.tabular("orders").location
 
 
-@pytest.mark.parametrize(("rules", "level"), [((READS, ANYTHING), Level.READ), ((ANYTHING,), Level.READ_WRITE_DELETE)])
-async def test_access_goes_as_far_as_the_callers_rights(house: House, rules: tuple[Rule, ...], level: Level) -> None:
+@pytest.mark.parametrize(
+    ("rules", "level"), [((READS, ANYTHING), Access.READ), ((ANYTHING,), Access.READ_WRITE_DELETE)]
+)
+async def test_access_goes_as_far_as_the_callers_rights(house: House, rules: tuple[Rule, ...], level: Access) -> None:
     house.authorizer.replace(*rules)
     table = (await load(house)).table
     place = house.tabular("orders").location
@@ -239,9 +241,11 @@ async def test_credentials_alone_are_vended_to_who_manages_its_own_too(
     assert asked[-1] == {Delegation.VENDED_CREDENTIALS}
 
 
-@pytest.mark.parametrize(("rules", "level"), [((READS, ANYTHING), Level.READ), ((ANYTHING,), Level.READ_WRITE_DELETE)])
+@pytest.mark.parametrize(
+    ("rules", "level"), [((READS, ANYTHING), Access.READ), ((ANYTHING,), Access.READ_WRITE_DELETE)]
+)
 async def test_credentials_alone_go_as_far_as_the_callers_rights(
-    house: House, rules: tuple[Rule, ...], level: Level
+    house: House, rules: tuple[Rule, ...], level: Access
 ) -> None:
     house.authorizer.replace(*rules)
     await load_credentials(house)

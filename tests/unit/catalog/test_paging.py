@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward_catalog.application.paging import EVERYTHING, Page, PageRequest, read_page
-from lakeward_catalog.application.ports import After
+from lakeward_catalog.application.ports.stores import After
 from lakeward_servicekit.errors import Reason
 from tests.support.catalog.house import RULES, refusal_of
 from tests.support.catalog.values import NOON

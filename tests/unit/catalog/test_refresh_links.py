@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lakeward_catalog.application.ports_access import Vended
+from lakeward_catalog.application.ports.access import Vended
 from lakeward_protocol.catalog.v1 import tables_pb2, views_pb2
 from tests.support.catalog.house import a_house, context, tabular
 

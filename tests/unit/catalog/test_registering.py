@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.domain.model import State
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
@@ -76,7 +76,7 @@ async def test_a_file_becomes_the_table_that_it_says_it_is(house: House, reads: 
     )
     assert reply.table.metadata_location == FILE
     assert document(reply) == document(await load(house, "sales", "found"))
-    assert house.access.vended[-2][:2] == (PLACE, Level.READ_WRITE_DELETE)
+    assert house.access.vended[-2][:2] == (PLACE, Access.READ_WRITE_DELETE)
     assert reads.read == [(FILE, f"{PLACE}/metadata")]
     assert (house.events()[-1], house.event()["num-events"]) == ("registerTable", 1)
 

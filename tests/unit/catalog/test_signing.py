@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.domain.model import State
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
@@ -27,10 +27,10 @@ async def house(monkeypatch: pytest.MonkeyPatch) -> House:
     return house
 
 
-def signed(house: House) -> list[tuple[str, Level]]:
+def signed(house: House) -> list[tuple[str, Access]]:
     """Names of tables, and how far the access went."""
     names = {tabular.location: tabular.ident.name for tabular in house.catalog.rows.tabulars.values()}
-    remembered: list[tuple[str, Level]] = house.signed  # type: ignore[attr-defined]  # as above
+    remembered: list[tuple[str, Access]] = house.signed  # type: ignore[attr-defined]  # as above
     return [(names[location], level) for location, level in remembered]
 
 
@@ -39,7 +39,7 @@ def signed(house: House) -> list[tuple[str, Level]]:
 async def test_a_request_is_signed_as_far_as_its_method_needs(house: House, method: str, of: str) -> None:
     reply = await sign(house, file_of(house, "orders"), of=of, method=method)
     assert dict(reply.headers)["authorization"].values[0].startswith("signed")
-    assert signed(house) == [("orders", Level.READ if method in READING else Level.READ_WRITE_DELETE)]
+    assert signed(house) == [("orders", Access.READ if method in READING else Access.READ_WRITE_DELETE)]
 
 
 @pytest.mark.parametrize("method", [*READING, *WRITING])
@@ -57,7 +57,7 @@ async def test_the_right_to_write_is_needed_for_what_does_not_only_read(house: H
 async def test_a_client_that_signs_through_an_earlier_tables_address_is_served_by_the_place(house: House) -> None:
     await create(house)
     await sign(house, file_of(house, "new"), of="orders")
-    assert signed(house) == [("new", Level.READ)]
+    assert signed(house) == [("new", Access.READ)]
 
 
 async def test_by_the_place_the_right_to_what_lies_there_counts(house: House) -> None:
@@ -164,7 +164,7 @@ async def test_warehouse_and_table_are_read_at_the_same_time(house: House, monke
     for store, name in ((house.catalog.warehouses, "find"), (house.catalog.tabulars, "by_id")):
         monkeypatch.setattr(store, name, meeting(getattr(store, name)))
     await sign(house, file_of(house, "orders"), of="orders")
-    assert signed(house) == [("orders", Level.READ)]
+    assert signed(house) == [("orders", Access.READ)]
 
 
 @pytest.mark.parametrize("why", ["absent", "inactive", "hidden"])

@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 
 from lakeward_catalog.adapters.signer_scopes import SignedScopes
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.ports_access import Level, StorageRequest, Vended
+from lakeward_catalog.application.ports.access import Access, StorageRequest, Vended
 from lakeward_catalog.application.tables.signer_scopes import Minted, SignerScope
-from lakeward_catalog.application.tables.signing import SignStorageRequest
-from lakeward_catalog.composition_tabulars import signing
+from lakeward_catalog.application.tables.signing import SignStorageRequest, StorageSignings
 from lakeward_catalog.domain.model import Incarnation, Kind, TabularId, Warehouse, WarehouseId
 from lakeward_locations import LocationError
 from lakeward_protocol.catalog.v1 import tables_pb2
@@ -38,7 +37,7 @@ from tests.support.deciding import Rule
 ANNA, BERT = "oidc~anna", "oidc~bert"
 READS_ONLY: Final = Rule(allows=False, action=Action.TABLE_WRITE_DATA)
 LOOKED_UP: Final = ["by_id", "find"]
-Signed = list[tuple[str, Level]]
+Signed = list[tuple[str, Access]]
 
 
 @pytest.fixture
@@ -67,7 +66,7 @@ async def test_a_scope_saves_every_look_and_takes_one_question(
     without = await sign(house, file_of(house, "orders"), of="orders", method=method, who=ANNA)
     assert sorted(looks.stores) == LOOKED_UP  # the twin
     assert reply == without
-    level = Level.READ if method in READING else Level.READ_WRITE_DELETE
+    level = Access.READ if method in READING else Access.READ_WRITE_DELETE
     assert signed == [(house.tabular("orders").location, level)] * 2
 
 
@@ -395,14 +394,14 @@ class World:
                 SignerScope.of(self.warehouse, each, level, principal=ANNA)
             ).text
             for each in tables
-            for level in Level
+            for level in Access
         }
         self.others = [
             minter.mint(SignerScope.of(warehouse, each, level, principal=principal)).text
             for minter in (self.house.parts.scopes, other_key, earlier)
             for warehouse in (self.warehouse, older)
             for each in tables
-            for level in Level
+            for level in Access
             for principal in (ANNA, BERT)
         ]
 
@@ -415,12 +414,13 @@ class World:
         return house
 
     async def outcome(self, tabular_id: TabularId | None, method: str, uri: str, scope: str, who: str) -> Any:
+        parts = self.house.parts
         command = SignStorageRequest(
             self.warehouse.warehouse_id, tabular_id, StorageRequest(method, uri, "eu", {}, None), scope
         )
         caller = Caller(principal=user(who), request_id="r")
         try:
-            return await signing(self.house.parts)(command, caller=caller)
+            return await StorageSignings(parts.doors, parts.access, parts.scopes)(command, caller=caller)
         except Refusal as refusal:
             return said(refusal)
 

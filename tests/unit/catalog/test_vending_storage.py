@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from lakeward_catalog.adapters.vending.permits import Permits
 from lakeward_catalog.adapters.vending.storage import VendingStorage
-from lakeward_catalog.application.ports_storage import Claimed, PlaceMark, StorageJudge
+from lakeward_catalog.application.ports.storage import Claimed, PlaceMark, StorageJudge
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
 from lakeward_servicekit.errors import Reason, Refusal

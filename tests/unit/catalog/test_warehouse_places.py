@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lakeward_catalog.application.ports_storage import PlaceMark
+from lakeward_catalog.application.ports.storage import PlaceMark
 from lakeward_catalog.application.warehouses.places import GOOD_FOR, LEFT_BEHIND_AFTER
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_protocol.catalog.v1 import warehouses_pb2

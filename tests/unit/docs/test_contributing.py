@@ -22,10 +22,3 @@ def test_a_newcomers_changes_have_their_recipes() -> None:
 def test_every_place_that_a_recipe_names_is_there(place: str) -> None:
     path = ROOT / place
     assert path.is_dir() if place.endswith("/") else path.is_file()
-
-
-def test_every_use_case_that_knows_s3_by_name_is_told_to_who_adds_a_storage_kind() -> None:
-    rooms = [ROOT / "services/vending/lakeward_vending" / room for room in ("application", "domain")]
-    modules = [path for room in rooms for path in room.glob("*.py") if "S3Profile" in path.read_text()]
-    assert [str(path.relative_to(ROOT)) for path in modules if str(path.relative_to(ROOT)) not in PLACES] == []
-    assert modules

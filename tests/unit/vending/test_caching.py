@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from lakeward_locations import Location
-from lakeward_vending.adapters.caching.backends import CachedBackend
 from lakeward_vending.adapters.caching.secrets import CachedSecrets
+from lakeward_vending.adapters.s3.cached import CachedS3
 from lakeward_vending.application.ports import Grant, Storage
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.profiles import profile as profiles
-from tests.support.vending.fakes import START, FakeBackend, FakeClock, FakeSecrets, refusal_of
+from tests.support.vending.fakes import START, FakeClock, FakeSecrets, FakeStores, refusal_of
 from tests.support.vending.permits import SECRET, TABLE, WAREHOUSE, credential, profile_text
 
 
@@ -25,10 +25,10 @@ def grant(**changes: Any) -> Grant:
     return Grant(**(arguments | changes))
 
 
-def cached(*, life: dt.timedelta = dt.timedelta(hours=1), capacity: int = 10) -> tuple[CachedBackend, FakeBackend]:
+def cached(*, life: dt.timedelta = dt.timedelta(hours=1), capacity: int = 10) -> tuple[CachedS3, FakeStores]:
     clock = FakeClock()
-    backend = FakeBackend(clock, life=life)
-    return CachedBackend(backend, clock=clock, capacity=capacity), backend
+    backend = FakeStores(clock, life=life)
+    return CachedS3(backend, clock=clock, capacity=capacity), backend
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,9 @@ async def test_a_kept_secret_is_read_once_and_a_staged_one_each_time() -> None:
     await secrets.find(SECRET)
     assert inner.reads == 2
     await secrets.keep(SECRET, warehouse_id=WAREHOUSE, now=START)
-    assert (await secrets.find(SECRET)).warehouse_id == WAREHOUSE
+    found = await secrets.find(SECRET)
+    assert found is not None
+    assert found.warehouse_id == WAREHOUSE
     await secrets.find(SECRET)
     assert inner.reads == 3
     await secrets.forget(SECRET)

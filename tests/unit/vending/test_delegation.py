@@ -5,11 +5,11 @@ import itertools
 
 import pytest
 
-from lakeward_vending.domain import client_properties
-from lakeward_vending.domain.client_properties import SessionCredential
 from lakeward_vending.domain.credentials import CredentialKind
-from lakeward_vending.domain.delegation import Choice, Delegation, choose
-from lakeward_vending.domain.profiles.s3 import S3Profile, can_vend
+from lakeward_vending.domain.delegation import Choice, Delegation, Offer, choose
+from lakeward_vending.domain.profiles.s3 import S3Profile
+from lakeward_vending.domain.s3 import client_properties
+from lakeward_vending.domain.s3.keys import Session
 from lakeward_vending.domain.secret import Secret
 
 VENDED, SIGNING, MANAGED = Delegation.VENDED_CREDENTIALS, Delegation.REMOTE_SIGNING, Delegation.CLIENT_MANAGED
@@ -41,19 +41,19 @@ BOTH, VEND, SIGN, NEITHER = (
 def test_the_table_of_choices_holds(
     asked: tuple[Delegation, ...], can_vend: bool, can_sign: bool, choice: Choice
 ) -> None:
-    assert choose(asked, can_vend=can_vend, can_sign=can_sign) == choice
+    assert choose(asked, Offer(vends=can_vend, signs=can_sign)) == choice
 
 
 def test_nothing_is_chosen_that_is_not_there() -> None:
     for asked in itertools.chain.from_iterable(itertools.combinations(Delegation, size) for size in range(4)):
         for vend, sign in itertools.product((True, False), repeat=2):
-            choice = choose(asked, can_vend=vend, can_sign=sign)
+            choice = choose(asked, Offer(vends=vend, signs=sign))
             assert choice.vend <= vend
             assert choice.sign <= sign
 
 
 PROFILE = S3Profile(bucket="lake", region="eu-central-1", sts_enabled=True, endpoint="http://h", path_style_access=True)
-CREDENTIAL = SessionCredential("AK", Secret("sk"), Secret("tok"), dt.datetime(2030, 1, 1, tzinfo=dt.UTC))
+SESSION = Session("AK", Secret("sk"), Secret("tok"), dt.datetime(2030, 1, 1, tzinfo=dt.UTC))
 MILLISECONDS = "1893456000000"
 
 
@@ -65,17 +65,18 @@ def test_config_and_storage_credentials_hold_the_keys_of_the_reference() -> None
         "s3.path-style-access": "true",
     }
     keys = {"s3.access-key-id": "AK", "s3.secret-access-key": "sk", "s3.session-token": "tok"}
-    assert client_properties.config(PROFILE, credential=CREDENTIAL, sign=False) == shared | keys | {
+    vended = client_properties.vended(PROFILE, SESSION)
+    assert {**client_properties.config(PROFILE, sign=False), **vended.config} == shared | keys | {
         "region": "eu-central-1"
     }
-    assert client_properties.storage_credential(PROFILE, CREDENTIAL) == shared | keys | {
+    assert vended.properties == shared | keys | {
         "s3.session-token-expires-at-ms": MILLISECONDS,
         "expiration-time": MILLISECONDS,
     }
 
 
 def test_a_signing_client_is_told_to_sign_and_gets_no_key() -> None:
-    properties = client_properties.config(PROFILE, credential=None, sign=True)
+    properties = client_properties.config(PROFILE, sign=True)
     assert properties["s3.remote-signing-enabled"] == "true"
     assert properties["s3.signer"] == "S3V4RestSigner"
     assert properties["py-io-impl"] == "pyiceberg.io.fsspec.FsspecFileIO"
@@ -86,7 +87,7 @@ def test_a_kms_key_is_told_everywhere() -> None:
     profile = S3Profile(bucket="lake", region="eu", sts_enabled=False, aws_kms_key_arn="arn:k")
     expected = {"s3.sse.type": "kms", "s3.sse.key": "arn:k"}
     assert client_properties.defaults(profile) == expected
-    assert expected.items() <= client_properties.config(profile, credential=None, sign=False).items()
+    assert expected.items() <= client_properties.config(profile, sign=False).items()
 
 
 @pytest.mark.parametrize(
@@ -101,4 +102,4 @@ def test_a_kms_key_is_told_everywhere() -> None:
 def test_credentials_can_be_vended_where_sts_is_on_or_the_kind_always_does(
     sts: bool, kind: CredentialKind | None, expected: bool
 ) -> None:
-    assert can_vend(S3Profile(bucket="lake", region="eu", sts_enabled=sts), kind) is expected
+    assert S3Profile(bucket="lake", region="eu", sts_enabled=sts).offer(kind).vends is expected

@@ -12,15 +12,17 @@ import pytest
 
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_vending.application.marking_places import Claimed, claim_place, release_place
+from lakeward_vending.adapters.s3.kind import S3Kind
+from lakeward_vending.application.places import Claimed, ClaimPlace, PlaceClaims, PlaceReleases
 from lakeward_vending.application.ports import ObjectStore, Storage
-from lakeward_vending.application.storages import Backends
+from lakeward_vending.application.storages import Kinds, Storages
 from lakeward_vending.domain import place_marks
 from lakeward_vending.domain.access import Access
-from lakeward_vending.domain.permit import Purpose
+from lakeward_vending.domain.permit import Permit, Purpose
 from lakeward_vending.domain.place_marks import PlaceMark
 from lakeward_vending.domain.profiles import profile as profiles
-from tests.support.vending.fakes import START, FakeBackend, FakeClock, FakeObjects, FakeSecrets, refusal_of
+from lakeward_vending.domain.s3.system_identity import SystemIdentityRules
+from tests.support.vending.fakes import START, FakeClock, FakeObjects, FakeSecrets, FakeStores, refusal_of
 from tests.support.vending.permits import SECRET, credential, permit, profile_text
 
 HERE, ELSEWHERE = UUID(int=0x1A), UUID(int=0x1B)
@@ -35,7 +37,7 @@ class Overwriting(FakeObjects):
         await super().write(key, content, content_type=content_type)
 
 
-class OneStore(FakeBackend):
+class OneStore(FakeStores):
     """One bucket, whatever the endpoint; `opens` is where its credential may go."""
 
     def __init__(self) -> None:
@@ -53,12 +55,14 @@ class House:
     def __init__(self) -> None:
         self.backend = OneStore()
         self.secrets = FakeSecrets()
-        self.io: dict[str, Any] = {"secrets": self.secrets, "backends": Backends({"s3": self.backend}), "skip": False}
+        kind = S3Kind(self.backend, SystemIdentityRules(), FakeClock())
+        self.storages = Storages(self.secrets, Kinds({"s3": kind}))
+        self.skip = False
 
-    def asked(self, warehouse: UUID, base: str, changes: dict[str, Any]) -> tuple[Any, bytes]:
+    def asked(self, warehouse: UUID, base: str, changes: dict[str, Any]) -> Permit:
         profile = profile_text(key_prefix=base or None, **changes)
         at = profiles.parse(profile).base
-        return permit(Purpose.VALIDATE, profile, warehouse_id=warehouse, location=at, incarnation=None), profile
+        return permit(Purpose.VALIDATE, profile, warehouse_id=warehouse, location=at, incarnation=None)
 
     async def claim(
         self,
@@ -70,16 +74,12 @@ class House:
         takes_over: Sequence[UUID] = (),
         **changes: Any,
     ) -> Claimed:
-        return await claim_place(
-            *self.asked(warehouse, base, changes),
-            installation=installation,
-            claimed_at=at,
-            takes_over=takes_over,
-            **self.io,
-        )
+        claiming = PlaceClaims(self.storages, skip=self.skip)
+        return await claiming(ClaimPlace(installation, at, takes_over), permit=self.asked(warehouse, base, changes))
 
     async def release(self, warehouse: UUID, base: str, *, before: dt.datetime | None = None, **changes: Any) -> None:
-        await release_place(*self.asked(warehouse, base, changes), claimed_before=before, **self.io)
+        permit = self.asked(warehouse, base, changes)
+        await PlaceReleases(self.storages, skip=self.skip)(claimed_before=before, permit=permit)
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ async def test_a_store_that_heeds_no_condition_is_looked_at_first(house: House, 
 
 
 async def test_where_no_store_may_be_touched_nothing_is_marked(house: House) -> None:
-    house.io["skip"] = True
+    house.skip = True
     assert await house.claim(ONE, "a") == Claimed(None, fresh=False)
     await house.release(ONE, "a")
     assert house.backend.objects == {}
@@ -205,11 +205,10 @@ async def test_where_no_store_may_be_touched_nothing_is_marked(house: House) -> 
 
 @pytest.mark.parametrize("changes", [{"access": Access.READ_WRITE}, {"purpose": Purpose.FILES}])
 async def test_a_permit_for_something_else_marks_nothing(house: House, changes: dict[str, Any]) -> None:
-    allowed, profile = house.asked(ONE, "a", {})
-    other = dataclasses.replace(allowed, **changes)
+    other = dataclasses.replace(house.asked(ONE, "a", {}), **changes)
     for work in (
-        claim_place(other, profile, installation=HERE, claimed_at=START, takes_over=(), **house.io),
-        release_place(other, profile, claimed_before=None, **house.io),
+        PlaceClaims(house.storages, skip=False)(ClaimPlace(HERE, START, ()), permit=other),
+        PlaceReleases(house.storages, skip=False)(claimed_before=None, permit=other),
     ):
         assert (await refusal_of(work)).reason == Reason.REASON_PERMIT_REFUSED
     assert house.backend.objects == {}

@@ -10,7 +10,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_vending.domain.credentials import CredentialKind
 from lakeward_vending.domain.profiles import profile as profiles
 from lakeward_vending.domain.profiles.s3 import S3Profile, UrlStyle
-from lakeward_vending.domain.profiles.stackit import StackitProfile
+from lakeward_vending.domain.profiles.stackit import StackitProfile, as_s3
 
 KEY = CredentialKind.S3_ACCESS_KEY
 S3: dict[str, Any] = {"type": "s3", "bucket": "lake", "region": "eu-central-1", "sts-enabled": False}
@@ -46,7 +46,7 @@ def normalise(
 
 
 def s3(**changes: Any) -> S3Profile:
-    return profiles.as_s3(normalise(S3, **changes))
+    return as_s3(normalise(S3, **changes))
 
 
 def refused(reason: Reason.ValueType, document: dict[str, Any], **changes: Any) -> Refusal:
@@ -255,7 +255,7 @@ def test_oss_needs_an_endpoint_virtual_hosts_and_a_role(field: str, changes: dic
 def test_stackit_becomes_an_s3_that_is_addressed_by_virtual_host() -> None:
     profile = normalise(STACKIT, credential=CredentialKind.STACKIT_ACCESS_KEY)
     assert isinstance(profile, StackitProfile)
-    converted = profiles.as_s3(profile)
+    converted = as_s3(profile)
     assert converted.endpoint == "https://object.storage.eu01.onstackit.cloud"
     assert converted.role_to_vend == "urn:sgws:identity::12:group/g-1"
     assert converted.remote_signing_url_style is UrlStyle.VIRTUAL_HOST
@@ -307,7 +307,9 @@ def test_a_private_link_names_the_workspace() -> None:
     assert profile.base.host.endswith("@11111111111111111111111111111111.z11.dfs.fabric.microsoft.com")
 
 
-def test_a_kind_without_adapter_is_refused_where_it_would_be_used() -> None:
-    with pytest.raises(Refusal) as caught:
-        profiles.as_s3(normalise(GCS, credential=GC))
-    assert caught.value.reason == Reason.REASON_STORAGE_KIND_UNSUPPORTED
+@pytest.mark.parametrize(("document", "credential"), [(GCS, GC), (ADLS, AZ), (ONELAKE, AZ)])
+def test_no_other_cloud_s_profile_is_taken_for_one_that_speaks_s3(
+    document: dict[str, Any], credential: CredentialKind
+) -> None:
+    with pytest.raises(TypeError, match="speaks S3"):
+        as_s3(normalise(document, credential=credential))

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lakeward_locations import Location
-from lakeward_vending.domain import session_policy
 from lakeward_vending.domain.access import Access
+from lakeward_vending.domain.s3 import session_policy
 
 TABLE = Location.parse("s3://lake/wh/t1")
 

@@ -22,11 +22,14 @@ from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.credentials import CredentialKind
 from lakeward_vending.domain.profiles import profile as profiles
 from lakeward_vending.domain.profiles.s3 import S3Profile, UrlStyle
+from lakeward_vending.domain.profiles.stackit import as_s3
+from lakeward_vending.domain.s3.keys import SigningKey
+from lakeward_vending.domain.s3.signing import deletion as deletion_module
+from lakeward_vending.domain.s3.signing import sigv4, target
+from lakeward_vending.domain.s3.signing.examine import examine
+from lakeward_vending.domain.s3.signing.request import Signable
 from lakeward_vending.domain.secret import Secret
-from lakeward_vending.domain.signing import deletion as deletion_module
-from lakeward_vending.domain.signing import sigv4, target
-from lakeward_vending.domain.signing.examine import examine
-from lakeward_vending.domain.signing.request import Signable, SigningRequest
+from lakeward_vending.domain.signing import SigningRequest
 
 TABLE = Location.parse("s3://lake/wh/t1")
 HOST = "http://store:9000"
@@ -597,9 +600,7 @@ def test_a_signature_is_the_one_botocore_makes(
     ours = sigv4.sign(
         signable,
         region="eu",
-        access_key_id="AK",
-        secret_access_key=Secret("sk"),
-        session_token=None if token is None else Secret(token),
+        key=SigningKey("AK", Secret("sk"), None if token is None else Secret(token)),
         now=NOW,
     )
     theirs = botocore_headers(signable, token)
@@ -613,6 +614,6 @@ def test_a_stackit_request_is_signable() -> None:
     stackit = profiles.normalise(
         json.dumps(document).encode(), credential=CredentialKind.STACKIT_ACCESS_KEY, replaces=None
     )
-    of = profiles.as_s3(stackit)
+    of = as_s3(stackit)
     found = ask("https://lake.object.storage.eu01.onstackit.cloud/wh/t1/f", of=of, region="eu01")
     assert found.keys == ("wh/t1/f",)

@@ -13,22 +13,39 @@ from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Visibl
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal, user
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_vending.application import files
-from lakeward_vending.application.normalise_profile import normalise_profile
-from lakeward_vending.application.ports import SigningTerms
-from lakeward_vending.application.secrets import STAGED_FOR, reencrypt_secrets, stage_credential, sweep_staged
-from lakeward_vending.application.sign_request import sign_request
-from lakeward_vending.application.storages import Backends
-from lakeward_vending.application.validate_storage import Check, validate_storage
-from lakeward_vending.application.vend_access import vend_access
-from lakeward_vending.domain import credentials
+from lakeward_vending.adapters.s3.kind import S3Kind
+from lakeward_vending.application.caller import Caller
+from lakeward_vending.application.client_access import AccessVends, RequestSignatures
+from lakeward_vending.application.files import (
+    MAX_FILE_BYTES,
+    EmptinessChecks,
+    FileDeletions,
+    FileReads,
+    FileWrites,
+    PagePurges,
+    WriteFile,
+)
+from lakeward_vending.application.profiles import NormaliseProfile, ProfileNormalisations
+from lakeward_vending.application.secrets import (
+    STAGED_FOR,
+    CredentialStagings,
+    SecretBindings,
+    SecretReencryptions,
+    StageCredential,
+    StagedSweeps,
+)
+from lakeward_vending.application.storages import Kinds, Storages
+from lakeward_vending.application.validation import Check, StorageValidations
+from lakeward_vending.domain import credentials, documents
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.addresses import AddressRules
 from lakeward_vending.domain.delegation import Delegation
 from lakeward_vending.domain.permit import Purpose
-from lakeward_vending.domain.signing.request import SigningRequest
-from lakeward_vending.domain.system_identity import SystemIdentityRules
-from tests.support.vending.fakes import START, CountingIds, FakeBackend, FakeClock, FakeSecrets, refusal_of
+from lakeward_vending.domain.profiles.gcs import GcsProfile
+from lakeward_vending.domain.s3.keys import SigningTerms
+from lakeward_vending.domain.s3.system_identity import SystemIdentityRules
+from lakeward_vending.domain.signing import SigningRequest
+from tests.support.vending.fakes import START, CountingIds, FakeClock, FakeSecrets, FakeStores, refusal_of
 from tests.support.vending.permits import SECRET, TABLE, WAREHOUSE, credential, permit, profile_text
 
 
@@ -37,10 +54,15 @@ class House:
 
     def __init__(self, **backend: Any) -> None:
         self.clock = FakeClock()
-        self.backend = FakeBackend(self.clock, **backend)
-        self.backends = Backends({"s3": self.backend})
+        self.backend = FakeStores(self.clock, **backend)
         self.secrets = FakeSecrets()
-        self.io: dict[str, Any] = {"secrets": self.secrets, "backends": self.backends}
+        self.kinds = Kinds({"s3": S3Kind(self.backend, SystemIdentityRules(), self.clock)})
+        self.storages = Storages(self.secrets, self.kinds)
+        self.read_file = FileReads(self.storages)
+        self.write_file = FileWrites(self.storages)
+        self.delete_files = FileDeletions(self.storages)
+        self.check_empty = EmptinessChecks(self.storages)
+        self.purge_page = PagePurges(self.storages)
 
     async def with_secret(self, *, warehouse_id: UUID = WAREHOUSE, **changes: object) -> House:
         await self.secrets.stage(SECRET, credential(**changes), staged_by="alice", warehouse_id=None, now=START)
@@ -70,22 +92,35 @@ PROFILE = profile_text()
     ],
 )
 async def test_a_permit_for_something_else_opens_nothing(house: House, cause: str, changes: dict[str, Any]) -> None:
-    refusal = await refusal_of(files.is_empty(permit(Purpose.FILES, **changes), PROFILE, **house.io))
+    async def use() -> None:
+        await house.check_empty(permit=permit(changes.pop("purpose", Purpose.FILES), **changes))
+
+    refusal = await refusal_of(use())
     assert (refusal.reason, refusal.metadata) == (Reason.REASON_PERMIT_REFUSED, {"cause": cause})
     assert not house.backend.opened
 
 
 async def test_another_warehouse_s_secret_is_no_secret() -> None:
     house = await House().with_secret(warehouse_id=UUID(int=99))
-    refusal = await refusal_of(files.is_empty(permit(Purpose.FILES), PROFILE, **house.io))
+    refusal = await refusal_of(house.check_empty(permit=permit(Purpose.FILES)))
     assert refusal.reason == Reason.REASON_NO_SUCH_SECRET
 
 
 async def test_a_storage_kind_without_adapter_is_refused(house: House) -> None:
     gcs = b'{"type":"gcs","bucket":"lake","key-prefix":"wh"}'
     at = Location.parse("gs://lake/wh/t1")
-    refusal = await refusal_of(files.is_empty(permit(Purpose.FILES, gcs, location=at), gcs, **house.io))
+    refusal = await refusal_of(house.check_empty(permit=permit(Purpose.FILES, gcs, location=at)))
     assert refusal.reason == Reason.REASON_STORAGE_KIND_UNSUPPORTED
+    assert refusal.message == "this build has no adapter for storage of type gcs; s3 is served"
+
+
+def test_the_kinds_that_are_served_are_said_as_they_are() -> None:
+    house = House()
+    (s3,) = house.kinds.by_type.values()
+    with pytest.raises(Refusal, match=r"of type gcs; s3 and stackit are served$"):
+        Kinds({"s3": s3, "stackit": s3}).of(GcsProfile(bucket="lake"))
+    with pytest.raises(Refusal, match=r"of type gcs; s3, stackit and adls are served$"):
+        Kinds({"s3": s3, "stackit": s3, "adls": s3}).of(GcsProfile(bucket="lake"))
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
@@ -93,42 +128,32 @@ async def test_a_storage_kind_without_adapter_is_refused(house: House) -> None:
 
 async def test_a_file_is_written_once_and_read_back_inflated(house: House) -> None:
     at = f"{TABLE}/metadata/1.gz.metadata.json"
-    arguments = {"location": at, "content": gzip.compress(b"{}"), "content_type": None, **house.io}
-    await files.write_file(permit(Purpose.FILES), PROFILE, **arguments)
-    await files.write_file(permit(Purpose.FILES), PROFILE, **arguments)
-    assert await files.read_file(permit(Purpose.FILES), PROFILE, location=at, **house.io) == b"{}"
-    other = arguments | {"content": gzip.compress(b"[]")}
-    assert (
-        await refusal_of(files.write_file(permit(Purpose.FILES), PROFILE, **other))
-    ).reason == Reason.REASON_FILE_EXISTS
+    claims = permit(Purpose.FILES)
+    for _ in range(2):
+        await house.write_file(WriteFile(at, gzip.compress(b"{}"), None), permit=claims)
+    assert await house.read_file(at, permit=claims) == b"{}"
+    other = house.write_file(WriteFile(at, gzip.compress(b"[]"), None), permit=claims)
+    assert (await refusal_of(other)).reason == Reason.REASON_FILE_EXISTS
+
+
+async def test_a_file_that_is_not_there_is_named_by_the_warehouse_s_own_scheme(house: House) -> None:
+    refusal = await refusal_of(house.read_file("s3a://lake/wh/t1/f", permit=permit(Purpose.FILES)))
+    assert refusal.reason == Reason.REASON_FILE_NOT_FOUND
+    assert refusal.metadata == {"location": "s3://lake/wh/t1/f"}
 
 
 @pytest.mark.parametrize("size", [2, 10_000_000])
 async def test_a_file_that_came_as_gzip_lies_there_inflated_where_that_is_asked_for(house: House, size: int) -> None:
     text = b" " * (size - 2) + b"{}"
-    await files.write_file(
-        permit(Purpose.FILES),
-        PROFILE,
-        location=f"{TABLE}/metadata/1.metadata.json",
-        content=gzip.compress(text),
-        content_type=None,
-        inflate=True,
-        **house.io,
-    )
+    file = WriteFile(f"{TABLE}/metadata/1.metadata.json", gzip.compress(text), None, inflate=True)
+    await house.write_file(file, permit=permit(Purpose.FILES))
     assert house.backend.objects["wh/t1/metadata/1.metadata.json"] == text
 
 
-@pytest.mark.parametrize("content", [b"{}", gzip.compress(b"{}")[:-4], gzip.compress(bytes(files.MAX_FILE_BYTES + 1))])
+@pytest.mark.parametrize("content", [b"{}", gzip.compress(b"{}")[:-4], gzip.compress(bytes(MAX_FILE_BYTES + 1))])
 async def test_what_can_not_be_inflated_is_refused_and_nothing_is_written(house: House, content: bytes) -> None:
-    writing = files.write_file(
-        permit(Purpose.FILES),
-        PROFILE,
-        location=f"{TABLE}/metadata/1.metadata.json",
-        content=content,
-        content_type=None,
-        inflate=True,
-        **house.io,
-    )
+    file = WriteFile(f"{TABLE}/metadata/1.metadata.json", content, None, inflate=True)
+    writing = house.write_file(file, permit=permit(Purpose.FILES))
     assert (await refusal_of(writing)).reason == Reason.REASON_FILE_UNREADABLE
     assert not house.backend.objects
 
@@ -149,9 +174,9 @@ async def test_what_can_not_be_inflated_is_refused_and_nothing_is_written(house:
 )
 async def test_no_file_outside_of_a_permit_is_touched(house: House, reason: Reason.ValueType, location: str) -> None:
     claims = permit(Purpose.FILES)
-    read = files.read_file(claims, PROFILE, location=location, **house.io)
-    write = files.write_file(claims, PROFILE, location=location, content=b"", content_type=None, **house.io)
-    delete = files.delete_files(claims, PROFILE, locations=[f"{TABLE}/ok", location], **house.io)
+    read = house.read_file(location, permit=claims)
+    write = house.write_file(WriteFile(location, b"", None), permit=claims)
+    delete = house.delete_files([f"{TABLE}/ok", location], permit=claims)
     for work in (read, write, delete):
         assert (await refusal_of(work)).reason == reason
     assert not house.backend.opened
@@ -165,9 +190,9 @@ async def test_a_permit_opens_for_its_level_and_no_more(house: House, access: Ac
     at = f"{TABLE}/f"
     house.backend.objects["wh/t1/f"] = b"x"
     work = {
-        "r": files.read_file(claims, PROFILE, location=at, **house.io),
-        "w": files.write_file(claims, PROFILE, location=at, content=b"x", content_type=None, **house.io),
-        "d": files.delete_files(claims, PROFILE, locations=[at], **house.io),
+        "r": house.read_file(at, permit=claims),
+        "w": house.write_file(WriteFile(at, b"x", None), permit=claims),
+        "d": house.delete_files([at], permit=claims),
     }
     for letter, each in work.items():
         if letter in may:
@@ -179,24 +204,24 @@ async def test_a_permit_opens_for_its_level_and_no_more(house: House, access: Ac
 async def test_a_purge_goes_page_by_page_and_spares_its_neighbours(house: House) -> None:
     house.backend.objects |= {f"wh/t1/data/{number}": b"" for number in range(1500)}
     house.backend.objects |= {"wh/t10/f": b"", "wh/t1": b"", "wh/t": b""}
-    first = await files.purge_page(permit(Purpose.PURGE), PROFILE, **house.io)
+    first = await house.purge_page(permit=permit(Purpose.PURGE))
     assert (first.deleted, first.done) == (1000, False)
-    second = await files.purge_page(permit(Purpose.PURGE), PROFILE, **house.io)
+    second = await house.purge_page(permit=permit(Purpose.PURGE))
     assert (second.deleted, second.done) == (500, True)
     assert set(house.backend.objects) == {"wh/t10/f", "wh/t1", "wh/t"}
-    assert await files.is_empty(permit(Purpose.FILES), PROFILE, **house.io)
+    assert await house.check_empty(permit=permit(Purpose.FILES))
 
 
 async def test_a_whole_bucket_is_never_purged(house: House) -> None:
     profile = profile_text(key_prefix=None)
     whole = permit(Purpose.PURGE, profile, location=Location.parse("s3://lake"))
-    assert (await refusal_of(files.purge_page(whole, profile, **house.io))).metadata == {"cause": "location"}
+    assert (await refusal_of(house.purge_page(permit=whole))).metadata == {"cause": "location"}
 
 
 @pytest.mark.parametrize("count", [0, 1001])
 async def test_one_to_a_thousand_files_are_deleted_at_once(house: House, count: int) -> None:
     locations = [f"{TABLE}/{number}" for number in range(count)]
-    refusal = await refusal_of(files.delete_files(permit(Purpose.FILES), PROFILE, locations=locations, **house.io))
+    refusal = await refusal_of(house.delete_files(locations, permit=permit(Purpose.FILES)))
     assert refusal.reason == Reason.REASON_INVALID_FIELD
 
 
@@ -205,14 +230,14 @@ async def test_one_to_a_thousand_files_are_deleted_at_once(house: House, count: 
 
 async def vend(house: House, profile: bytes = PROFILE, *, asked: Sequence[Delegation] = (), **changes: Any) -> Any:
     claims = permit(Purpose.VEND, profile, **changes)
-    return await vend_access(claims, profile, asked=asked, **house.io)
+    return await AccessVends(house.storages)(asked, permit=claims)
 
 
 async def test_a_client_gets_credentials_of_its_permit_s_own_scope(house: House) -> None:
     access = await vend(house, access=Access.READ)
     assert access.config["s3.access-key-id"] == "AK1"
-    assert access.credential is not None
-    assert access.refresh_property == "client.refresh-credentials-endpoint"
+    assert access.vended is not None
+    assert access.vended.refresh_property == "client.refresh-credentials-endpoint"
     (grant,) = house.backend.grants
     assert (grant.location, grant.access, grant.principal) == (TABLE, Access.READ, "oidc~alice")
 
@@ -220,21 +245,21 @@ async def test_a_client_gets_credentials_of_its_permit_s_own_scope(house: House)
 async def test_a_signing_client_gets_no_credential(house: House) -> None:
     access = await vend(house, asked=[Delegation.REMOTE_SIGNING])
     assert access.sign_remotely
-    assert access.credential is None
+    assert access.vended is None
     assert not house.backend.grants
 
 
 async def test_a_warehouse_without_credential_neither_vends_nor_signs() -> None:
     access = await vend(House(), secret_id=None)
-    assert (access.credential, access.sign_remotely) == (None, False)
+    assert (access.vended, access.sign_remotely) == (None, False)
     assert access.config["s3.region"] == "eu"
 
 
 async def test_nothing_of_the_server_s_own_credential_is_told(house: House) -> None:
     for asked in ((), (Delegation.REMOTE_SIGNING,), (Delegation.CLIENT_MANAGED,)):
         access = await vend(house, asked=asked)
-        assert "hush" not in str(access.config) + str(access.credential)
-        assert "'AK'" not in str(access.config) + str(access.credential)
+        assert "hush" not in str(access.config) + str(access.vended and access.vended.properties)
+        assert "'AK'" not in str(access.config) + str(access.vended and access.vended.properties)
 
 
 # ---- signing ---------------------------------------------------------------------------------------------------------
@@ -258,7 +283,7 @@ async def sign(
         body=body,
     )
     claims = permit(Purpose.SIGN, profile, **changes)
-    return await sign_request(request, permit=claims, profile=profile, clock=house.clock, **house.io)
+    return await RequestSignatures(house.storages)(request, permit=claims)
 
 
 async def test_a_signed_request_has_the_client_s_headers_and_the_signature(house: House) -> None:
@@ -375,7 +400,7 @@ async def test_a_permit_to_vend_signs_nothing(house: House) -> None:
 
 async def validate(house: House, profile: bytes = PROFILE, *, skip: bool = False) -> Any:
     claims = permit(Purpose.VALIDATE, profile, location=Location.parse("s3://lake/wh"))
-    return await validate_storage(claims, profile, skip=skip, clock=house.clock, ids=CountingIds(), **house.io)
+    return await StorageValidations(house.storages, house.clock, CountingIds(), skip=skip)(permit=claims)
 
 
 async def test_a_store_that_confines_credentials_passes_every_check_and_is_left_clean(house: House) -> None:
@@ -397,9 +422,9 @@ async def test_a_store_that_ignores_session_policies_fails_and_is_left_clean() -
 async def test_an_error_that_is_no_denial_does_not_count_as_confinement(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inner = house.backend.open_vended
+    inner = house.backend.open_as
 
-    async def open_vended(*arguments: Any) -> Any:
+    async def open_as(*arguments: Any) -> Any:
         store = await inner(*arguments)
         real = store.write
 
@@ -411,7 +436,7 @@ async def test_an_error_that_is_no_denial_does_not_count_as_confinement(
         monkeypatch.setattr(store, "write", write)
         return store
 
-    monkeypatch.setattr(house.backend, "open_vended", open_vended)
+    monkeypatch.setattr(house.backend, "open_as", open_as)
     assert (await refusal_of(validate(house))).metadata == {"check": "vended-credentials-scope-enforced"}
 
 
@@ -486,16 +511,9 @@ class Table:
 
 
 async def stage(house: House, outcomes: dict[Action, Outcome], *, warehouse_id: UUID | None = None) -> Any:
-    return await stage_credential(
-        credential().document(),
-        project_id="p",
-        warehouse_id=warehouse_id,
-        caller=user("oidc~alice"),
-        authorizer=Table(outcomes),
-        secrets=house.secrets,
-        clock=house.clock,
-        ids=CountingIds(),
-    )
+    staging = CredentialStagings(Table(outcomes), house.secrets, house.clock, CountingIds())
+    given = StageCredential(credential().document(), warehouse_id)
+    return await staging(given, caller=Caller(user("oidc~alice"), "p"))
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))
@@ -530,44 +548,55 @@ async def test_who_may_change_a_warehouse_s_credential_by_either_way_may_stage_o
 async def test_what_is_staged_and_never_kept_is_swept_after_an_hour(house: House) -> None:
     secret_id, _ = await stage(house, {Action.PROJECT_CREATE_WAREHOUSE: Outcome.ALLOWED})
     house.clock.time += STAGED_FOR
-    assert await sweep_staged(secrets=house.secrets, clock=house.clock) == 0
+    sweep = StagedSweeps(house.secrets, house.clock)
+    assert await sweep() == 0
     house.clock.advance(seconds=1)
-    assert await sweep_staged(secrets=house.secrets, clock=house.clock) == 1
+    assert await sweep() == 1
     assert secret_id not in house.secrets.rows
     assert SECRET in house.secrets.rows
 
 
 async def test_a_rotation_leaves_no_secret_under_an_old_key(house: House) -> None:
     house.secrets.keys.insert(0, "two")
-    assert await reencrypt_secrets(secrets=house.secrets) == 1
+    assert await SecretReencryptions(house.secrets)() == 1
     house.secrets.keys.remove("one")
-    assert (await house.secrets.find(SECRET)).credential == credential()
+    found = await house.secrets.find(SECRET)
+    assert found is not None
+    assert found.credential == credential()
+
+
+async def test_a_secret_that_is_not_the_warehouse_s_to_keep_is_refused(house: House) -> None:
+    keeping = SecretBindings(house.secrets, house.clock)
+    for secret_id in (SECRET, UUID(int=404)):
+        refusal = await refusal_of(keeping(secret_id, warehouse_id=UUID(int=99)))
+        assert (refusal.reason, refusal.metadata) == (Reason.REASON_NO_SUCH_SECRET, {"secret": str(secret_id)})
+    await keeping(SECRET, warehouse_id=WAREHOUSE)
 
 
 # ---- normalising -----------------------------------------------------------------------------------------------------
 
 
 async def normalise(house: House, text: bytes = PROFILE, *, secret_id: UUID | None = SECRET, **rules: Any) -> Any:
-    return await normalise_profile(
-        text,
-        secret_id=secret_id,
-        replaces=None,
-        secrets=house.secrets,
-        addresses=AddressRules(),
-        identities=SystemIdentityRules(**rules),
-    )
+    kinds = Kinds({"s3": S3Kind(house.backend, SystemIdentityRules(**rules), house.clock)})
+    return await ProfileNormalisations(house.secrets, kinds, AddressRules())(NormaliseProfile(text, secret_id, None))
+
+
+async def test_a_profile_that_is_given_with_an_absent_secret_is_refused(house: House) -> None:
+    refusal = await refusal_of(normalise(house, secret_id=UUID(int=404)))
+    assert refusal.reason == Reason.REASON_NO_SUCH_SECRET
 
 
 async def test_the_catalog_learns_what_it_needs_of_a_profile(house: House) -> None:
     normal = await normalise(house, profile_text(allow_alternative_protocols=True, aws_kms_key_arn="arn:k"))
-    assert str(normal.base) == "s3://lake/wh"
-    assert normal.place == "s3 store:9000"
+    profile, facts = normal.profile, normal.facts
+    assert str(profile.base) == "s3://lake/wh"
+    assert profile.place == "s3 store:9000"
     assert normal.credential_kind == "s3:access-key"
-    assert normal.client_defaults == {"s3.sse.type": "kms", "s3.sse.key": "arn:k"}
-    assert (normal.push_delete_disabled, normal.signs_remotely) == (True, True)
-    assert normal.layout == b'{"type":"default"}'
-    assert normal.schemes == ("s3", "s3a", "s3n")
-    assert (await normalise(house, normal.text)).text == normal.text
+    assert facts.defaults == {"s3.sse.type": "kms", "s3.sse.key": "arn:k"}
+    assert (facts.push_delete_disabled, normal.signs_remotely) == (True, True)
+    assert documents.dump(profile.layout.document()) == b'{"type":"default"}'
+    assert profile.schemes == ("s3", "s3a", "s3n")
+    assert (await normalise(house, documents.dump(profile.document()))).profile == profile
 
 
 async def test_a_metadata_address_is_no_endpoint(house: House) -> None:

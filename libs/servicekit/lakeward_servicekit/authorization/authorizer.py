@@ -32,8 +32,7 @@ class Demand(msgspec.Struct, frozen=True, gc=False):
     action: Action
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Need:
+class Need(msgspec.Struct, frozen=True):
     """A demand that a use case can't do without.
 
     Attributes:

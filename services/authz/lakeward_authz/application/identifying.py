@@ -10,8 +10,6 @@ from datetime import datetime
 from typing import Final, Protocol
 from uuid import UUID
 
-import msgspec
-
 from lakeward_authz.domain.claims import refused
 from lakeward_authz.domain.profiles import Profile
 from lakeward_authz.domain.tokens import Unverified, bearer_of, read
@@ -200,7 +198,7 @@ class Authenticate:
             )
         if not may:
             raise _not_assumable(role_id, "you do not hold it")
-        return msgspec.structs.replace(principal, kind=PrincipalKind.ROLE, role_id=role_id)
+        return Principal(PrincipalKind.ROLE, principal.user_id, role_id, principal.engines)
 
 
 def _role_id(text: str) -> RoleId:

@@ -19,8 +19,8 @@ from uuid import UUID
 
 import msgspec
 
-from lakeward_catalog.application.ports import Clock
-from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.application.ports.access import Access
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.tables.signer_scopes import Minted, SignerScope
 from lakeward_catalog.domain.model import Incarnation, NamespaceId, TabularId, WarehouseId
 from lakeward_servicekit.keeping import Kept
@@ -120,7 +120,7 @@ class SignedScopes:
                 incarnation=Incarnation(UUID(bytes=said.incarnation)),
                 namespace_id=NamespaceId(UUID(bytes=said.namespace_id)),
                 location=said.location,
-                level=Level(said.level),
+                level=Access(said.level),
                 principal=principal,
             )
         except (msgspec.MsgspecError, ValueError):

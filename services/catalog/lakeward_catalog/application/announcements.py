@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.ports import Ids
+from lakeward_catalog.application.ports.system import Ids
 from lakeward_catalog.domain.events import Actor, Event, cloud_event
 from lakeward_catalog.domain.model import Kind, Namespace, Project, Tabular, Warehouse
 

@@ -19,7 +19,9 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from lakeward_catalog.application.ports import KeyPlace, Remembered
+import msgspec
+
+from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (
@@ -40,8 +42,7 @@ from lakeward_catalog.domain.tasks import NewTask
 from lakeward_locations import Location
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TabularCommit:
+class TabularCommit(msgspec.Struct, frozen=True):
     """A tabular's move from one metadata to the next.
 
     Attributes:

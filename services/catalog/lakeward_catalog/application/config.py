@@ -10,7 +10,7 @@ from typing import Final
 
 from lakeward_catalog.application.caller import Caller, is_project_id
 from lakeward_catalog.application.doors import Doors, warehouse_needs
-from lakeward_catalog.application.ports import Rules
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
 from lakeward_catalog.domain.wording import no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from lakeward_catalog.application.payloads import beside
-from lakeward_catalog.application.ports import BodyStore
+from lakeward_catalog.application.ports.stores import BodyStore
 from lakeward_catalog.domain.bodies import Body, text_of
 from lakeward_catalog.domain.iceberg.reading import parse_table
 from lakeward_catalog.domain.iceberg.table import TableMetadata

@@ -13,10 +13,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Final
 
+import msgspec
+
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.ports import NamespaceStore, ServerStore, TabularStore, Visibility, WarehouseStore
+from lakeward_catalog.application.ports.stores import (
+    NamespaceStore,
+    ServerStore,
+    TabularStore,
+    Visibility,
+    WarehouseStore,
+)
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.domain.model import (
     Kind,
@@ -39,8 +48,7 @@ LIVE: Final = frozenset({State.LIVE})
 LIVE_OR_STAGED: Final = frozenset({State.LIVE, State.STAGED})
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class OpenedNamespace:
+class OpenedNamespace(msgspec.Struct, frozen=True):
     """A namespace that the caller may act on.
 
     Attributes:
@@ -52,8 +60,7 @@ class OpenedNamespace:
     allowed: frozenset[Action] = frozenset()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class OpenedTabular:
+class OpenedTabular(msgspec.Struct, frozen=True):
     """A tabular that the caller may act on.
 
     Attributes:
@@ -66,8 +73,7 @@ class OpenedTabular:
     allowed: frozenset[Action] = frozenset()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class OpenedName:
+class OpenedName(msgspec.Struct, frozen=True):
     """A name in a namespace in which the caller may make a tabular of it.
 
     Attributes:
@@ -224,7 +230,8 @@ class Doors:
         warehouse_id: WarehouseId,
         ident: TabularIdent,
         kind: Kind,
-        *needed: Action,
+        needed: Action,
+        *,
         caller: Caller,
         asked: Sequence[Action] = (),
         states: frozenset[State] = LIVE,
@@ -235,7 +242,7 @@ class Doors:
             warehouse_id: of an active warehouse.
             ident: which tabular.
             kind: one of another kind is absent.
-            *needed: actions of the kind; at least one.
+            needed: an action of the kind.
             caller: who asks.
             asked: actions of the kind that the use case wants to know of; denied ones are only left out.
             states: one in another state is absent.
@@ -246,29 +253,30 @@ class Doors:
         located = await self.tabulars.locate(warehouse_id, ident)
         warehouse = _active(located.warehouse, warehouse_id)
         namespace, tabular = located.namespace, located.tabular
-        needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
+        use = Demand(warehouse_ref(warehouse), Action.WAREHOUSE_USE)
+        needs = [Need(use, lambda: no_such_warehouse(warehouse_id))]
         if namespace is None or tabular is None or tabular.kind is not kind or tabular.state not in states:
             await self.decide(caller, needs)
             raise no_such_tabular(kind, ident)
         ref = tabular_ref(warehouse, tabular)
-        needs += [Need(Demand(ref, action), lambda: no_such_tabular(kind, ident)) for action in needed]
+        needs.append(Need(Demand(ref, needed), lambda: no_such_tabular(kind, ident)))
         allowed = await self.decide(caller, needs, [Demand(ref, action) for action in asked])
         return OpenedTabular(warehouse, namespace, tabular, allowed)
 
     async def shown(
-        self, scope: ObjectRef, kind: ObjectKind, *, caller: Caller, everything: bool = False
+        self, container: ObjectRef, kind: ObjectKind, *, caller: Caller, everything: bool = False
     ) -> Visibility:
-        """What of a kind a listing of `scope` shows to the caller.
+        """What of a kind a listing of `container` shows to the caller.
 
         Args:
-            scope: what is listed.
+            container: what is listed.
             kind: which of its children.
             caller: who asks.
             everything: it was decided already that all show.
         """
         if everything:
             return Visibility(everything=True)
-        shown = await self.authorizer.visible(caller.principal, scope, kind)
+        shown = await self.authorizer.visible(caller.principal, container, kind)
         return Visibility(everything=shown.everything, containers=shown.containers, objects=shown.objects)
 
     async def sees(self, warehouse: Warehouse, *, caller: Caller) -> bool:
@@ -278,16 +286,18 @@ class Doors:
 
     async def decide(self, caller: Caller, needs: Sequence[Need], asked: Sequence[Demand] = ()) -> frozenset[Action]:
         """Ask once; refuse for the first need that is not allowed; answer which of the asked actions are."""
-        demands = [need.demand for need in needs]
-        outcomes = await self.authorizer.decide(caller.principal, [*demands, *asked] if asked else demands)
+        demands = [*map(_DEMAND, needs), *asked]
+        outcomes = await self.authorizer.decide(caller.principal, demands)
         for need, outcome in zip(needs, outcomes, strict=not asked):
-            refuse(need, outcome)
+            if outcome is not Outcome.ALLOWED:
+                refuse(need, outcome)
         if not asked:
             return _NOTHING
-        extra = outcomes[len(needs) :]
-        return frozenset(
-            [demand.action for demand, outcome in zip(asked, extra, strict=True) if outcome is Outcome.ALLOWED]
-        )
+        allowed: list[Action] = []
+        for demand, outcome in zip(asked, outcomes[len(needs) :], strict=True):
+            if outcome is Outcome.ALLOWED:
+                allowed.append(demand.action)
+        return frozenset(allowed)
 
 
 def warehouse_needs(warehouse: Warehouse, *actions: Action, absent: Callable[[], Refusal]) -> list[Need]:
@@ -302,6 +312,7 @@ def absent_warehouse(named: object) -> Callable[[], Refusal]:
 
 
 _NOTHING: Final[frozenset[Action]] = frozenset()
+_DEMAND: Final = attrgetter("demand")
 
 
 def _active(warehouse: Warehouse | None, warehouse_id: WarehouseId) -> Warehouse:

@@ -25,7 +25,9 @@ import msgspec
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change
 from lakeward_catalog.application.payloads import Payload
-from lakeward_catalog.application.ports import Clock, IdempotencyStore, KeyPlace, Remembered, Rules
+from lakeward_catalog.application.ports.keys import IdempotencyStore, KeyPlace, Remembered
+from lakeward_catalog.application.ports.system import Clock
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.model import ProjectId, WarehouseId
 from lakeward_servicekit.errors import PREFIX, Family, Reason, Refusal, name_of, rule_of
 

@@ -7,11 +7,10 @@ import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from lakeward_catalog.application.ports import Files
+from lakeward_catalog.application.ports.files import Files
 from lakeward_catalog.domain.bodies import Body, check_size
 from lakeward_catalog.domain.iceberg.files import deletable
 from lakeward_catalog.domain.model import Tabular, Warehouse
-from lakeward_servicekit.deflated import join
 from lakeward_servicekit.errors import Refusal
 
 _log = logging.getLogger(__name__)
@@ -26,10 +25,9 @@ async def write_metadata(files: Files, warehouse: Warehouse, tabular: Tabular, b
     Raises:
         Refusal: TOO_LARGE; what `Files.write` raises.
     """
-    text = join([part.part for part in body.everything])
-    check_size(text)
+    check_size(body.whole)
     assert tabular.metadata_location is not None, "a staged one has no file"
-    await files.write(warehouse, tabular, tabular.metadata_location, text, principal=principal)
+    await files.write(warehouse, tabular, tabular.metadata_location, body.whole, principal=principal)
 
 
 async def take_back(

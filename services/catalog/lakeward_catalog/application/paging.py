@@ -17,7 +17,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Generic, TypeVar
 from uuid import UUID
 
-from lakeward_catalog.application.ports import After, Rules
+from lakeward_catalog.application.ports.stores import After
+from lakeward_catalog.application.rules import Rules
 from lakeward_servicekit.errors import Reason, Refusal
 
 Entry = TypeVar("Entry")

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from lakeward_catalog.application.ports import Clock
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.leases import Lease
 

@@ -16,7 +16,9 @@ from typing import Final, Protocol
 
 from lakeward_catalog.application.announcements import Announcer, Occasion, TabularChange
 from lakeward_catalog.application.changes import Changes
-from lakeward_catalog.application.ports import Clock, Files, WarehouseStore
+from lakeward_catalog.application.ports.files import Files
+from lakeward_catalog.application.ports.stores import WarehouseStore
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.relay import Bell, retry_pause
 from lakeward_catalog.domain.events import Actor
 from lakeward_catalog.domain.model import State

@@ -7,8 +7,11 @@ head and the newest snapshots alone.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Final
 from uuid import UUID
+
+import msgspec
 
 from lakeward_servicekit import deflated
 from lakeward_servicekit.deflated import Deflated
@@ -17,8 +20,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 MAX_TEXT: Final = 64 * 1024 * 1024
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class BodyPart:
+class BodyPart(msgspec.Struct, frozen=True):
     """A part of a metadata body.
 
     Attributes:
@@ -30,7 +32,7 @@ class BodyPart:
     part: Deflated
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True)
 class Body:
     """A metadata document as it is stored, whole and with the snapshots of references alone.
 
@@ -41,6 +43,11 @@ class Body:
 
     everything: tuple[BodyPart, ...]
     references: tuple[BodyPart, ...]
+
+    @functools.cached_property
+    def whole(self) -> Deflated:
+        """The whole document as one text: it is written to a file, and kept in memory for the next who ask."""
+        return deflated.join([part.part for part in self.everything])
 
 
 def check_size(part: Deflated) -> None:

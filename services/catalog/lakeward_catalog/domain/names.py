@@ -10,6 +10,8 @@ import dataclasses
 import unicodedata
 from typing import Final, Self
 
+import msgspec
+
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.remembering import remembered
 
@@ -57,6 +59,7 @@ class NamespaceIdent:
     """A namespace's path, outermost part first; checked when it is made by `of`."""
 
     parts: tuple[str, ...]
+    _key: str | None = dataclasses.field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, parts: tuple[str, ...]) -> Self:
@@ -97,7 +100,11 @@ class NamespaceIdent:
     @property
     def key(self) -> str:
         """What the path compares as: the parts' keys, joined by 0x1F, which no part can hold."""
-        return SEPARATOR.join([name_key(part) for part in self.parts])
+        key = self._key
+        if key is None:  # idents are kept with what was read by them, and asked for their key in each look
+            key = SEPARATOR.join([name_key(part) for part in self.parts])
+            object.__setattr__(self, "_key", key)
+        return key
 
     @property
     def name(self) -> str:
@@ -113,8 +120,7 @@ class NamespaceIdent:
         return ".".join(self.parts)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TabularIdent:
+class TabularIdent(msgspec.Struct, frozen=True):
     """A tabular's path."""
 
     namespace: NamespaceIdent

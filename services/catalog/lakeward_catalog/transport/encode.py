@@ -18,13 +18,6 @@ def tabular_ident(ident: TabularIdent) -> types_pb2.TabularIdent:
     return types_pb2.TabularIdent(namespace=namespace_ident(ident.namespace), name=ident.name)
 
 
-def json_body(document: Deflated | bytes) -> types_pb2.JsonBody:
-    """A document, as it is."""
-    message = types_pb2.JsonBody()
-    _fill_body(message, document)
-    return message
-
-
 def loaded(table: Loaded) -> types_pb2.LoadedTabular:
     """A loaded tabular."""
     message = types_pb2.LoadedTabular()
@@ -41,8 +34,8 @@ def fill_loaded(message: types_pb2.LoadedTabular, table: Loaded) -> None:
     if table.config is not None:
         message.has_config = True
         message.config.update(table.config)
-        if table.credentials:
-            message.storage_credentials.extend([credential(entry) for entry in table.credentials])
+        for entry in table.credentials:
+            message.storage_credentials.add(prefix=entry.prefix, config=entry.config)
 
 
 def _fill_body(message: types_pb2.JsonBody, document: Deflated | bytes) -> None:

@@ -1,22 +1,23 @@
-"""The roles that vending's use cases need filled. One storage kind is one `StorageBackend`."""
+"""The roles that vending's use cases need filled. One storage kind is one `StorageKind`."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
     from lakeward_locations import Location
     from lakeward_vending.domain.access import Access
     from lakeward_vending.domain.addresses import Address
-    from lakeward_vending.domain.client_properties import SessionCredential
-    from lakeward_vending.domain.credentials import Credential
+    from lakeward_vending.domain.credentials import Credential, CredentialKind
+    from lakeward_vending.domain.delegation import Offer, Vended
+    from lakeward_vending.domain.permit import Permit
     from lakeward_vending.domain.profiles.profile import Profile
-    from lakeward_vending.domain.secret import Secret
+    from lakeward_vending.domain.signing import SignedRequest, SigningRequest
 
 
 class Clock(Protocol):
@@ -38,16 +39,16 @@ class Ids(Protocol):
 class ObjectStore(Protocol):
     """One bucket through one credential. Keys are literal, without a leading slash.
 
-    Every method raises Refusal STORE_UNAVAILABLE when the store can't be reached or is failing, and STORE_DENIED when it
-    refuses the credential. What the store said is in the log, not in the refusal.
+    Every method raises StoreUnavailable when the store can't be reached or is failing, and StoreDenied when it refuses the
+    credential; what the store said is in the log, not in the refusal. A bucket that is not there is Refusal FILE_NOT_FOUND.
     """
 
-    async def read(self, key: str, *, limit: int) -> bytes:
-        """The whole object. Raises FILE_NOT_FOUND, and FILE_UNREADABLE where it is larger than `limit` bytes."""
+    async def read(self, key: str, *, limit: int) -> bytes | None:
+        """The whole object; None where there is none. Raises FileTooLarge where it is larger than `limit` bytes."""
         ...
 
     async def write(self, key: str, content: bytes, *, content_type: str | None) -> None:
-        """Create an object. Raises FILE_EXISTS where another object is there; the same bytes again are no error.
+        """Create an object. Raises FileExists where another object is there; the same bytes again are no error.
 
         A store without conditional writes is looked at first; of two racing writers both may then win.
         """
@@ -73,13 +74,18 @@ class Storage:
     credential: Credential | None
     secret_id: UUID | None
 
+    @property
+    def credential_kind(self) -> CredentialKind | None:
+        """None where there is no credential."""
+        return None if self.credential is None else self.credential.kind
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Grant:
-    """A short-lived credential that is asked for.
+    """What a client is to have of a storage.
 
     Attributes:
-        location: what it opens, with everything below it and nothing else.
+        location: what is opened, with everything below it and nothing else.
         principal: who caused it.
     """
 
@@ -88,84 +94,93 @@ class Grant:
     access: Access
     principal: str
 
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class SigningKey:
-    """An identity that signs requests.
-
-    Attributes:
-        session_token: of a short-lived identity; None for a long-lived one.
-    """
-
-    access_key_id: str
-    secret_access_key: Secret
-    session_token: Secret | None
-
     @classmethod
-    def of(cls, credential: SessionCredential) -> Self:
-        """The identity of a credential that was minted."""
-        return cls(credential.access_key_id, credential.secret_access_key, credential.session_token)
+    def of(cls, permit: Permit, storage: Storage) -> Grant:
+        """All that the permit opens."""
+        return cls(storage, permit.location, permit.access, permit.principal)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class SigningTerms:
-    """On which terms the server's own identity signs for clients, as its store was seen to behave.
+class ClientFacts:
+    """What clients of a warehouse are told before they ask for a table.
 
     Attributes:
-        covers: headers that each signature covers as empty ones, so that nobody can add them.
-        holds_bodies: whether the store holds a body against the hash that was signed. Where it does not, a signature for a list
-            of deletes would be one for any list.
+        defaults: for `defaults` of their configuration.
+        push_delete_disabled: whether they are asked not to delete files where the warehouse soft-deletes.
     """
 
-    covers: Sequence[str]
-    holds_bodies: bool
+    defaults: Mapping[str, str]
+    push_delete_disabled: bool
 
 
-class Minter(Protocol):
-    """Mints short-lived credentials."""
+class StorageKind(Protocol):
+    """One storage kind, and all that is known of it: what `adapters/<kind>/` provides for the profile types that it serves.
 
-    async def mint(self, grant: Grant) -> SessionCredential:
-        """A new credential, confined to the grant.
+    What takes a profile or a credential's kind alone touches nothing outside. Every other method raises StoreUnavailable, and
+    Refusal ADDRESS_DENIED for an endpoint that the server does not call, and STORAGE_MISCONFIGURED or CREDENTIAL_MISSING for a
+    credential that can't be used. `tests/contract/vending/test_storage_kind.py` says the rest.
+    """
 
-        Raises Refusal CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE, STORAGE_MISCONFIGURED, CREDENTIAL_MISSING or
-        STORAGE_KIND_UNSUPPORTED.
+    def check_credential(self, profile: Profile, credential: Credential | None) -> None:
+        """Refuse a credential that stands for the server's own identity where the operator does not allow that.
+
+        Raises Refusal STORAGE_MISCONFIGURED with the setting that would allow it.
         """
+
+    def offer(self, profile: Profile, credential: CredentialKind | None) -> Offer:
+        """What clients can get. Nothing where there is no credential."""
         ...
 
+    def client_facts(self, profile: Profile) -> ClientFacts:
+        """What clients are told of the warehouse."""
+        ...
 
-class StorageBackend(Minter, Protocol):
-    """One storage kind: what `adapters/<kind>/` provides.
+    def client_config(self, profile: Profile, *, sign: bool) -> Mapping[str, str]:
+        """What clients are told of how a table's files are reached, beside what is vended.
 
-    Every method raises Refusal ADDRESS_DENIED for an endpoint that the server does not call, and STORAGE_MISCONFIGURED or
-    CREDENTIAL_MISSING for a credential that can't be used.
-    """
+        `sign` asks them to have their requests signed; the links that they need for it are the caller's to add.
+        """
+        ...
 
     async def open(self, storage: Storage) -> ObjectStore:
         """The bucket through the server's credential, made once and shared."""
         ...
 
-    async def open_vended(self, storage: Storage, credential: SessionCredential) -> ObjectStore:
-        """The bucket through a credential that was minted, as a client would open it."""
-        ...
+    async def vend(self, grant: Grant) -> Vended:
+        """A short-lived credential, confined to the grant; shared by equal grants while half of its life is left.
 
-    async def signing_key(self, storage: Storage) -> SigningKey:
-        """The server's own identity, which signs for clients on the terms of `signing_terms`."""
-        ...
-
-    async def signing_terms(self, storage: Storage) -> SigningTerms:
-        """On which terms the server's own identity signs for clients: tried at the store, without a trace.
-
-        Raises Refusal SIGNING_DISABLED where there are none that confine a signature, and STORE_UNAVAILABLE.
+        Raises Refusal CREDENTIAL_NOT_ISSUED.
         """
         ...
 
-    async def read_as_forwarded(
-        self, storage: Storage, credential: SessionCredential, key: str, *, inside: Location
-    ) -> None:
-        """Read an object by a signature for a place inside `inside`, in a request that says it was forwarded from there.
+    async def open_vended(self, storage: Storage, vended: Vended) -> ObjectStore:
+        """The bucket through the properties of a credential that was vended, as a client would open it."""
+        ...
 
-        Raises Refusal STORE_DENIED where the store goes by the path that it acts on.
+    async def sign(self, request: SigningRequest, grant: Grant) -> SignedRequest:
+        """The request's headers with a signature, where nothing in the request leaves the grant.
+
+        Raises Refusal SIGNING_DISABLED where the storage signs nothing, or nothing that could be confined; SIGNING_INVALID,
+        SIGNING_METHOD, SIGNING_OUTSIDE; PERMIT_REFUSED for what needs more access than the grant's; CREDENTIAL_NOT_ISSUED.
         """
+        ...
+
+    async def prove_signing(self, storage: Storage, vended: Vended | None, *, opened: Location, outside: str) -> bool:
+        """Prove that a signature opens what it was made for and nothing else, whatever is added to the request that carries it.
+
+        Args:
+            storage: what is proved.
+            vended: a credential that opens `opened`; None where none can be had.
+            opened: a directory.
+            outside: the key of an object that lies elsewhere; "" where nothing was vended.
+
+        Returns:
+            False where nothing is signed, so that there is nothing to prove.
+
+        Raises:
+            Refusal: STORAGE_VALIDATION_FAILED where an object outside was reached; SIGNING_DISABLED.
+        """
+        ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -183,8 +198,8 @@ class StoredSecret:
 class Secrets(Protocol):
     """Reads secrets."""
 
-    async def find(self, secret_id: UUID) -> StoredSecret:
-        """Raises Refusal NO_SUCH_SECRET, or SECRET_UNREADABLE where the key that encrypted it is not in the ring."""
+    async def find(self, secret_id: UUID) -> StoredSecret | None:
+        """None for one that is absent. Raises Refusal SECRET_UNREADABLE where the key that encrypted it is not in the ring."""
         ...
 
 
@@ -199,11 +214,12 @@ class SecretStore(Secrets, Protocol):
         `warehouse_id` is the only one that may keep it; None leaves that to the first.
         """
 
-    async def keep(self, secret_id: UUID, *, warehouse_id: UUID, now: dt.datetime) -> None:
+    async def keep(self, secret_id: UUID, *, warehouse_id: UUID, now: dt.datetime) -> bool:
         """Bind a secret to the warehouse that refers to it; again for the same one changes nothing.
 
-        Raises Refusal NO_SUCH_SECRET where it is absent or another warehouse's.
+        False where it is absent or another warehouse's: then nothing was done.
         """
+        ...
 
     async def forget(self, secret_id: UUID) -> None:
         """Delete a secret; one that is absent counts as deleted."""
@@ -224,5 +240,5 @@ class Resolver(Protocol):
     """Finds the addresses of hosts."""
 
     async def resolve(self, host: str, port: int) -> Sequence[Address]:
-        """At least one address. Raises Refusal STORE_UNAVAILABLE where there is none."""
+        """At least one address. Raises StoreUnavailable where there is none."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -10,13 +11,14 @@ from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Demand, Need, Outcome, refuse
 from lakeward_servicekit.authorization.objects import ObjectRef
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.application.storages import no_such_secret
 from lakeward_vending.domain import credentials
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from lakeward_servicekit.authorization.authorizer import Authorizer
-    from lakeward_servicekit.authorization.principals import Principal
+    from lakeward_vending.application.caller import Caller
     from lakeward_vending.application.ports import Clock, Ids, SecretStore
     from lakeward_vending.domain.credentials import CredentialKind
 
@@ -25,90 +27,115 @@ SWEPT_AT_ONCE: Final = 500
 REENCRYPTED_AT_ONCE: Final = 100
 
 
-async def stage_credential(
-    text: bytes,
-    *,
-    project_id: str,
-    warehouse_id: UUID | None,
-    caller: Principal,
-    authorizer: Authorizer,
-    secrets: SecretStore,
-    clock: Clock,
-    ids: Ids,
-) -> tuple[UUID, CredentialKind]:
-    """Take a credential in, before the warehouse that refers to it is made or changed.
+@dataclasses.dataclass(frozen=True, slots=True)
+class StageCredential:
+    """A credential before the warehouse that refers to it is made or changed.
 
-    Args:
+    Attributes:
         text: JSON of the public API's storage credential.
-        project_id: whose warehouse it will be.
         warehouse_id: the only warehouse that may keep it; None for one that is to be made.
-        caller: who stages it.
-        authorizer: asked whether they may.
-        secrets: where it is kept.
-        clock: the time.
-        ids: makes its id.
+    """
 
-    Returns:
-        The secret's id and the credential's kind.
+    text: bytes
+    warehouse_id: UUID | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CredentialStagings:
+    """Take a credential in for a warehouse of the caller's project: its secret's id and its kind.
 
     Raises:
         Refusal: MALFORMED_DOCUMENT, INVALID_STORAGE_PROFILE, NO_SUCH_PROJECT, NO_SUCH_WAREHOUSE, FORBIDDEN.
     """
-    await _require(project_id, warehouse_id, caller=caller, authorizer=authorizer)
-    credential = credentials.parse(text)
-    secret_id = ids.uuid4()
-    await secrets.stage(secret_id, credential, staged_by=caller.key, warehouse_id=warehouse_id, now=clock.now())
-    return secret_id, credential.kind
+
+    authorizer: Authorizer
+    secrets: SecretStore
+    clock: Clock
+    ids: Ids
+
+    async def __call__(self, command: StageCredential, *, caller: Caller) -> tuple[UUID, CredentialKind]:
+        """See the class."""
+        await self._require(caller, command.warehouse_id)
+        parsed, secret_id, now = credentials.parse(command.text), self.ids.uuid4(), self.clock.now()
+        staged_by, warehouse_id = caller.principal.key, command.warehouse_id
+        await self.secrets.stage(secret_id, parsed, staged_by=staged_by, warehouse_id=warehouse_id, now=now)
+        return secret_id, parsed.kind
+
+    async def _require(self, caller: Caller, warehouse_id: UUID | None) -> None:
+        if warehouse_id is None:
+            project = ObjectRef.project(caller.project)
+            need = Need(Demand(project, Action.PROJECT_CREATE_WAREHOUSE), lambda: _no_such_project(caller.project))
+            (outcome,) = await self.authorizer.decide(caller.principal, [need.demand])
+            refuse(need, outcome)
+            return
+        warehouse = ObjectRef.warehouse(caller.project, warehouse_id)
+        absent = partial(_no_such_warehouse, warehouse_id)
+        needs = [
+            Need(Demand(warehouse, action), absent)
+            for action in (Action.WAREHOUSE_MODIFY_STORAGE, Action.WAREHOUSE_MODIFY_STORAGE_CREDENTIAL)
+        ]
+        outcomes = await self.authorizer.decide(caller.principal, [need.demand for need in needs])
+        # a credential can be changed with the profile or alone; who may do either may stage it
+        if Outcome.ALLOWED not in outcomes:
+            refuse(needs[-1], outcomes[-1])
 
 
-async def keep_secret(secret_id: UUID, *, warehouse_id: UUID, secrets: SecretStore, clock: Clock) -> None:
+@dataclasses.dataclass(frozen=True, slots=True)
+class SecretBindings:
     """Keep a staged secret, now that a warehouse refers to it.
 
     Raises:
-        Refusal: NO_SUCH_SECRET.
+        Refusal: NO_SUCH_SECRET, also for another warehouse's.
     """
-    await secrets.keep(secret_id, warehouse_id=warehouse_id, now=clock.now())
+
+    secrets: SecretStore
+    clock: Clock
+
+    async def __call__(self, secret_id: UUID, *, warehouse_id: UUID) -> None:
+        """See the class."""
+        if not await self.secrets.keep(secret_id, warehouse_id=warehouse_id, now=self.clock.now()):
+            raise no_such_secret(secret_id)
 
 
-async def forget_secret(secret_id: UUID, *, secrets: SecretStore) -> None:
+@dataclasses.dataclass(frozen=True, slots=True)
+class SecretDeletions:
     """Forget a secret that no warehouse refers to any more."""
-    await secrets.forget(secret_id)
+
+    secrets: SecretStore
+
+    async def __call__(self, secret_id: UUID) -> None:
+        """See the class."""
+        await self.secrets.forget(secret_id)
 
 
-async def sweep_staged(*, secrets: SecretStore, clock: Clock) -> int:
+@dataclasses.dataclass(frozen=True, slots=True)
+class StagedSweeps:
     """Delete what was staged and never kept; how many it were. A background loop calls this."""
-    return await secrets.sweep(staged_before=clock.now() - STAGED_FOR, limit=SWEPT_AT_ONCE)
+
+    secrets: SecretStore
+    clock: Clock
+
+    async def __call__(self) -> int:
+        """See the class."""
+        return await self.secrets.sweep(staged_before=self.clock.now() - STAGED_FOR, limit=SWEPT_AT_ONCE)
 
 
-async def reencrypt_secrets(*, secrets: SecretStore) -> int:
+@dataclasses.dataclass(frozen=True, slots=True)
+class SecretReencryptions:
     """Encrypt every secret with the ring's first key; how many had another. After this, older keys can be taken away.
 
     Raises:
         Refusal: SECRET_UNREADABLE where a key is gone already.
     """
-    done = 0
-    while page := await secrets.reencrypt(limit=REENCRYPTED_AT_ONCE):
-        done += page
-    return done
 
+    secrets: SecretStore
 
-async def _require(project_id: str, warehouse_id: UUID | None, *, caller: Principal, authorizer: Authorizer) -> None:
-    if warehouse_id is None:
-        project = ObjectRef.project(project_id)
-        need = Need(Demand(project, Action.PROJECT_CREATE_WAREHOUSE), lambda: _no_such_project(project_id))
-        (outcome,) = await authorizer.decide(caller, [need.demand])
-        refuse(need, outcome)
-        return
-    warehouse = ObjectRef.warehouse(project_id, warehouse_id)
-    absent = partial(_no_such_warehouse, warehouse_id)
-    needs = [
-        Need(Demand(warehouse, action), absent)
-        for action in (Action.WAREHOUSE_MODIFY_STORAGE, Action.WAREHOUSE_MODIFY_STORAGE_CREDENTIAL)
-    ]
-    outcomes = await authorizer.decide(caller, [need.demand for need in needs])
-    # a credential can be changed with the profile or alone; who may do either may stage it
-    if Outcome.ALLOWED not in outcomes:
-        refuse(needs[-1], outcomes[-1])
+    async def __call__(self) -> int:
+        """See the class."""
+        done = 0
+        while page := await self.secrets.reencrypt(limit=REENCRYPTED_AT_ONCE):
+            done += page
+        return done
 
 
 def _no_such_project(project_id: str) -> Refusal:

@@ -1,76 +1,76 @@
-"""From a permit and the profile beside it to storage that can be used."""
+"""From a permit to storage that can be used."""
 
 from __future__ import annotations
 
-import hmac
+import dataclasses
 from typing import TYPE_CHECKING
 
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.remembering import remembered
 from lakeward_vending.application.ports import Storage
-from lakeward_vending.domain.profiles import profile as profiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
-    from lakeward_locations import Location
-    from lakeward_vending.application.ports import Secrets, StorageBackend
+    from lakeward_vending.application.ports import ObjectStore, Secrets, StorageKind
     from lakeward_vending.domain.permit import Permit
     from lakeward_vending.domain.profiles.profile import Profile
 
 
-class Backends:
-    """The storage kinds of this build, by profile type."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Kinds:
+    """The storage kinds of this build, by the profile types that they serve, as in {"s3": ...}."""
 
-    def __init__(self, by_type: Mapping[str, StorageBackend]) -> None:
-        """Serve the types of `by_type`, as in {"s3": ...}."""
-        self._by_type = by_type
+    by_type: Mapping[str, StorageKind]
 
-    def of(self, profile: Profile) -> StorageBackend:
-        """The backend of a profile's type.
+    def of(self, profile: Profile) -> StorageKind:
+        """The kind that serves a profile.
 
         Raises:
             Refusal: STORAGE_KIND_UNSUPPORTED.
         """
-        name = profiles.type_name(profile)
-        backend = self._by_type.get(name)
-        if backend is None:
-            raise profiles.unsupported(name)
-        return backend
+        kind = self.by_type.get(profile.type_name)
+        if kind is None:
+            *others, last = self.by_type
+            served = f"{', '.join(others)} and {last} are" if others else f"{last} is"
+            raise Refusal(
+                Reason.REASON_STORAGE_KIND_UNSUPPORTED,
+                f"this build has no adapter for storage of type {profile.type_name}; {served} served",
+                type=profile.type_name,
+            )
+        return kind
 
 
-async def storage_of(permit: Permit, profile: bytes, *, secrets: Secrets) -> Storage:
-    """The storage that a permit is about.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Storages:
+    """Finds the storage that a permit is about."""
 
-    Args:
-        permit: verified.
-        profile: the storage profile that came beside it, as JSON.
-        secrets: has the permit's secret.
+    secrets: Secrets
+    kinds: Kinds
 
-    Raises:
-        Refusal: PERMIT_REFUSED where the profile is not the permit's or has not its location; NO_SUCH_SECRET, also for
-            another warehouse's secret; SECRET_UNREADABLE.
-    """
-    digest = profiles.digest(profile)
-    if not hmac.compare_digest(digest, permit.profile_digest):
-        raise Refusal(
-            Reason.REASON_PERMIT_REFUSED, "the storage profile is not the one that the permit names", cause="profile"
-        )
-    parsed, base = _parsed(profile)
-    if not base.contains(permit.location):
-        raise Refusal(
-            Reason.REASON_PERMIT_REFUSED,
-            f"{permit.location} is not in the warehouse at {base}",
-            cause="location",
-        )
-    credential = None
-    if permit.secret_id is not None:
-        stored = await secrets.find(permit.secret_id)
-        if stored.warehouse_id is not None and stored.warehouse_id != permit.warehouse_id:
-            raise no_such_secret(permit.secret_id)
-        credential = stored.credential
-    return Storage(parsed, digest, credential, permit.secret_id)
+    async def of(self, permit: Permit) -> tuple[StorageKind, Storage]:
+        """The storage, and its kind.
+
+        Raises:
+            Refusal: STORAGE_KIND_UNSUPPORTED; NO_SUCH_SECRET, also for another warehouse's secret; SECRET_UNREADABLE.
+        """
+        credential = None
+        if permit.secret_id is not None:
+            stored = await self.secrets.find(permit.secret_id)
+            if stored is None or stored.warehouse_id not in {None, permit.warehouse_id}:
+                raise no_such_secret(permit.secret_id)
+            credential = stored.credential
+        storage = Storage(permit.profile, permit.profile_digest, credential, permit.secret_id)
+        return self.kinds.of(permit.profile), storage
+
+    async def open(self, permit: Permit) -> ObjectStore:
+        """The storage's bucket, through the server's credential.
+
+        Raises:
+            Refusal: as `of`, and those of `StorageKind.open`.
+        """
+        kind, storage = await self.of(permit)
+        return await kind.open(storage)
 
 
 def no_such_secret(secret_id: UUID) -> Refusal:
@@ -80,10 +80,3 @@ def no_such_secret(secret_id: UUID) -> Refusal:
         f"there is no secret {secret_id}; stage the credential again",
         secret=str(secret_id),
     )
-
-
-@remembered(entries=1024, longest=16 * 1024)
-def _parsed(text: bytes) -> tuple[Profile, Location]:
-    """A profile and its base: both are needed for every load, and change when somebody edits the warehouse."""
-    profile = profiles.parse(text)
-    return profile, profile.base

@@ -6,12 +6,8 @@ import enum
 
 
 class Access(enum.IntEnum):
-    """Levels of access; each holds the ones before it."""
+    """Levels of access, as the contract names and numbers them; each holds the ones before it."""
 
     READ = 1
     READ_WRITE = 2
     READ_WRITE_DELETE = 3
-
-    def allows(self, needed: Access) -> bool:
-        """Whether what needs `needed` may be done."""
-        return self >= needed

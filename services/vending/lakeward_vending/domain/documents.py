@@ -144,7 +144,7 @@ def invalid(field: str, value: object, right: str) -> Refusal:
     """The refusal of a storage profile's value.
 
     Args:
-        field: the rule's name, which the public API puts into the error's type: "bucket", "key_prefix", "S3Endpoint".
+        field: the rule's name, which the public API puts into the error's type: "bucket", "key_prefix", "host".
         value: what was given; never a secret.
         right: what would be right, as in "3 to 63 characters".
     """

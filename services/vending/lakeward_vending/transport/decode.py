@@ -14,7 +14,7 @@ from lakeward_servicekit.errors import Reason, Refusal, invalid_field
 from lakeward_servicekit.remembering import remembered
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.delegation import Delegation
-from lakeward_vending.domain.permit import Permit, Purpose
+from lakeward_vending.domain.permit import Permit, Purpose, profile_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,18 +46,21 @@ _DIGEST_BYTES: Final = 32
 
 
 def permit(storage: vending_pb2.Storage, verifier: PermitVerifier) -> Permit:
-    """What a request's permit opens, once it is verified.
+    """What a request's permit opens, once it is verified, with the storage profile that it names.
 
     Raises:
         Refusal: PERMIT_REFUSED.
     """
     verifier.verify(storage.permit)
-    return _permit(storage.permit.claims)
+    return _permit(storage.permit.claims, storage.profile)
 
 
-@remembered(entries=4096, longest=4096)
-def _permit(serialised: bytes) -> Permit:
-    """Claims, which somebody signed: what is wrong with them is the catalog's mistake, and is refused all the same."""
+@remembered(entries=4096, longest=8192)
+def _permit(serialised: bytes, profile: bytes) -> Permit:
+    """Claims, which somebody signed: what is wrong with them is the catalog's mistake, and is refused all the same.
+
+    All that is held against each other is pure, so that it is done once for a client's calls about one table.
+    """
     claims = permits_pb2.PermitClaims.FromString(serialised)
     try:
         access, purpose = _ACCESS[claims.access], _PURPOSE[claims.purpose]
@@ -80,6 +83,7 @@ def _permit(serialised: bytes) -> Permit:
         purpose=purpose,
         principal=claims.principal,
         secret_id=secret_id,
+        profile=profile_beside(profile, digest=digest, location=location),
         profile_digest=digest,
     )
 

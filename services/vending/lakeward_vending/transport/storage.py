@@ -2,77 +2,53 @@
 
 from __future__ import annotations
 
-from functools import partial
+import dataclasses
 from typing import TYPE_CHECKING, Final
 
 from lakeward_protocol.vending.v1 import vending_pb2 as pb
 from lakeward_protocol.vending.v1 import vending_pb2_grpc
 from lakeward_servicekit.errors import invalid_field
+from lakeward_vending.application.places import ClaimPlace
+from lakeward_vending.application.profiles import NormaliseProfile
+from lakeward_vending.application.secrets import StageCredential
+from lakeward_vending.domain import documents
 from lakeward_vending.transport import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from uuid import UUID
-
     from lakeward_servicekit.permits import PermitVerifier
     from lakeward_servicekit.rpc import Call
     from lakeward_vending.application.caller import Caller
-    from lakeward_vending.application.marking_places import Claimed, FoundMark
-    from lakeward_vending.application.normalise_profile import NormalisedProfile
-    from lakeward_vending.application.validate_storage import Validation
-    from lakeward_vending.domain.credentials import CredentialKind
+    from lakeward_vending.application.places import FoundMark, PlaceClaims, PlaceReleases
+    from lakeward_vending.application.profiles import ProfileNormalisations
+    from lakeward_vending.application.secrets import CredentialStagings, SecretBindings, SecretDeletions
+    from lakeward_vending.application.validation import StorageValidations
 
 _MAX_TAKEN_OVER: Final = 1000
 
 
+@dataclasses.dataclass(frozen=True)
 class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
-    """Keeps secrets and judges profiles.
+    """Keeps secrets and judges profiles; acts on permits that `verifier` verifies."""
 
-    Args:
-        verifier: verifies permits.
-        stage_credential: the use case, its ports filled.
-        keep_secret: the same.
-        forget_secret: the same.
-        normalise_profile: the same.
-        validate_storage: the same.
-        claim_place: the same.
-        release_place: the same.
-    """
-
-    def __init__(
-        self,
-        *,
-        verifier: PermitVerifier,
-        stage_credential: Callable[..., Awaitable[tuple[UUID, CredentialKind]]],
-        keep_secret: Callable[..., Awaitable[None]],
-        forget_secret: Callable[..., Awaitable[None]],
-        normalise_profile: Callable[..., Awaitable[NormalisedProfile]],
-        validate_storage: Callable[..., Awaitable[Validation]],
-        claim_place: Callable[..., Awaitable[Claimed]],
-        release_place: Callable[..., Awaitable[None]],
-    ) -> None:
-        """Act on what `verifier` verifies."""
-        self._permit = partial(decode.permit, verifier=verifier)
-        self._stage_credential = stage_credential
-        self._keep_secret = keep_secret
-        self._forget_secret = forget_secret
-        self._normalise_profile = normalise_profile
-        self._validate_storage = validate_storage
-        self._claim_place = claim_place
-        self._release_place = release_place
+    verifier: PermitVerifier
+    stage_credential: CredentialStagings
+    keep_secret: SecretBindings
+    forget_secret: SecretDeletions
+    normalise_profile: ProfileNormalisations
+    validate_storage: StorageValidations
+    claim_place: PlaceClaims
+    release_place: PlaceReleases
 
     async def StageCredential(self, request: pb.StageCredentialRequest, caller: Caller) -> pb.StageCredentialResponse:
         """See the contract."""
         warehouse_id = decode.optional_uuid(request.warehouse_id, field="warehouse_id")
-        secret_id, kind = await self._stage_credential(
-            request.credential, project_id=caller.project, warehouse_id=warehouse_id, caller=caller.principal
-        )
+        secret_id, kind = await self.stage_credential(StageCredential(request.credential, warehouse_id), caller=caller)
         return pb.StageCredentialResponse(secret_id=str(secret_id), credential_kind=kind.value)
 
     async def KeepSecret(self, request: pb.KeepSecretRequest, context: Call) -> pb.KeepSecretResponse:
         """See the contract."""
         del context
-        await self._keep_secret(
+        await self.keep_secret(
             decode.uuid(request.secret_id, field="secret_id"),
             warehouse_id=decode.uuid(request.warehouse_id, field="warehouse_id"),
         )
@@ -81,34 +57,31 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
     async def ForgetSecret(self, request: pb.ForgetSecretRequest, context: Call) -> pb.ForgetSecretResponse:
         """See the contract."""
         del context
-        await self._forget_secret(decode.uuid(request.secret_id, field="secret_id"))
+        await self.forget_secret(decode.uuid(request.secret_id, field="secret_id"))
         return pb.ForgetSecretResponse()
 
     async def NormaliseProfile(self, request: pb.NormaliseProfileRequest, context: Call) -> pb.NormaliseProfileResponse:
         """See the contract."""
         del context
-        normal = await self._normalise_profile(
-            request.profile,
-            secret_id=decode.optional_uuid(request.secret_id, field="secret_id"),
-            replaces=request.replaces or None,
-        )
+        secret_id = decode.optional_uuid(request.secret_id, field="secret_id")
+        normal = await self.normalise_profile(NormaliseProfile(request.profile, secret_id, request.replaces or None))
+        profile, kind = normal.profile, normal.credential_kind
         return pb.NormaliseProfileResponse(
-            profile=normal.text,
-            base_location=str(normal.base),
-            place=normal.place,
-            credential_kind="" if normal.credential_kind is None else normal.credential_kind.value,
-            client_defaults=normal.client_defaults,
-            push_delete_disabled=normal.push_delete_disabled,
-            layout=normal.layout,
-            schemes=normal.schemes,
+            profile=documents.dump(profile.document()),
+            base_location=str(profile.base),
+            place=profile.place,
+            credential_kind="" if kind is None else kind.value,
+            client_defaults=normal.facts.defaults,
+            push_delete_disabled=normal.facts.push_delete_disabled,
+            layout=documents.dump(profile.layout.document()),
+            schemes=profile.schemes,
             signs_remotely=normal.signs_remotely,
         )
 
     async def ValidateStorage(self, request: pb.ValidateStorageRequest, context: Call) -> pb.ValidateStorageResponse:
         """See the contract."""
         del context
-        storage = request.storage
-        validation = await self._validate_storage(self._permit(storage), storage.profile)
+        validation = await self.validate_storage(permit=decode.permit(request.storage, self.verifier))
         response = pb.ValidateStorageResponse(tells_case=validation.tells_case)
         for result in validation.checks:
             check = response.checks.add(name=result.check.value, passed=result.passed)
@@ -120,13 +93,13 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
         del context
         if len(request.takes_over) > _MAX_TAKEN_OVER:
             raise invalid_field("takes_over", len(request.takes_over), f"at most {_MAX_TAKEN_OVER} warehouses")
-        claimed = await self._claim_place(
-            self._permit(request.storage),
-            request.storage.profile,
+        permit = decode.permit(request.storage, self.verifier)
+        claim = ClaimPlace(
             installation=decode.uuid(request.installation, field="installation"),
             claimed_at=decode.moment(request.claimed_at, field="claimed_at"),
             takes_over=frozenset(decode.uuid(each, field="takes_over") for each in request.takes_over),
         )
+        claimed = await self.claim_place(claim, permit=permit)
         response = pb.ClaimPlaceResponse(fresh=claimed.fresh)
         if claimed.other is not None:
             response.other.CopyFrom(_mark(claimed.other))
@@ -135,12 +108,10 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
     async def ReleasePlace(self, request: pb.ReleasePlaceRequest, context: Call) -> pb.ReleasePlaceResponse:
         """See the contract."""
         del context
-        before = request.claimed_before if request.HasField("claimed_before") else None
-        await self._release_place(
-            self._permit(request.storage),
-            request.storage.profile,
-            claimed_before=None if before is None else decode.moment(before, field="claimed_before"),
-        )
+        permit, before = decode.permit(request.storage, self.verifier), None
+        if request.HasField("claimed_before"):
+            before = decode.moment(request.claimed_before, field="claimed_before")
+        await self.release_place(claimed_before=before, permit=permit)
         return pb.ReleasePlaceResponse()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from lakeward_catalog.adapters.vending.remembered import RememberedAccess
 from lakeward_catalog.application.caller import Delegation
-from lakeward_catalog.application.ports_access import ClientAccess, Level, Vended
+from lakeward_catalog.application.ports.access import Access, ClientAccess, Vended
 from tests.support.catalog.values import HeldClock, a_namespace, a_project, a_storage, a_tabular, a_warehouse
 
 WAREHOUSE = a_warehouse(a_project())
@@ -18,7 +18,7 @@ TABLE = a_tabular(a_namespace(WAREHOUSE, "sales"))
 ASKED: dict[str, Any] = {
     "warehouse": WAREHOUSE,
     "tabular": TABLE,
-    "level": Level.READ,
+    "level": Access.READ,
     "delegation": frozenset[Delegation](),
     "principal": "user:anna",
 }
@@ -69,7 +69,7 @@ async def test_what_was_vended_is_given_again_for_half_a_minute_or_half_of_its_l
     "change",
     [
         {"principal": "user:bert"},
-        {"level": Level.READ_WRITE_DELETE},
+        {"level": Access.READ_WRITE_DELETE},
         {"delegation": frozenset({Delegation.REMOTE_SIGNING})},
         {"tabular": a_tabular(a_namespace(WAREHOUSE, "sales"))},
         {"warehouse": dataclasses.replace(WAREHOUSE, storage=a_storage())},

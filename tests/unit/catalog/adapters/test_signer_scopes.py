@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward_catalog.adapters.signer_scopes import SignedScopes
-from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.application.tables.signer_scopes import SignerScope, SignerScopes
 from lakeward_catalog.domain.model import Incarnation, NamespaceId, TabularId, WarehouseId
 from lakeward_protocol.vending.v1 import permits_pb2
@@ -25,7 +25,7 @@ from tests.support.catalog.values import NOON, HeldClock, a_namespace, a_project
 
 WAREHOUSE = a_warehouse(a_project(), row_version=7)
 TABLE = a_tabular(a_namespace(WAREHOUSE, "sales"))
-SCOPE = SignerScope.of(WAREHOUSE, TABLE, Level.READ, principal="oidc~anna")
+SCOPE = SignerScope.of(WAREHOUSE, TABLE, Access.READ, principal="oidc~anna")
 SIGNER = PermitSigner(Ed25519PrivateKey.generate())
 LIFETIME = timedelta(seconds=SCOPE_LIFETIME_SECONDS)
 MILLISECOND = timedelta(milliseconds=1)
@@ -39,7 +39,7 @@ SCOPES = st.builds(
     incarnation=st.uuids().map(Incarnation),
     namespace_id=st.uuids().map(NamespaceId),
     location=st.text(st.characters(codec="utf-8"), min_size=1, max_size=200).map(lambda path: f"s3://lake/{path}"),
-    level=st.sampled_from(Level),
+    level=st.sampled_from(Access),
     principal=st.text(st.characters(codec="utf-8"), max_size=40),
 )
 
@@ -189,7 +189,7 @@ def test_a_scope_is_handed_out_while_half_of_its_life_is_left(scopes: SignedScop
         {"incarnation": Incarnation(uuid4())},
         {"namespace_id": NamespaceId(uuid4())},
         {"location": "s3://lake/elsewhere"},
-        {"level": Level.READ_WRITE_DELETE},
+        {"level": Access.READ_WRITE_DELETE},
         {"principal": "oidc~bert"},
         {"warehouse_id": WarehouseId(uuid4())},
         {"tabular_id": TabularId(uuid4())},

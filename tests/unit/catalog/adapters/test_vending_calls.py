@@ -13,8 +13,8 @@ from lakeward_catalog.adapters.vending.client_access import VendingAccess
 from lakeward_catalog.adapters.vending.files import VendingFiles
 from lakeward_catalog.adapters.vending.permits import Permits
 from lakeward_catalog.application.caller import Delegation
-from lakeward_catalog.application.ports import Files
-from lakeward_catalog.application.ports_access import ClientAccess, Level, StorageRequest
+from lakeward_catalog.application.ports.access import Access, ClientAccess, StorageRequest
+from lakeward_catalog.application.ports.files import Files
 from lakeward_locations import Location
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
@@ -183,10 +183,10 @@ async def test_what_vending_refuses_is_refused_in_its_words(files: Files, there:
 
 @pytest.mark.parametrize(
     ("level", "said_access"),
-    [(Level.READ, READ), (Level.READ_WRITE_DELETE, permits_pb2.ACCESS_READ_WRITE_DELETE)],
+    [(Access.READ, READ), (Access.READ_WRITE_DELETE, permits_pb2.ACCESS_READ_WRITE_DELETE)],
 )
 async def test_access_is_vended_for_one_table_and_as_far_as_was_decided(
-    access: ClientAccess, vending: AccessThere, level: Level, said_access: int
+    access: ClientAccess, vending: AccessThere, level: Access, said_access: int
 ) -> None:
     accepted = frozenset({Delegation.VENDED_CREDENTIALS, Delegation.REMOTE_SIGNING})
     await access.vend(WAREHOUSE, TABLE, level, delegation=accepted, principal=WHO)
@@ -205,13 +205,13 @@ async def test_access_is_vended_for_one_table_and_as_far_as_was_decided(
 
 
 async def test_what_was_vended_is_told_whole(access: ClientAccess, vending: AccessThere) -> None:
-    nothing = await access.vend(WAREHOUSE, TABLE, Level.READ, delegation=frozenset(), principal=WHO)
+    nothing = await access.vend(WAREHOUSE, TABLE, Access.READ, delegation=frozenset(), principal=WHO)
     assert (dict(nothing.config), dict(nothing.credential), nothing.expires_at) == ({}, {}, None)
     vending.vends = vending_pb2.VendAccessResponse(
         config={"s3.region": "eu"}, credential={"token": "x"}, sign_remotely=True, refresh_property="refresh"
     )
     vending.vends.expires_at.FromDatetime(NOON + timedelta(hours=1))
-    vended = await access.vend(WAREHOUSE, TABLE, Level.READ, delegation=frozenset(), principal=WHO)
+    vended = await access.vend(WAREHOUSE, TABLE, Access.READ, delegation=frozenset(), principal=WHO)
     assert (vended.config, vended.credential, vended.sign_remotely, vended.refresh_property) == (
         {"s3.region": "eu"},
         {"token": "x"},
@@ -229,7 +229,7 @@ def request(body: bytes | None = None) -> StorageRequest:
 async def test_a_request_goes_to_be_signed_as_it_came(
     access: ClientAccess, vending: AccessThere, body: bytes | None
 ) -> None:
-    signed = await access.sign(WAREHOUSE, TABLE, Level.READ, request(body), principal=WHO)
+    signed = await access.sign(WAREHOUSE, TABLE, Access.READ, request(body), principal=WHO)
     (asked,) = vending.asked
     assert (asked.method, asked.uri, asked.region) == ("PUT", "https://s3/lake/base/x", "eu")
     assert {name: list(values.values) for name, values in asked.headers.items()} == {"x-a": ["1", "2"]}
@@ -242,7 +242,7 @@ async def test_where_no_table_is_known_the_permit_is_for_a_place_where_nothing_c
     access: ClientAccess, vending: AccessThere
 ) -> None:
     for _ in range(2):
-        await access.sign(WAREHOUSE, None, Level.READ, request(), principal=WHO)
+        await access.sign(WAREHOUSE, None, Access.READ, request(), principal=WHO)
     places = [Location.parse(claims(asked).location) for asked in vending.asked]
     assert places[0] != places[1]
     base = Location.parse(WAREHOUSE.storage.base_location)

@@ -1,1 +1,1 @@
-"""The roles of `application.ports` on Postgres."""
+"""Stores and changes on Postgres."""

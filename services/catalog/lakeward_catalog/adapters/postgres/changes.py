@@ -23,7 +23,7 @@ from lakeward_catalog.adapters.postgres.tabular_changes import PostgresTabularCh
 from lakeward_catalog.adapters.postgres.task_changes import PostgresTaskChanges
 from lakeward_catalog.adapters.postgres.warehouse_changes import PostgresWarehouseChanges
 from lakeward_catalog.application.changes import Change
-from lakeward_catalog.application.ports import Clock, Ids
+from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.domain.model import Incarnation, MetadataId, Warehouse, WarehouseId
 from lakeward_servicekit.postgres import failures
 from lakeward_servicekit.postgres.pools import Connection, Pool

@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from lakeward_catalog.application.ports import Clock, KeyPlace, Remembered
+from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.events import Event
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Connection

@@ -7,7 +7,7 @@ from typing import Final
 
 from lakeward_catalog.adapters.postgres.rows import NAMESPACE, WAREHOUSE, namespace_of, searchable, warehouse_of
 from lakeward_catalog.adapters.postgres.tabulars import place_of
-from lakeward_catalog.application.ports import After, Visibility
+from lakeward_catalog.application.ports.stores import After, Visibility
 from lakeward_catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_servicekit.postgres.pools import Pool

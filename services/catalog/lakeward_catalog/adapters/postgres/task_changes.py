@@ -6,7 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from lakeward_catalog.adapters.postgres.places import folded_of
-from lakeward_catalog.application.ports import Ids
+from lakeward_catalog.application.ports.system import Ids
 from lakeward_catalog.domain.tasks import NewTask
 from lakeward_locations import Location
 from lakeward_servicekit.postgres.pools import Connection

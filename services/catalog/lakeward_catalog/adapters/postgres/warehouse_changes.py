@@ -9,7 +9,7 @@ import asyncpg
 
 from lakeward_catalog.adapters.postgres.places import LOCK_EXCLUSIVE, storage_lock
 from lakeward_catalog.adapters.postgres.rows import WAREHOUSE, encode_mapping, warehouse_of
-from lakeward_catalog.application.ports import Clock
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Storage, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import name_key
 from lakeward_catalog.domain.wording import no_such_project

@@ -7,7 +7,7 @@ from typing import Final
 
 from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.rows import WAREHOUSE, searchable, warehouse_of
-from lakeward_catalog.application.ports import Visibility
+from lakeward_catalog.application.ports.stores import Visibility
 from lakeward_catalog.domain.model import Project, ProjectId, Server, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import name_key
 from lakeward_servicekit.errors import Reason, Refusal

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from lakeward_catalog.adapters.vending.permits import Permits
 from lakeward_catalog.application.caller import Delegation
-from lakeward_catalog.application.ports import Ids
-from lakeward_catalog.application.ports_access import Folder, Level, SignedRequest, StorageRequest, Vended
+from lakeward_catalog.application.ports.access import Access, Folder, SignedRequest, StorageRequest, Vended
+from lakeward_catalog.application.ports.system import Ids
 from lakeward_catalog.domain.model import Tabular, Warehouse
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 _ACCESS: Final = {
-    Level.READ: permits_pb2.ACCESS_READ,
-    Level.READ_WRITE_DELETE: permits_pb2.ACCESS_READ_WRITE_DELETE,
+    Access.READ: permits_pb2.ACCESS_READ,
+    Access.READ_WRITE_DELETE: permits_pb2.ACCESS_READ_WRITE_DELETE,
 }
 _DELEGATION: Final = {
     Delegation.VENDED_CREDENTIALS: context_pb2.DELEGATION_VENDED_CREDENTIALS,
@@ -38,7 +38,13 @@ class VendingAccess:
         self._ids = ids
 
     async def vend(
-        self, warehouse: Warehouse, tabular: Tabular, level: Level, *, delegation: frozenset[Delegation], principal: str
+        self,
+        warehouse: Warehouse,
+        tabular: Tabular,
+        level: Access,
+        *,
+        delegation: frozenset[Delegation],
+        principal: str,
     ) -> Vended:
         """See `ClientAccess`."""
         storage = self._permits.storage(
@@ -62,7 +68,7 @@ class VendingAccess:
         )
 
     async def sign(
-        self, warehouse: Warehouse, folder: Folder | None, level: Level, request: StorageRequest, *, principal: str
+        self, warehouse: Warehouse, folder: Folder | None, level: Access, request: StorageRequest, *, principal: str
     ) -> SignedRequest:
         """See `ClientAccess`."""
         incarnation: UUID | None = None

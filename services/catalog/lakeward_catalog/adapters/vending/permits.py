@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from lakeward_catalog.application.ports import Clock
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Storage, Warehouse
 from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2
 from lakeward_servicekit.keeping import Kept

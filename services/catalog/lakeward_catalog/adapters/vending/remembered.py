@@ -12,15 +12,15 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from lakeward_catalog.application.caller import Delegation
-from lakeward_catalog.application.ports import Clock
-from lakeward_catalog.application.ports_access import (
+from lakeward_catalog.application.ports.access import (
+    Access,
     ClientAccess,
     Folder,
-    Level,
     SignedRequest,
     StorageRequest,
     Vended,
 )
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Tabular, Warehouse
 from lakeward_servicekit.keeping import Kept
 
@@ -44,7 +44,13 @@ class RememberedAccess:
         self._remembered: Final = Kept[object, tuple[Vended, datetime]](capacity)
 
     async def vend(
-        self, warehouse: Warehouse, tabular: Tabular, level: Level, *, delegation: frozenset[Delegation], principal: str
+        self,
+        warehouse: Warehouse,
+        tabular: Tabular,
+        level: Access,
+        *,
+        delegation: frozenset[Delegation],
+        principal: str,
     ) -> Vended:
         """See `ClientAccess`."""
         storage = warehouse.storage
@@ -68,7 +74,7 @@ class RememberedAccess:
         return vended
 
     async def sign(
-        self, warehouse: Warehouse, folder: Folder | None, level: Level, request: StorageRequest, *, principal: str
+        self, warehouse: Warehouse, folder: Folder | None, level: Access, request: StorageRequest, *, principal: str
     ) -> SignedRequest:
         """See `ClientAccess`; never remembered."""
         return await self._access.sign(warehouse, folder, level, request, principal=principal)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from uuid import UUID
 
 from lakeward_catalog.adapters.vending.permits import Permits
-from lakeward_catalog.application.ports_storage import Claimed, PlaceMark
+from lakeward_catalog.application.ports.storage import Claimed, PlaceMark
 from lakeward_catalog.domain.model import Storage, WarehouseId
 from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
 from lakeward_servicekit.rpc import Channel, stub

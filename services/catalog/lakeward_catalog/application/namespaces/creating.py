@@ -13,7 +13,8 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.namespaces.properties import LOCATION, storable
 from lakeward_catalog.application.placing import base_of, check_place, layout_of, parse_location
-from lakeward_catalog.application.ports import Clock, Ids, Rules
+from lakeward_catalog.application.ports.system import Clock, Ids
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, check_not_reserved
 from lakeward_catalog.domain.wording import no_such_namespace

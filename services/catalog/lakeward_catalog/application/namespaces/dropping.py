@@ -12,7 +12,8 @@ from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors, OpenedNamespace
 from lakeward_catalog.application.garbage import Garbage
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import Clock, Rules
+from lakeward_catalog.application.ports.system import Clock
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import Namespace, State, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, check_not_reserved

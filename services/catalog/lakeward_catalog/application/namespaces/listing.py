@@ -7,8 +7,9 @@ import dataclasses
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.paging import EVERYTHING, Page, PageRequest, read_page
-from lakeward_catalog.application.ports import After, Rules
+from lakeward_catalog.application.ports.stores import After
 from lakeward_catalog.application.refs import namespace_ref, warehouse_ref
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.model import Namespace, NamespaceId, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_servicekit.authorization.actions import Action
@@ -37,8 +38,8 @@ class NamespaceListings:
         Raises:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE (the parent), FORBIDDEN, INVALID_PAGE_TOKEN.
         """
-        parent_id, scope = await self._open(command, caller)
-        visible = await self.doors.shown(scope, ObjectKind.NAMESPACE, caller=caller)
+        parent_id, container = await self._open(command, caller)
+        visible = await self.doors.shown(container, ObjectKind.NAMESPACE, caller=caller)
         return await read_page(
             command.page,
             listing=("namespace", str(command.warehouse_id), str(parent_id), caller.principal.key),

@@ -12,7 +12,7 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import Clock
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Namespace, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_catalog.domain.wording import no_such_namespace

@@ -14,16 +14,17 @@ from typing import Final
 
 from lakeward_catalog.application.caller import Caller, Delegation
 from lakeward_catalog.application.doors import OpenedTabular
-from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.domain.model import Tabular, Warehouse
 
 _MINE: Final = re.compile(r'^(?:W/)?"lw1\.([0-9a-f]{16})(?:\.([0-9a-f]{1,16}))?"$')
 _LONGEST: Final = timedelta(hours=1)
 ANY: Final = "*"
+_NUMBERS: Final = {word: str(word.value) for word in Delegation}
 _SELECTION: Final = {False: "all", True: "refs"}
 
 
-def shape_of(opened: OpenedTabular, level: Level | None, caller: Caller, *, references: bool) -> str:
+def shape_of(opened: OpenedTabular, level: Access | None, caller: Caller, *, references: bool) -> str:
     """What a reply depends on beside the life of credentials and scopes; without a level it holds metadata alone."""
     if level is None:
         return without_access(opened.tabular, references=references)
@@ -45,7 +46,7 @@ def without_access(tabular: Tabular, *, references: bool) -> str:
 def with_access(
     tabular: Tabular,
     warehouse: Warehouse,
-    level: Level,
+    level: Access,
     *,
     delegation: frozenset[Delegation],
     base_uri: str,
@@ -57,7 +58,7 @@ def with_access(
         _SELECTION[references],
         str(level.value),
         str(warehouse.row_version),
-        ",".join([str(word.value) for word in sorted(delegation)]),
+        ",".join(map(_NUMBERS.__getitem__, sorted(delegation))),
         base_uri,
     )
 

@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from lakeward_catalog.application.caller import Caller, Delegation
-from lakeward_catalog.application.ports_access import ClientAccess, Level, Vended
+from lakeward_catalog.application.ports.access import Access, ClientAccess, Vended
 from lakeward_catalog.application.tables.signer_scopes import SignerScope, SignerScopes
 from lakeward_catalog.application.tabulars.loaded import Credential, Given
 from lakeward_catalog.domain.model import Tabular, Warehouse
@@ -15,12 +15,12 @@ from lakeward_catalog.domain.names import SEPARATOR
 from lakeward_servicekit.authorization.actions import Action
 
 
-def level_of(allowed: frozenset[Action]) -> Level | None:
+def level_of(allowed: frozenset[Action]) -> Access | None:
     """How far the caller's access to files goes; None: not at all."""
     if Action.TABLE_WRITE_DATA in allowed:
-        return Level.READ_WRITE_DELETE
+        return Access.READ_WRITE_DELETE
     if Action.TABLE_READ_DATA in allowed:
-        return Level.READ
+        return Access.READ
     return None
 
 
@@ -32,14 +32,14 @@ def is_client_managed(delegation: frozenset[Delegation]) -> bool:
 _CLIENT_MANAGED: Final = frozenset({Delegation.CLIENT_MANAGED})
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class AccessGiving:
     """Gives access to tables' files."""
 
     access: ClientAccess
     scopes: SignerScopes
 
-    async def __call__(self, warehouse: Warehouse, tabular: Tabular, level: Level, *, caller: Caller) -> Given:
+    async def __call__(self, warehouse: Warehouse, tabular: Tabular, level: Access, *, caller: Caller) -> Given:
         """Access to a table's files.
 
         Raises:

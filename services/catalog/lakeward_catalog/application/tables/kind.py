@@ -10,7 +10,7 @@ from uuid import UUID
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import LIVE_OR_STAGED, Doors, OpenedTabular
-from lakeward_catalog.application.ports import Clock
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.tables import etags
 from lakeward_catalog.application.tables.giving import AccessGiving, level_of
 from lakeward_catalog.application.tables.updates import read_update, table_of_branch
@@ -30,7 +30,7 @@ from lakeward_servicekit.deflated import Deflated
 from lakeward_servicekit.errors import NoSuchTable
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Tables:
     """`TabularKind` of Iceberg tables."""
 

@@ -9,7 +9,7 @@ import msgspec
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import LIVE_OR_STAGED, Doors
-from lakeward_catalog.application.ports_access import ClientAccess, Level
+from lakeward_catalog.application.ports.access import Access, ClientAccess
 from lakeward_catalog.application.tables import etags
 from lakeward_catalog.application.tables.giving import credentials_of, is_client_managed, level_of
 from lakeward_catalog.application.tables.kind import Tables
@@ -23,8 +23,7 @@ from lakeward_servicekit.authorization.actions import Action
 _DATA = DEMANDS[Kind.TABLE].data
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class LoadTable:
+class LoadTable(msgspec.Struct, frozen=True):
     """Load a table.
 
     Attributes:
@@ -46,7 +45,7 @@ class NotModified(msgspec.Struct, frozen=True):
     etag: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TableLoads:
     """Loads tables."""
 
@@ -98,7 +97,7 @@ class LoadCredentials:
     ident: TabularIdent
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class CredentialLoads:
     """Gives access to tables' files alone; staged tables have it too."""
 
@@ -123,7 +122,7 @@ class CredentialLoads:
             states=LIVE_OR_STAGED,
         )
         warehouse, tabular = opened.warehouse, opened.tabular
-        level = Level.READ_WRITE_DELETE if opened.allowed else Level.READ
+        level = Access.READ_WRITE_DELETE if opened.allowed else Access.READ
         vended = await self.access.vend(
             warehouse, tabular, level, delegation=caller.delegation, principal=caller.principal.key
         )

@@ -10,7 +10,7 @@ import dataclasses
 from datetime import datetime
 from typing import Protocol
 
-from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.application.refs import warehouse_ref
 from lakeward_catalog.domain.model import Incarnation, NamespaceId, Tabular, TabularId, Warehouse, WarehouseId
 from lakeward_servicekit.authorization.actions import Action
@@ -37,11 +37,11 @@ class SignerScope:
     incarnation: Incarnation
     namespace_id: NamespaceId
     location: str
-    level: Level
+    level: Access
     principal: str
 
     @classmethod
-    def of(cls, warehouse: Warehouse, tabular: Tabular, level: Level, *, principal: str) -> SignerScope:
+    def of(cls, warehouse: Warehouse, tabular: Tabular, level: Access, *, principal: str) -> SignerScope:
         """The scope of a table that was just read."""
         return cls(
             warehouse_id=warehouse.warehouse_id,
@@ -54,9 +54,9 @@ class SignerScope:
             principal=principal,
         )
 
-    def covers(self, level: Level) -> bool:
+    def covers(self, level: Access) -> bool:
         """Whether the principal's access went as far."""
-        return level in {Level.READ, self.level}
+        return level in {Access.READ, self.level}
 
     def demands(self, warehouse: Warehouse, action: Action) -> tuple[Demand, Demand]:
         """What has to be allowed now for an action on the table: the same as of one that was looked up."""

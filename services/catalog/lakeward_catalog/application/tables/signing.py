@@ -9,7 +9,7 @@ from typing import Final
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors, absent_warehouse, warehouse_needs
 from lakeward_catalog.application.placing import parse_location
-from lakeward_catalog.application.ports_access import ClientAccess, Level, SignedRequest, StorageRequest
+from lakeward_catalog.application.ports.access import Access, ClientAccess, SignedRequest, StorageRequest
 from lakeward_catalog.application.refs import tabular_ref
 from lakeward_catalog.application.tables.signer_scopes import SignerScopes
 from lakeward_catalog.domain.model import Kind, Tabular, TabularId, Warehouse, WarehouseId
@@ -36,17 +36,17 @@ class SignStorageRequest:
     scope: str = dataclasses.field(default="", repr=False)
 
     @property
-    def level(self) -> Level:
+    def level(self) -> Access:
         """How far access has to go."""
-        return Level.READ if self.request.method.upper() in _READING else Level.READ_WRITE_DELETE
+        return Access.READ if self.request.method.upper() in _READING else Access.READ_WRITE_DELETE
 
     @property
     def action(self) -> Action:
         """What has to be allowed on the table."""
-        return Action.TABLE_READ_DATA if self.level is Level.READ else Action.TABLE_WRITE_DATA
+        return Action.TABLE_READ_DATA if self.level is Access.READ else Action.TABLE_WRITE_DATA
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class StorageSignings:
     """Signs storage requests for what callers may do to one table's files."""
 

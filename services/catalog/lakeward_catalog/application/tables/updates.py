@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Final
+
+import msgspec
 
 from lakeward_catalog.application.payloads import Payload
 from lakeward_catalog.application.tabulars.kinds import TabularUpdate
@@ -37,7 +38,7 @@ async def read_update(update: TabularUpdate) -> TabularUpdate:
         return update
     path, request = update.ident, await update.document.read(parse_commit)
     if request.identifier is None:
-        return dataclasses.replace(update, request=request)
+        return msgspec.structs.replace(update, request=request)
     named = ident_of(request.identifier)
     branch_of = path.namespace.parts == (*named.namespace.parts, named.name)
     if named.key != path.key and not branch_of:
@@ -47,7 +48,7 @@ async def read_update(update: TabularUpdate) -> TabularUpdate:
             path=str(path),
             body=str(named),
         )
-    return dataclasses.replace(update, ident=named if branch_of else path, request=request)
+    return msgspec.structs.replace(update, ident=named if branch_of else path, request=request)
 
 
 async def updates_of(document: Payload) -> list[TabularUpdate]:

@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Sequence
 from datetime import datetime
 from typing import Final, Generic, TypeVar
 
+import msgspec
+
 from lakeward_catalog.application.announcements import TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change, TabularCommit
@@ -21,7 +23,7 @@ from lakeward_catalog.application.idempotency import Keeper, Keyed, of_warehouse
 from lakeward_catalog.application.metadata_files import forget_trimmed, take_back, write_metadata
 from lakeward_catalog.application.outcomes import never_happened
 from lakeward_catalog.application.payloads import Payload, beside
-from lakeward_catalog.application.placing import reserve
+from lakeward_catalog.application.placing import Place, reserve
 from lakeward_catalog.application.tabulars.kinds import Applied, M, TabularKind, TabularUpdate
 from lakeward_catalog.application.tabulars.loaded import Loaded
 from lakeward_catalog.application.tabulars.means import Means
@@ -41,8 +43,7 @@ _WRITERS: Final = 8
 _NO_BODY: Final = Body((), ())
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class CommitTabular:
+class CommitTabular(msgspec.Struct, frozen=True):
     """Commit to one table or view.
 
     Attributes:
@@ -62,8 +63,7 @@ class CommitTabular:
         return Keyed(of_warehouse(self.warehouse_id), f"commit-{kind}", parameters, self.document)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Prepared(Generic[M]):
+class _Prepared(msgspec.Struct, Generic[M], frozen=True):
     """An update, applied: what to write.
 
     Attributes:
@@ -84,7 +84,7 @@ class _LostRace(Exception):  # noqa: N818 - nobody but the retry loop sees it
     """Another commit won in the database."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Commits(Generic[M]):
     """Makes commits to tabulars of one kind."""
 
@@ -112,7 +112,7 @@ class Commits(Generic[M]):
                 STORE_DENIED; COMMIT_STATE_UNKNOWN.
         """
         first: Sequence[OpenedTabular] = ()
-        async with self.queues.turn([(str(warehouse_id), *update.ident.key) for update in updates]):
+        async with self.queues.turn([(warehouse_id, *update.ident.key) for update in updates]):
             for _ in range(_ATTEMPTS):
                 opened = await _all([self.kind.open_to_commit(warehouse_id, each, caller=caller) for each in updates])
                 if self.kind.pinned:
@@ -126,7 +126,7 @@ class Commits(Generic[M]):
                     await self.means.shield(self._write(prepared, caller, keeper))
                 except _LostRace:
                     continue
-                return [dataclasses.replace(entry.before, tabular=entry.after) for entry in prepared]
+                return [msgspec.structs.replace(entry.before, tabular=entry.after) for entry in prepared]
         raise _too_busy(updates)
 
     async def reply(self, committed: OpenedTabular, *, caller: Caller, deflated: bool = False) -> Loaded:
@@ -234,13 +234,14 @@ class Commits(Generic[M]):
         for entry in changed:
             if entry.result.moves_to is not None:  # before a file is put there: it may be another's
                 async with self.means.changes.change() as change:
-                    await _take_place(change, entry)
+                    await _take(change, entry.after, entry.result.moves_to)
         await _all([put(entry) for entry in changed])
 
     async def _swap(self, changed: Sequence[_Prepared[M]], caller: Caller, keeper: Keeper) -> None:
         async with self.means.changes.change() as change:
             for entry in changed:
-                await _take_place(change, entry)
+                if entry.result.moves_to is not None:
+                    await _take(change, entry.after, entry.result.moves_to)
             if await change.tabulars.commit([self._pointer(entry) for entry in changed]):
                 raise _LostRace
             when, count = occasion(caller, self.means.clock.now()), len(changed)
@@ -287,10 +288,8 @@ class Commits(Generic[M]):
             )
 
 
-async def _take_place(change: Change, entry: _Prepared[M]) -> None:
-    if entry.result.moves_to is not None:
-        after = entry.after
-        await reserve(change, after.warehouse_id, entry.result.moves_to, instead_of=after.incarnation)
+async def _take(change: Change, tabular: Tabular, place: Place) -> None:
+    await reserve(change, tabular.warehouse_id, place, instead_of=tabular.incarnation)
 
 
 def _checked_pins(first: Sequence[OpenedTabular], opened: Sequence[OpenedTabular]) -> Sequence[OpenedTabular]:

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Generic
 
+import msgspec
+
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors, OpenedName
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
@@ -34,7 +36,7 @@ class CreateTabular:
     deflated: bool = False
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TabularCreations(Generic[M]):
     """Creates tabulars of one kind."""
 
@@ -85,7 +87,7 @@ class TabularCreations(Generic[M]):
         """What has the name that only reading the document told."""
         ident = TabularIdent(opened.namespace.ident, name)
         located = await self.doors.tabulars.locate(opened.warehouse.warehouse_id, ident)
-        return dataclasses.replace(opened, there=located.tabular)
+        return msgspec.structs.replace(opened, there=located.tabular)
 
     async def _again(self, command: CreateTabular, caller: Caller, done: Mapping[str, str]) -> Loaded:
         wanted = await command.request.read(self.making.kind.wanted)

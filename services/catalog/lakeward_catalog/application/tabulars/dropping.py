@@ -11,7 +11,8 @@ from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors, OpenedTabular
 from lakeward_catalog.application.garbage import Garbage
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import Clock, Rules
+from lakeward_catalog.application.ports.system import Clock
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.domain.model import Kind, State, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
@@ -37,7 +38,7 @@ class DropTabular:
     force: bool = False
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TabularDrops:
     """Drops tables and views: restorable for a while where the warehouse soft-deletes, else at once. No file is touched here."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 from uuid import UUID
+
+import msgspec
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import OpenedTabular
@@ -40,8 +41,7 @@ class Metadata(Protocol):
 M = TypeVar("M", bound=Metadata)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Beginning:
+class Beginning(msgspec.Struct, frozen=True):
     """What a first metadata is made with, beside what was asked for.
 
     Attributes:
@@ -55,8 +55,7 @@ class Beginning:
     now_ms: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Wanted(Generic[M]):
+class Wanted(msgspec.Struct, Generic[M], frozen=True):
     """A tabular that is to be made, as a request asks for it.
 
     Attributes:
@@ -75,8 +74,7 @@ class Wanted(Generic[M]):
     alone: bool = True
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TabularUpdate:
+class TabularUpdate(msgspec.Struct, frozen=True):
     """A commit's part that is about one tabular.
 
     Attributes:
@@ -91,8 +89,7 @@ class TabularUpdate:
     request: CommitRequest | None = None
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Applied(Generic[M]):
+class Applied(msgspec.Struct, Generic[M], frozen=True):
     """What an update makes of a tabular's metadata.
 
     Attributes:
@@ -108,17 +105,15 @@ class Applied(Generic[M]):
 
 
 class TabularKind(Protocol[M]):
-    """Tables, or views."""
+    """Tables, or views.
 
-    @property
-    def kind(self) -> Kind:
-        """Which it is."""
-        ...
+    Attributes:
+        kind: which it is.
+        pinned: whether a commit that lost a race is about what it first found; else about whatever has the name then.
+    """
 
-    @property
-    def pinned(self) -> bool:
-        """Whether a commit that lost a race is about what it first found; else about whatever has the name then."""
-        ...
+    kind: ClassVar[Kind]
+    pinned: ClassVar[bool]
 
     def wanted(self, body: bytes) -> Wanted[M]:
         """Read a create request. Raises MALFORMED_DOCUMENT."""

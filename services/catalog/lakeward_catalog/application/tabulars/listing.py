@@ -7,8 +7,9 @@ import dataclasses
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.paging import EVERYTHING, Page, PageRequest, read_page
-from lakeward_catalog.application.ports import After, Listed, Rules
+from lakeward_catalog.application.ports.stores import After, Listed
 from lakeward_catalog.application.refs import namespace_ref
+from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.domain.model import Kind, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
@@ -37,7 +38,7 @@ class TabularPage:
     page: Page[Listed]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TabularListings:
     """Lists the tables or views of a namespace."""
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import msgspec
 
-from lakeward_catalog.application.ports_access import Level
+from lakeward_catalog.application.ports.access import Access
 from lakeward_servicekit.deflated import Deflated
 
 
@@ -44,7 +44,7 @@ class Given(msgspec.Struct, frozen=True):
         expires_at: when the first of credential and signer's scope ends; None where there is neither.
     """
 
-    level: Level
+    level: Access
     config: Mapping[str, str]
     credentials: tuple[Credential, ...] = ()
     expires_at: datetime | None = None

@@ -6,7 +6,10 @@ import asyncio
 import contextlib
 import weakref
 from collections.abc import AsyncIterator, Collection
-from typing import Final
+from typing import Final, TypeAlias
+from uuid import UUID
+
+Thing: TypeAlias = tuple[UUID, str, str]  # as a warehouse and the comparison keys of a path
 
 
 class Queues:
@@ -17,7 +20,7 @@ class Queues:
         self._locks: Final[weakref.WeakValueDictionary[object, asyncio.Lock]] = weakref.WeakValueDictionary()
 
     @contextlib.asynccontextmanager
-    async def turn(self, things: Collection[tuple[str, ...]]) -> AsyncIterator[None]:
+    async def turn(self, things: Collection[Thing]) -> AsyncIterator[None]:
         """Alone with all of these, until the block ends."""
         async with contextlib.AsyncExitStack() as stack:
             for thing in sorted(set(things)):  # one order, so that no two wait in a circle

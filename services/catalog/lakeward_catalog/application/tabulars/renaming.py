@@ -11,7 +11,7 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors, absent_warehouse, warehouse_needs
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import Clock
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.domain.model import Kind, Namespace, State, Tabular, WarehouseId
@@ -30,7 +30,7 @@ class RenameTabular:
     destination: TabularIdent
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TabularRenames:
     """Renames tables and views; their locations, ids and metadata stay."""
 

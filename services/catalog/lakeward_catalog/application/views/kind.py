@@ -18,7 +18,7 @@ from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors, OpenedTabular
 from lakeward_catalog.application.payloads import beside
 from lakeward_catalog.application.placing import Place, check_place, parse_location
-from lakeward_catalog.application.ports_access import ClientAccess, Level
+from lakeward_catalog.application.ports.access import Access, ClientAccess
 from lakeward_catalog.application.tabulars.kinds import Applied, Beginning, TabularUpdate, Wanted
 from lakeward_catalog.application.tabulars.loaded import Given, Loaded
 from lakeward_catalog.domain.bodies import Body, BodyPart
@@ -29,10 +29,8 @@ from lakeward_catalog.domain.model import Kind, Tabular, WarehouseId
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.deflated import deflate
 
-_SHARED_WITH_NONE: frozenset[UUID] = frozenset()
 
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Views:
     """`TabularKind` of Iceberg views."""
 
@@ -85,7 +83,7 @@ class Views:
     def shared_parts(self, base: ViewMetadata) -> frozenset[UUID]:
         """See `TabularKind`."""
         del base
-        return _SHARED_WITH_NONE
+        return frozenset()
 
     def keep(self, tabular: Tabular, metadata: ViewMetadata, body: Body) -> None:
         """See `TabularKind`."""
@@ -101,9 +99,9 @@ class Views:
             return None
         principal = caller.principal.key
         vended = await self.access.vend(
-            opened.warehouse, opened.tabular, Level.READ, delegation=caller.delegation, principal=principal
+            opened.warehouse, opened.tabular, Access.READ, delegation=caller.delegation, principal=principal
         )
-        return Given(Level.READ, vended.config)
+        return Given(Access.READ, vended.config)
 
     async def shown(self, opened: OpenedTabular, given: Given | None, *, caller: Caller, deflated: bool) -> Loaded:
         """See `TabularKind`; without a tag, and never compressed."""

@@ -11,7 +11,7 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports import Clock
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.warehouses.places import Places
 from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.domain.model import Warehouse, WarehouseId

@@ -22,8 +22,8 @@ from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_project
 from lakeward_catalog.application.payloads import Payload
-from lakeward_catalog.application.ports import Clock, Ids
-from lakeward_catalog.application.ports_storage import StorageJudge
+from lakeward_catalog.application.ports.storage import StorageJudge
+from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.warehouses.places import Places, overlapped
 from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.domain.model import Project, Storage, Warehouse, WarehouseId

@@ -19,8 +19,8 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.placing import base_of
-from lakeward_catalog.application.ports import Clock
-from lakeward_catalog.application.ports_storage import PlaceMark, StorageJudge
+from lakeward_catalog.application.ports.storage import PlaceMark, StorageJudge
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import ProjectId, Storage, Warehouse, WarehouseId
 from lakeward_locations.location import Location
 from lakeward_servicekit.errors import CommitStateUnknown, Reason, Refusal

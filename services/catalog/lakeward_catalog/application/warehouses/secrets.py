@@ -8,8 +8,8 @@ import logging
 from collections.abc import AsyncIterator
 from uuid import UUID
 
-from lakeward_catalog.application.ports import WarehouseStore
-from lakeward_catalog.application.ports_storage import StorageJudge
+from lakeward_catalog.application.ports.storage import StorageJudge
+from lakeward_catalog.application.ports.stores import WarehouseStore
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_servicekit.errors import CommitStateUnknown, Refusal
 

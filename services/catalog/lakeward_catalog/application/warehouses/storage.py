@@ -15,8 +15,8 @@ from lakeward_catalog.application.announcements import Announcer, WarehouseChang
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.ports import Clock
-from lakeward_catalog.application.ports_storage import StorageJudge
+from lakeward_catalog.application.ports.storage import StorageJudge
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.warehouses.places import Places, has_moved, overlapped
 from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.domain.model import Storage, Warehouse, WarehouseId

@@ -3,35 +3,49 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from lakeward_servicekit.keeping import Loaded
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from lakeward_locations import Location
-    from lakeward_vending.application.ports import (
-        Clock,
-        Grant,
-        ObjectStore,
-        SigningKey,
-        SigningTerms,
-        Storage,
-        StorageBackend,
-    )
+    from lakeward_vending.application.ports import Clock, Grant, ObjectStore, Storage
     from lakeward_vending.domain.access import Access
-    from lakeward_vending.domain.client_properties import SessionCredential
 
 LONGEST: Final = dt.timedelta(hours=1)
 _CLIENTS: Final = 256
 # A client is made again now and then, so that its host is resolved and judged again.
 _CLIENT_SECONDS: Final = 600.0
-_TERMS_SECONDS: Final = 3600.0
 
 
-class CachedBackend:
-    """A `StorageBackend` that asks another one once.
+class Ending(Protocol):
+    """What a kind mints."""
+
+    @property
+    def expires_at(self) -> dt.datetime:
+        """When it ends."""
+        ...
+
+
+Minted = TypeVar("Minted", bound=Ending)
+Minted_co = TypeVar("Minted_co", bound=Ending, covariant=True)
+
+
+class Backend(Protocol[Minted_co]):
+    """What of any storage kind is worth remembering."""
+
+    async def open(self, storage: Storage) -> ObjectStore:
+        """The bucket through the server's credential."""
+        ...
+
+    async def mint(self, grant: Grant) -> Minted_co:
+        """A short-lived credential."""
+        ...
+
+
+class CachedBackend(Generic[Minted]):
+    """A `Backend` that asks another one once.
 
     A credential is shared by calls for one location, level, principal, profile and secret. It is kept for half of the life
     that the store granted, at most an hour, so whoever gets it has at least half of it left.
@@ -44,7 +58,7 @@ class CachedBackend:
     """
 
     def __init__(
-        self, backend: StorageBackend, *, clock: Clock, capacity: int, longest: dt.timedelta = LONGEST
+        self, backend: Backend[Minted], *, clock: Clock, capacity: int, longest: dt.timedelta = LONGEST
     ) -> None:
         """Stand before `backend`; see the class."""
         self._backend = backend
@@ -52,45 +66,22 @@ class CachedBackend:
         self._keeps_credentials = capacity > 0
         self._longest = longest
         self._clients: Loaded[tuple[bytes, UUID | None], ObjectStore] = Loaded(_CLIENTS)
-        self._terms: Loaded[tuple[bytes, UUID | None], SigningTerms] = Loaded(_CLIENTS)
-        self._credentials: Loaded[tuple[str, Access, str, bytes, UUID | None], SessionCredential] = Loaded(capacity)
+        self._credentials: Loaded[tuple[str, Access, str, bytes, UUID | None], Minted] = Loaded(capacity)
 
     async def open(self, storage: Storage) -> ObjectStore:
-        """See `StorageBackend`."""
+        """See `Backend`."""
 
         async def load() -> tuple[ObjectStore, float]:
             return await self._backend.open(storage), _CLIENT_SECONDS
 
         return await self._clients.get((storage.digest, storage.secret_id), load)
 
-    async def open_vended(self, storage: Storage, credential: SessionCredential) -> ObjectStore:
-        """See `StorageBackend`; made each time, for a validation."""
-        return await self._backend.open_vended(storage, credential)
-
-    async def signing_key(self, storage: Storage) -> SigningKey:
-        """See `StorageBackend`."""
-        return await self._backend.signing_key(storage)
-
-    async def signing_terms(self, storage: Storage) -> SigningTerms:
-        """See `StorageBackend`; tried again now and then, since a store's release changes too."""
-
-        async def load() -> tuple[SigningTerms, float]:
-            return await self._backend.signing_terms(storage), _TERMS_SECONDS
-
-        return await self._terms.get((storage.digest, storage.secret_id), load)
-
-    async def read_as_forwarded(
-        self, storage: Storage, credential: SessionCredential, key: str, *, inside: Location
-    ) -> None:
-        """See `StorageBackend`; done each time, for a validation."""
-        await self._backend.read_as_forwarded(storage, credential, key, inside=inside)
-
-    async def mint(self, grant: Grant) -> SessionCredential:
-        """See `Minter`."""
+    async def mint(self, grant: Grant) -> Minted:
+        """See `Backend`."""
         if not self._keeps_credentials:
             return await self._backend.mint(grant)
 
-        async def load() -> tuple[SessionCredential, float]:
+        async def load() -> tuple[Minted, float]:
             credential = await self._backend.mint(grant)
             half = (credential.expires_at - self._clock.now()) / 2
             return credential, min(half, self._longest).total_seconds()

@@ -23,14 +23,14 @@ class CachedSecrets:
     def __init__(self, secrets: SecretStore) -> None:
         """Stand before `secrets`."""
         self._secrets = secrets
-        self._found: Loaded[UUID, StoredSecret] = Loaded(CAPACITY)
+        self._found: Loaded[UUID, StoredSecret | None] = Loaded(CAPACITY)
 
-    async def find(self, secret_id: UUID) -> StoredSecret:
+    async def find(self, secret_id: UUID) -> StoredSecret | None:
         """See `Secrets`."""
 
-        async def load() -> tuple[StoredSecret, float]:
+        async def load() -> tuple[StoredSecret | None, float]:
             found = await self._secrets.find(secret_id)
-            return found, 0.0 if found.warehouse_id is None else SECONDS
+            return found, 0.0 if found is None or found.warehouse_id is None else SECONDS
 
         return await self._found.get(secret_id, load)
 
@@ -40,10 +40,11 @@ class CachedSecrets:
         """See `SecretStore`."""
         await self._secrets.stage(secret_id, credential, staged_by=staged_by, warehouse_id=warehouse_id, now=now)
 
-    async def keep(self, secret_id: UUID, *, warehouse_id: UUID, now: dt.datetime) -> None:
+    async def keep(self, secret_id: UUID, *, warehouse_id: UUID, now: dt.datetime) -> bool:
         """See `SecretStore`."""
-        await self._secrets.keep(secret_id, warehouse_id=warehouse_id, now=now)
+        kept = await self._secrets.keep(secret_id, warehouse_id=warehouse_id, now=now)
         self._found.discard(secret_id)
+        return kept
 
     async def forget(self, secret_id: UUID) -> None:
         """See `SecretStore`."""

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
-from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_vending.application.refusals import StoreUnavailable
 from lakeward_vending.domain.addresses import literal
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ class SystemResolver:
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 found = await asyncio.shield(self._ask(host, port))
         except (OSError, TimeoutError, UnicodeError) as error:
-            raise Refusal(
-                Reason.REASON_STORE_UNAVAILABLE, f"the host {host} can't be resolved; check its name", store=host
-            ) from error
+            raise StoreUnavailable(f"the host {host} can't be resolved; check its name", store=host) from error
         texts = dict.fromkeys(str(address[0]).partition("%")[0] for *_, address in found)
         return [ipaddress.ip_address(text) for text in texts]
 
@@ -88,7 +86,8 @@ class AddressGuard:
         """The addresses of a URL's host.
 
         Raises:
-            Refusal: ADDRESS_DENIED, STORE_UNAVAILABLE.
+            StoreUnavailable: the host has no address.
+            Refusal: ADDRESS_DENIED.
         """
         parts = urlsplit(url)
         host = parts.hostname or ""

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from lakeward_servicekit import tls
-from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_vending.adapters.network.connections import Connection, TooLarge, head_of, open_connection
 from lakeward_vending.adapters.network.refusals import ReplyTooLarge, unavailable
 from lakeward_vending.adapters.network.services import Service, Services
+from lakeward_vending.application.refusals import StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,8 +80,9 @@ class HttpCalls:
             limit: most bytes of the reply's body.
 
         Raises:
-            Refusal: ADDRESS_DENIED; STORE_UNAVAILABLE, as `LeftAlone` where the service is not called for now, and as
-                `ReplyTooLarge` where its reply is over `limit`.
+            StoreUnavailable: and as `LeftAlone` where the service is not called for now, as `ReplyTooLarge` where its reply is
+                over `limit`.
+            Refusal: ADDRESS_DENIED.
         """
         parts = urlsplit(url)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -96,9 +97,8 @@ class HttpCalls:
             except (OSError, TimeoutError, ssl.SSLError) as error:
                 outcome.failed()
                 raise unavailable(url, error) from error
-            except Refusal as refusal:
-                if refusal.reason == Reason.REASON_STORE_UNAVAILABLE:  # its name is not to be resolved
-                    outcome.failed()
+            except StoreUnavailable:  # its name is not to be resolved
+                outcome.failed()
                 raise
             outcome.answered()
             return reply

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from lakeward_vending.adapters.postgres.sealing import Sealed
 from lakeward_vending.application.ports import StoredSecret
-from lakeward_vending.application.storages import no_such_secret
 from lakeward_vending.domain import credentials
 
 if TYPE_CHECKING:
@@ -50,11 +49,11 @@ class PostgresSecrets:
         self._pool = pool
         self._ring = ring
 
-    async def find(self, secret_id: UUID) -> StoredSecret:
+    async def find(self, secret_id: UUID) -> StoredSecret | None:
         """See `Secrets`."""
         row = await self._pool.fetchrow(_FIND, secret_id)
         if row is None:
-            raise no_such_secret(secret_id)
+            return None
         sealed = Sealed(row["key_id"], row["nonce"], row["ciphertext"])
         return StoredSecret(credentials.parse(self._ring.open(sealed, secret_id=secret_id)), row["warehouse_id"])
 
@@ -67,12 +66,11 @@ class PostgresSecrets:
             _STAGE, secret_id, sealed.key_id, sealed.nonce, sealed.ciphertext, staged_by, now, warehouse_id
         )
 
-    async def keep(self, secret_id: UUID, *, warehouse_id: UUID, now: dt.datetime) -> None:
+    async def keep(self, secret_id: UUID, *, warehouse_id: UUID, now: dt.datetime) -> bool:
         """See `SecretStore`."""
         async with self._pool.changing() as connection:
             kept = await connection.fetchval(_KEEP, secret_id, warehouse_id, now)
-        if kept is None:
-            raise no_such_secret(secret_id)
+        return kept is not None
 
     async def forget(self, secret_id: UUID) -> None:
         """See `SecretStore`."""

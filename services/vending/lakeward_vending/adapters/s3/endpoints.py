@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from lakeward_vending.domain.signing.target import UNRESERVED
+from lakeward_vending.domain.s3.signing.target import UNRESERVED
 
 if TYPE_CHECKING:
     from lakeward_vending.domain.profiles.s3 import S3Profile

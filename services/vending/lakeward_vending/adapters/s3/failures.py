@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_vending.adapters.network.refusals import unavailable
 from lakeward_vending.adapters.s3 import xml
+from lakeward_vending.application.refusals import StoreDenied
 
 if TYPE_CHECKING:
     from lakeward_vending.adapters.network.calls import Reply
@@ -29,11 +30,7 @@ def denied(store: str, error: object) -> Refusal:
     """The refusal for a store that refuses a credential."""
     # No warning: a validation is refused on purpose, to prove that a vended credential does not reach outside.
     _log.info("a store refused a credential", extra={"store": store, "error": str(error)[:1000]})
-    return Refusal(
-        Reason.REASON_STORE_DENIED,
-        f"the store {store} refused the credential; check its rights on the bucket",
-        store=store,
-    )
+    return StoreDenied(store)
 
 
 def not_issued(store: str, error: object) -> Refusal:
@@ -47,7 +44,7 @@ def not_issued(store: str, error: object) -> Refusal:
 
 
 def absent(location: str) -> Refusal:
-    """The refusal for an object that is not there."""
+    """The refusal for a bucket that is not there."""
     return Refusal(Reason.REASON_FILE_NOT_FOUND, f"there is no file {location}", location=location)
 
 

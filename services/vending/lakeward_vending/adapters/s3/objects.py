@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_vending.adapters.network.refusals import ReplyTooLarge
 from lakeward_vending.adapters.s3 import bucket_calls, failures, xml
+from lakeward_vending.application.refusals import FileExists, FileTooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lakeward_servicekit.errors import Refusal
     from lakeward_vending.adapters.network.calls import Reply
     from lakeward_vending.adapters.s3.signed_calls import SignedCalls
     from lakeward_vending.domain.profiles.s3 import S3Profile
@@ -37,18 +38,18 @@ class S3Objects:
                 "x-amz-server-side-encryption-aws-kms-key-id": profile.aws_kms_key_arn,
             }
 
-    async def read(self, key: str, *, limit: int) -> bytes:
+    async def read(self, key: str, *, limit: int) -> bytes | None:
         """See `ObjectStore`."""
         try:
             reply = await self._calls.send("GET", key=key, limit=max(limit, failures.MAX_ERROR_BYTES))
         except ReplyTooLarge as error:
-            raise self._too_large(key, limit) from error
+            raise FileTooLarge(self._location(key), limit) from error
         if reply.status == _OK:
             if len(reply.body) > limit:
-                raise self._too_large(key, limit)
+                raise FileTooLarge(self._location(key), limit)
             return reply.body
         if reply.status == _NOT_FOUND:
-            raise failures.absent(self._location(key))
+            return None
         raise failures.of_reply(self._calls.origin, reply)
 
     async def write(self, key: str, content: bytes, *, content_type: str | None) -> None:
@@ -79,15 +80,11 @@ class S3Objects:
     async def _check_same(self, key: str, content: bytes) -> None:
         """The object is there: fine where it is what we write, as after a reply that was lost."""
         try:
-            same = await self.read(key, limit=len(content)) == content
-        except Refusal as refusal:
-            # larger than ours; or a directory, where the store keeps keys as files
-            if refusal.reason not in {Reason.REASON_FILE_UNREADABLE, Reason.REASON_FILE_NOT_FOUND}:
-                raise
-            same = False
-        if not same:
-            location = self._location(key)
-            raise Refusal(Reason.REASON_FILE_EXISTS, f"another file is at {location} already", location=location)
+            found = await self.read(key, limit=len(content))
+        except FileTooLarge:
+            found = None
+        if found != content:  # None too: a directory, where the store keeps keys as files
+            raise FileExists(self._location(key))
 
     async def _write_unconditionally(self, key: str, content: bytes, *, content_type: str | None) -> None:
         """For stores that know no conditional writes."""
@@ -102,14 +99,6 @@ class S3Objects:
         if reply.status == _NOT_FOUND:
             return failures.absent(f"s3://{self._bucket}")
         return failures.of_reply(self._calls.origin, reply)
-
-    def _too_large(self, key: str, limit: int) -> Refusal:
-        location = self._location(key)
-        return Refusal(
-            Reason.REASON_FILE_UNREADABLE,
-            f"the file {location} is over {limit} bytes, which is the most that is read",
-            location=location,
-        )
 
     def _location(self, key: str) -> str:
         return f"s3://{self._bucket}/{key}"

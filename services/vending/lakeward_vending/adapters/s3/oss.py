@@ -14,23 +14,22 @@ from urllib.parse import quote, urlencode
 from lakeward_locations import pattern_mark
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_vending.adapters.network.refusals import unavailable
-from lakeward_vending.adapters.s3 import failures, granted
+from lakeward_vending.adapters.s3 import granted
 from lakeward_vending.adapters.s3.sts import session_name_of
 from lakeward_vending.domain.access import Access
-from lakeward_vending.domain.signing.target import UNRESERVED
+from lakeward_vending.domain.s3.signing.target import UNRESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lakeward_locations import Location
     from lakeward_vending.adapters.network.calls import HttpCalls
-    from lakeward_vending.application.ports import Clock, Ids
-    from lakeward_vending.domain.client_properties import SessionCredential
+    from lakeward_vending.application.ports import Clock, Grant, Ids
     from lakeward_vending.domain.credentials import Credential
     from lakeward_vending.domain.profiles.s3 import S3Profile
+    from lakeward_vending.domain.s3.keys import Session
     from lakeward_vending.domain.secret import Secret
 
-_OK: Final = 200
 _READ: Final = ("oss:GetObject", "oss:GetObjectVersion")
 _WRITE: Final = ("oss:PutObject", "oss:AbortMultipartUpload", "oss:ListParts")
 _DELETE: Final = ("oss:DeleteObject",)
@@ -42,17 +41,15 @@ _ACTIONS: Final = {
 
 
 async def mint(
+    grant: Grant,
     credential: Credential,
     profile: S3Profile,
-    location: Location,
     *,
-    access: Access,
-    principal: str,
     calls: HttpCalls,
     clock: Clock,
     ids: Ids,
-) -> SessionCredential:
-    """A credential for one prefix.
+) -> Session:
+    """A session for one prefix.
 
     Raises:
         Refusal: CREDENTIAL_NOT_ISSUED, also for a location with a wild mark, which OSS's policies can't escape;
@@ -64,9 +61,9 @@ async def mint(
         "Action": "AssumeRole",
         "DurationSeconds": str(profile.sts_token_validity_seconds),
         "Format": "JSON",
-        "Policy": policy(location, access=access, url=url),
+        "Policy": policy(grant.location, access=grant.access, url=url),
         "RoleArn": profile.role_to_vend or "",
-        "RoleSessionName": session_name_of(principal),
+        "RoleSessionName": session_name_of(grant.principal),
         "SignatureMethod": "HMAC-SHA1",
         "SignatureNonce": str(ids.uuid4()),
         "SignatureVersion": "1.0",
@@ -84,13 +81,10 @@ async def mint(
         repeatable=False,  # a nonce is taken once
         limit=granted.MAX_REPLY_BYTES,
     )
-    if reply.status != _OK:
-        if failures.is_passing(reply):
-            raise failures.of_reply(url, reply)
-        raise failures.not_issued(url, f"{reply.status} {reply.body[:500]!r}")
+    granting = granted.body_of(url, reply)
     try:
-        found = granted.member(reply.body, "Credentials")
-        return granted.credential(
+        found = granted.member(granting, "Credentials")
+        return granted.session(
             found.get("AccessKeyId"),
             found.get("AccessKeySecret"),
             found.get("SecurityToken"),

@@ -11,31 +11,28 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from lakeward_vending.adapters.network.refusals import unavailable
-from lakeward_vending.adapters.s3 import failures, granted
+from lakeward_vending.adapters.s3 import granted
 from lakeward_vending.domain.access import Access
 
 if TYPE_CHECKING:
-    from lakeward_locations import Location
     from lakeward_vending.adapters.network.calls import HttpCalls
-    from lakeward_vending.application.ports import Clock
-    from lakeward_vending.domain.client_properties import SessionCredential
+    from lakeward_vending.application.ports import Clock, Grant
     from lakeward_vending.domain.credentials import Credential
+    from lakeward_vending.domain.s3.keys import Session
 
 API: Final = "https://api.cloudflare.com"
-_OK: Final = 200
 
 
 async def mint(
+    grant: Grant,
     credential: Credential,
-    location: Location,
     *,
-    access: Access,
     seconds: int,
     calls: HttpCalls,
     clock: Clock,
     api: str = API,
-) -> SessionCredential:
-    """A credential for one prefix. R2 knows two levels: deletes come with writes.
+) -> Session:
+    """A session for one prefix. R2 knows two levels: deletes come with writes.
 
     Raises:
         Refusal: CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE.
@@ -43,9 +40,9 @@ async def mint(
     account = quote(credential.text("account-id") or "", safe="")
     url = f"{api}/client/v4/accounts/{account}/r2/temp-access-credentials"
     body = {
-        "bucket": location.bucket,
-        "prefixes": [location.prefix],
-        "permission": "object-read-only" if access is Access.READ else "object-read-write",
+        "bucket": grant.location.bucket,
+        "prefixes": [grant.location.prefix],
+        "permission": "object-read-only" if grant.access is Access.READ else "object-read-write",
         "ttlSeconds": seconds,
         "parentAccessKeyId": credential.text("access-key-id"),
     }
@@ -59,13 +56,10 @@ async def mint(
         repeatable=True,
         limit=granted.MAX_REPLY_BYTES,
     )
-    if reply.status != _OK:
-        if failures.is_passing(reply):
-            raise failures.of_reply(api, reply)
-        raise failures.not_issued(api, f"{reply.status} {reply.body[:500]!r}")
+    granting = granted.body_of(api, reply)
     try:
-        found = granted.member(reply.body, "result")
-        return granted.credential(
+        found = granted.member(granting, "result")
+        return granted.session(
             found.get("accessKeyId"),
             found.get("secretAccessKey"),
             found.get("sessionToken"),

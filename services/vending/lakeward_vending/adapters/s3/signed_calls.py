@@ -7,20 +7,20 @@ import hashlib
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlsplit
 
-from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_vending.adapters.network.calls import MAX_REPLY_BYTES
 from lakeward_vending.adapters.network.refusals import Settled
 from lakeward_vending.adapters.s3 import endpoints, failures
+from lakeward_vending.application.refusals import StoreUnavailable
 from lakeward_vending.domain.access import Access
-from lakeward_vending.domain.signing import sigv4
-from lakeward_vending.domain.signing.request import Signable
-from lakeward_vending.domain.signing.target import UNRESERVED
+from lakeward_vending.domain.s3.signing import sigv4
+from lakeward_vending.domain.s3.signing.request import Signable
+from lakeward_vending.domain.s3.signing.target import UNRESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lakeward_vending.adapters.network.calls import HttpCalls, Reply
-    from lakeward_vending.adapters.s3.identities import Identity
+    from lakeward_vending.adapters.s3.key_sources import KeySource
     from lakeward_vending.application.ports import Clock
     from lakeward_vending.domain.profiles.s3 import S3Profile
 
@@ -29,12 +29,12 @@ _HASHED_IN_LOOP: Final = 256 * 1024
 
 
 class SignedCalls:
-    """Calls to the profile's bucket as one identity. Each call may be repeated, or its caller knows how to tell."""
+    """Calls to the profile's bucket, signed by one source's key. Each call may be repeated, or its caller knows how to tell."""
 
-    def __init__(self, profile: S3Profile, identity: Identity, *, calls: HttpCalls, clock: Clock) -> None:
-        """Call the profile's bucket as `identity`."""
+    def __init__(self, profile: S3Profile, keys: KeySource, *, calls: HttpCalls, clock: Clock) -> None:
+        """Call the profile's bucket by requests that a key of `keys` signs."""
         self._region = profile.region
-        self._identity = identity
+        self._keys = keys
         self._calls = calls
         self._clock = clock
         url = urlsplit(endpoints.bucket_url(profile))
@@ -63,8 +63,8 @@ class SignedCalls:
             limit: most bytes of the reply's body.
 
         Raises:
-            Refusal: STORE_UNAVAILABLE, as `ReplyTooLarge` where the reply is over `limit`; ADDRESS_DENIED, and those of the
-                identity.
+            StoreUnavailable: and as `ReplyTooLarge` where the reply is over `limit`.
+            Refusal: ADDRESS_DENIED, and those of the key's source.
         """
         path = self._bucket_path
         if key is not None:
@@ -88,9 +88,8 @@ class SignedCalls:
                 reply = await self._sign_and_send(signable, body, limit)
             except Settled:
                 raise
-            except Refusal as refusal:
-                if refusal.reason != Reason.REASON_STORE_UNAVAILABLE:
-                    raise
+            except StoreUnavailable:
+                pass  # it may be back after the pause
             else:
                 if not failures.is_passing(reply):
                     return reply
@@ -98,13 +97,11 @@ class SignedCalls:
         return await self._sign_and_send(signable, body, limit)
 
     async def _sign_and_send(self, request: Signable, body: bytes, limit: int) -> Reply:
-        key = await self._identity.key()
+        key = await self._keys.key()
         signed = sigv4.sign(
             request,
             region=self._region,
-            access_key_id=key.access_key_id,
-            secret_access_key=key.secret_access_key,
-            session_token=key.session_token,
+            key=key,
             now=self._clock.now(),
         )
         query = "&".join(

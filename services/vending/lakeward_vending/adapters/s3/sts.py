@@ -7,19 +7,18 @@ import hashlib
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urlsplit
 
-from lakeward_vending.adapters.s3 import failures, granted
+from lakeward_vending.adapters.s3 import granted
 from lakeward_vending.domain.access import Access
-from lakeward_vending.domain.signing import sigv4
-from lakeward_vending.domain.signing.request import Signable
+from lakeward_vending.domain.s3.signing import sigv4
+from lakeward_vending.domain.s3.signing.request import Signable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lakeward_vending.adapters.network.calls import HttpCalls
-    from lakeward_vending.application.ports import Clock, SigningKey
-    from lakeward_vending.domain.client_properties import SessionCredential
+    from lakeward_vending.application.ports import Clock
+    from lakeward_vending.domain.s3.keys import Session, SigningKey
 
-_OK: Final = 200
 _VERSION: Final = "2011-06-15"
 _FORM: Final = "application/x-www-form-urlencoded; charset=utf-8"
 
@@ -51,7 +50,7 @@ def session_name_of(principal: str) -> str:
     return f"lakeward-{hashlib.sha256(principal.encode()).hexdigest()[:16]}"
 
 
-async def assume_role(request: RoleRequest, key: SigningKey, *, calls: HttpCalls, clock: Clock) -> SessionCredential:
+async def assume_role(request: RoleRequest, key: SigningKey, *, calls: HttpCalls, clock: Clock) -> Session:
     """A session of the role.
 
     Raises:
@@ -72,9 +71,7 @@ async def assume_role(request: RoleRequest, key: SigningKey, *, calls: HttpCalls
     signed = sigv4.sign(
         signable,
         region=request.region,
-        access_key_id=key.access_key_id,
-        secret_access_key=key.secret_access_key,
-        session_token=key.session_token,
+        key=key,
         now=clock.now(),
         service="sts",
     )
@@ -82,11 +79,7 @@ async def assume_role(request: RoleRequest, key: SigningKey, *, calls: HttpCalls
     reply = await calls.send(
         "POST", request.url, headers=headers, body=body, repeatable=True, limit=granted.MAX_REPLY_BYTES
     )
-    if reply.status != _OK:
-        if failures.is_passing(reply):
-            raise failures.of_reply(request.url, reply)
-        raise failures.not_issued(request.url, f"{reply.status} {reply.body[:500]!r}")
-    return granted.of_xml(request.url, reply.body)
+    return granted.of_xml(request.url, granted.body_of(request.url, reply))
 
 
 def _form(request: RoleRequest) -> dict[str, str]:

@@ -18,19 +18,20 @@ from xml.sax.saxutils import escape
 
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_vending.adapters.s3 import endpoints, failures, xml
-from lakeward_vending.application.ports import SigningTerms
 from lakeward_vending.domain.access import Access
-from lakeward_vending.domain.signing import sigv4
-from lakeward_vending.domain.signing.request import Signable
-from lakeward_vending.domain.signing.target import UNRESERVED
+from lakeward_vending.domain.s3.keys import SigningTerms
+from lakeward_vending.domain.s3.signing import sigv4
+from lakeward_vending.domain.s3.signing.request import Signable
+from lakeward_vending.domain.s3.signing.target import UNRESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lakeward_locations import Location
     from lakeward_vending.adapters.network.calls import HttpCalls, Reply
-    from lakeward_vending.application.ports import Clock, SigningKey
+    from lakeward_vending.application.ports import Clock
     from lakeward_vending.domain.profiles.s3 import S3Profile
+    from lakeward_vending.domain.s3.keys import SigningKey
 
 PREFIX: Final = "x-forwarded-prefix"
 HOST: Final = "x-forwarded-host"
@@ -147,9 +148,7 @@ class Tampering:
         signed = sigv4.sign(
             signable,
             region=self.profile.region,
-            access_key_id=self.key.access_key_id,
-            secret_access_key=self.key.secret_access_key,
-            session_token=self.key.session_token,
+            key=self.key,
             now=self.clock.now(),
         )
         query = "&".join(f"{name}={value}" for name, value in sent.query)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from lakeward_locations import Layout, Location
-from lakeward_vending.domain.credentials import CredentialKind, mismatch
 from lakeward_vending.domain.documents import invalid
 from lakeward_vending.domain.profiles import rules, urls
 
@@ -26,8 +25,12 @@ _HOST: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\Z")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class AdlsProfile:
+class AdlsProfile(rules.Plain):
     """A profile of type `adls` in its normal form; the fields are those of the public API."""
+
+    type_name: ClassVar[str] = "adls"
+    credential_family: ClassVar[str] = "az"
+    place: ClassVar[str] = "azure"  # the account stands in the location
 
     filesystem: str
     account_name: str
@@ -72,38 +75,15 @@ class AdlsProfile:
             layout=rules.layout(members, kept=replaces.layout if replaces else None),
         )
 
-    def normalised(self, credential: CredentialKind | None) -> Self:
-        """The profile as it is; only the credential's family is checked.
-
-        Raises:
-            Refusal: CREDENTIAL_MISMATCH.
-        """
-        if credential is not None and credential.family != "az":
-            raise mismatch(profile="adls", credential=credential)
-        return self
-
     def check_replaces(self, old: AdlsProfile) -> None:
-        """Refuse a change of what is fixed.
-
-        Raises:
-            Refusal: STORAGE_PROFILE_IMMUTABLE.
-        """
-        rules.immutable("filesystem", old.filesystem, self.filesystem)
-        rules.immutable("account-name", old.account_name, self.account_name)
-        rules.immutable("key-prefix", old.key_prefix, self.key_prefix)
-        rules.immutable("authority-host", old.authority_host, self.authority_host)
-        rules.immutable("host", old.host, self.host)
+        """Refuse a change of what is fixed. Raises Refusal STORAGE_PROFILE_IMMUTABLE."""
+        rules.check_fixed(old, self, "filesystem", "account_name", "key_prefix", "authority_host", "host")
 
     @property
     def base(self) -> Location:
         """Where the warehouse lies."""
         tail = (self.key_prefix,) if self.key_prefix else ()
         return Location.parse("/".join((f"abfss://{self.filesystem}@{self.account_name}.{self.host}", *tail)))
-
-    @property
-    def place(self) -> str:
-        """The cloud: the account stands in the location."""
-        return "azure"
 
     @property
     def schemes(self) -> tuple[str, ...]:
@@ -114,7 +94,7 @@ class AdlsProfile:
         """The profile in the public API's form."""
         return rules.without_nothing(
             {
-                "type": "adls",
+                "type": self.type_name,
                 "filesystem": self.filesystem,
                 "account-name": self.account_name,
                 "key-prefix": self.key_prefix,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import ipaddress
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from lakeward_locations import Layout, Location
-from lakeward_vending.domain.credentials import CredentialKind, mismatch
 from lakeward_vending.domain.documents import invalid
 from lakeward_vending.domain.profiles import rules
 
@@ -19,8 +18,13 @@ _RESERVED: Final = ".well-known/acme-challenge/"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class GcsProfile:
+class GcsProfile(rules.Plain):
     """A profile of type `gcs` in its normal form; the fields are those of the public API."""
+
+    type_name: ClassVar[str] = "gcs"
+    credential_family: ClassVar[str] = "gcs"
+    place: ClassVar[str] = "gcs"  # bucket names are given once in the world
+    schemes: ClassVar[tuple[str, ...]] = ("gs",)
 
     bucket: str
     key_prefix: str | None = None
@@ -48,45 +52,20 @@ class GcsProfile:
             layout=rules.layout(members, kept=replaces.layout if replaces else None),
         )
 
-    def normalised(self, credential: CredentialKind | None) -> Self:
-        """The profile as it is; only the credential's family is checked.
-
-        Raises:
-            Refusal: CREDENTIAL_MISMATCH.
-        """
-        if credential is not None and credential.family != "gcs":
-            raise mismatch(profile="gcs", credential=credential)
-        return self
-
     def check_replaces(self, old: GcsProfile) -> None:
-        """Refuse a change of what is fixed.
-
-        Raises:
-            Refusal: STORAGE_PROFILE_IMMUTABLE.
-        """
-        rules.immutable("bucket", old.bucket, self.bucket)
-        rules.immutable("key-prefix", old.key_prefix, self.key_prefix)
+        """Refuse a change of what is fixed. Raises Refusal STORAGE_PROFILE_IMMUTABLE."""
+        rules.check_fixed(old, self, "bucket", "key_prefix")
 
     @property
     def base(self) -> Location:
         """Where the warehouse lies."""
         return Location.parse("/".join(("gs:/", self.bucket, *((self.key_prefix,) if self.key_prefix else ()))))
 
-    @property
-    def place(self) -> str:
-        """The cloud: bucket names are given once in the world."""
-        return "gcs"
-
-    @property
-    def schemes(self) -> tuple[str, ...]:
-        """Schemes in which locations may be written; the first is ours."""
-        return ("gs",)
-
     def document(self) -> dict[str, object]:
         """The profile in the public API's form."""
         return rules.without_nothing(
             {
-                "type": "gcs",
+                "type": self.type_name,
                 "bucket": self.bucket,
                 "key-prefix": self.key_prefix,
                 "sts-enabled": self.sts_enabled,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 from uuid import UUID
 
 from lakeward_locations import Layout, LayoutKind, Location
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_vending.domain.credentials import CredentialKind, mismatch
+from lakeward_vending.domain.credentials import CredentialKind
 from lakeward_vending.domain.documents import Members, invalid
 from lakeward_vending.domain.profiles import rules, urls
 from lakeward_vending.domain.profiles.adls import DEFAULT_AUTHORITY, DEFAULT_VALIDITY, MAX_PREFIX
@@ -33,8 +33,13 @@ class EndpointMode(enum.StrEnum):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class OneLakeProfile:
+class OneLakeProfile(rules.Plain):
     """A profile of type `onelake` in its normal form; the fields are those of the public API."""
+
+    type_name: ClassVar[str] = "onelake"
+    credential_family: ClassVar[str] = "az"
+    place: ClassVar[str] = "azure"  # the account stands in the location
+    schemes: ClassVar[tuple[str, ...]] = ("abfss",)
 
     workspace_id: UUID
     lakehouse_id: UUID
@@ -84,24 +89,17 @@ class OneLakeProfile:
         """The profile as it is; account keys are refused, since the service knows none.
 
         Raises:
-            Refusal: CREDENTIAL_MISMATCH or INVALID_STORAGE_PROFILE.
+            Refusal: INVALID_STORAGE_PROFILE.
         """
-        if credential is not None and credential.family != "az":
-            raise mismatch(profile="onelake", credential=credential)
         if credential is CredentialKind.AZURE_SHARED_KEY:
             raise invalid("credential", credential, "client-credentials or azure-system-identity for OneLake")
         return self
 
     def check_replaces(self, old: OneLakeProfile) -> None:
-        """Refuse a change of what is fixed.
-
-        Raises:
-            Refusal: STORAGE_PROFILE_IMMUTABLE.
-        """
+        """Refuse a change of what is fixed. Raises Refusal STORAGE_PROFILE_IMMUTABLE."""
         rules.immutable("workspace-id", str(old.workspace_id), str(self.workspace_id))
         rules.immutable("lakehouse-id", str(old.lakehouse_id), str(self.lakehouse_id))
-        rules.immutable("top-level-folder", old.top_level_folder, self.top_level_folder)
-        rules.immutable("directory-rel-path", old.directory_rel_path, self.directory_rel_path)
+        rules.check_fixed(old, self, "top_level_folder", "directory_rel_path")
         rules.immutable("endpoint-mode", (old.endpoint_mode.value, old.region), (self.endpoint_mode.value, self.region))
 
     @property
@@ -124,16 +122,6 @@ class OneLakeProfile:
         head = f"abfss://{self.workspace_id.hex}@{self.account}.{self.host}"
         return Location.parse("/".join((head, str(self.lakehouse_id), self.top_level_folder, *tail)))
 
-    @property
-    def place(self) -> str:
-        """The cloud: the account stands in the location."""
-        return "azure"
-
-    @property
-    def schemes(self) -> tuple[str, ...]:
-        """Schemes in which locations may be written; the first is ours."""
-        return ("abfss",)
-
     def document(self) -> dict[str, object]:
         """The profile in the public API's form."""
         mode: dict[str, object] = {"type": self.endpoint_mode.value}
@@ -141,7 +129,7 @@ class OneLakeProfile:
             mode["region"] = self.region
         return rules.without_nothing(
             {
-                "type": "onelake",
+                "type": self.type_name,
                 "workspace-id": str(self.workspace_id),
                 "lakehouse-id": str(self.lakehouse_id),
                 "top-level-folder": self.top_level_folder,

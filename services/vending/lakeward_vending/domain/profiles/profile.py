@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Profile: TypeAlias = S3Profile | StackitProfile | AdlsProfile | OneLakeProfile | GcsProfile
 
+# by the words of the public API, aliases among them
 _TYPES: Final[Mapping[str, type[Profile]]] = {
     "s3": S3Profile,
     "stackit": StackitProfile,
@@ -30,9 +31,6 @@ _TYPES: Final[Mapping[str, type[Profile]]] = {
     "onelake": OneLakeProfile,
     "gcs": GcsProfile,
 }
-# the first name of a kind is its own; the others are aliases
-_NAMES: Final[Mapping[type[Profile], str]] = {kind: name for name, kind in reversed(tuple(_TYPES.items()))}
-_NEEDS_CREDENTIAL: Final = (AdlsProfile, OneLakeProfile, GcsProfile)
 
 
 def parse(text: bytes) -> Profile:
@@ -66,44 +64,26 @@ def normalise(text: bytes, *, credential: CredentialKind | None, replaces: bytes
             f"the storage profile's type can't change to {members.text('type')!r}",
             field="type",
         )
-    profile = _parse(kind, members, replaces=old).normalised(credential)
-    if credential is None and isinstance(profile, _NEEDS_CREDENTIAL):
-        name = type_name(profile)
+    profile = kind.parse(members, replaces=old)  # type: ignore[arg-type] # of one kind, as was checked
+    if credential is not None and credential.family != profile.credential_family:
         raise Refusal(
-            Reason.REASON_CREDENTIAL_MISSING, f"a storage profile of type {name} needs a credential", type=name
+            Reason.REASON_CREDENTIAL_MISMATCH,
+            f"a storage profile of type {profile.type_name} can't be used with a credential of type {credential.family}",
+            profile=profile.type_name,
+            credential=credential.family,
+        )
+    profile = profile.normalised(credential)
+    if credential is None and profile.needs_credential:
+        raise Refusal(
+            Reason.REASON_CREDENTIAL_MISSING,
+            f"a storage profile of type {profile.type_name} needs a credential",
+            type=profile.type_name,
         )
     if old is not None:
-        _check_replaces(profile, old)
+        profile.check_replaces(old)  # type: ignore[arg-type] # the same
     _try_layout(profile.base, profile.layout)
     _check_confinable(profile, old)
     return profile
-
-
-def type_name(profile: Profile) -> str:
-    """The profile's `type`, as replies spell it."""
-    return _NAMES[type(profile)]
-
-
-def as_s3(profile: Profile) -> S3Profile:
-    """The profile as the S3 adapter takes it.
-
-    Raises:
-        Refusal: STORAGE_KIND_UNSUPPORTED.
-    """
-    if isinstance(profile, S3Profile):
-        return profile
-    if isinstance(profile, StackitProfile):
-        return profile.as_s3()
-    raise unsupported(type_name(profile))
-
-
-def unsupported(kind: str) -> Refusal:
-    """The refusal of a storage or credential kind that is known and has no adapter here."""
-    return Refusal(
-        Reason.REASON_STORAGE_KIND_UNSUPPORTED,
-        f"this build has no adapter for storage of type {kind}; s3 and stackit are served",
-        type=kind,
-    )
 
 
 def digest(text: bytes) -> bytes:
@@ -116,15 +96,6 @@ def _type_of(members: Members) -> type[Profile]:
     if name not in _TYPES:
         raise invalid("type", name, f"one of {', '.join(_TYPES)}")
     return _TYPES[name]
-
-
-def _parse(kind: type[Profile], members: Members, *, replaces: Profile | None) -> Profile:
-    # the caller has checked that `replaces` is of this kind; the type checker can't follow that through the table
-    return kind.parse(members, replaces=replaces)  # type: ignore[arg-type]
-
-
-def _check_replaces(profile: Profile, old: Profile) -> None:
-    profile.check_replaces(old)  # type: ignore[arg-type] # of one kind, as `normalise` has checked
 
 
 def _check_confinable(profile: Profile, old: Profile | None) -> None:

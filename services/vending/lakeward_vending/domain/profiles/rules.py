@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from lakeward_locations import Layout, LayoutError, Location, LocationError
 from lakeward_servicekit.errors import Reason, Refusal
@@ -11,6 +11,7 @@ from lakeward_vending.domain import place_marks
 from lakeward_vending.domain.documents import invalid
 
 if TYPE_CHECKING:
+    from lakeward_vending.domain.credentials import CredentialKind
     from lakeward_vending.domain.documents import Members
 
 _BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\Z")
@@ -84,6 +85,32 @@ def layout(members: Members, *, kept: Layout | None) -> Layout:
         return Layout.parse(members.raw("storage-layout"))
     except LayoutError as error:
         raise invalid("storage-layout", error.value, error.right) from error
+
+
+class Plain:
+    """A profile that a credential leaves as it is.
+
+    Attributes:
+        type_name: the public API's `type`.
+        credential_family: of the credentials that go with it.
+        needs_credential: whether it is of no use without one.
+    """
+
+    __slots__ = ()
+    type_name: ClassVar[str]
+    credential_family: ClassVar[str]
+    needs_credential: ClassVar[bool] = True
+
+    def normalised(self, credential: CredentialKind | None) -> Self:
+        """What the profile becomes with a credential of its family."""
+        del credential
+        return self
+
+
+def check_fixed(old: object, new: object, *fields: str) -> None:
+    """Refuse a change of any of these fields, by their names in both profiles; as `immutable`."""
+    for field in fields:
+        immutable(field.replace("_", "-"), getattr(old, field), getattr(new, field))
 
 
 def immutable(field: str, old: object, new: object) -> None:

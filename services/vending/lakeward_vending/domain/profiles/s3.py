@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final, Self, TypeVar
 
 from lakeward_locations import Layout, Location
-from lakeward_vending.domain.credentials import CredentialKind, mismatch
+from lakeward_vending.domain.credentials import CredentialKind
+from lakeward_vending.domain.delegation import Offer
 from lakeward_vending.domain.documents import invalid
 from lakeward_vending.domain.profiles import rules, urls
 
@@ -58,13 +59,17 @@ _URL_STYLES: Final = {
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class S3Profile:
+class S3Profile(rules.Plain):
     """A profile of type `s3` in its normal form; the fields are those of the public API.
 
     Attributes:
         endpoint: None for AWS's own, by region.
         sts_token_validity_seconds: how long a vended credential is asked to live.
     """
+
+    type_name: ClassVar[str] = "s3"
+    credential_family: ClassVar[str] = "s3"
+    needs_credential: ClassVar[bool] = False
 
     bucket: str
     region: str
@@ -139,10 +144,8 @@ class S3Profile:
         """What the profile becomes with a credential of this kind, after the rules that span fields.
 
         Raises:
-            Refusal: INVALID_STORAGE_PROFILE, or CREDENTIAL_MISMATCH.
+            Refusal: INVALID_STORAGE_PROFILE.
         """
-        if credential is not None and credential.family != "s3":
-            raise mismatch(profile="s3", credential=credential)
         profile = self
         if credential is CredentialKind.S3_CLOUDFLARE_R2:
             profile = self._as_r2()
@@ -179,15 +182,16 @@ class S3Profile:
         return self
 
     def check_replaces(self, old: S3Profile) -> None:
-        """Refuse a change of what is fixed.
-
-        Raises:
-            Refusal: STORAGE_PROFILE_IMMUTABLE.
-        """
-        rules.immutable("bucket", old.bucket, self.bucket)
-        rules.immutable("key-prefix", old.key_prefix, self.key_prefix)
+        """Refuse a change of what is fixed. Raises Refusal STORAGE_PROFILE_IMMUTABLE."""
+        rules.check_fixed(old, self, "bucket", "key_prefix")
         if self.endpoint is None:
             rules.immutable("region", old.region, self.region)
+
+    def offer(self, credential: CredentialKind | None) -> Offer:
+        """What clients can get with a credential of this kind; None: with none."""
+        if credential is None:
+            return Offer(vends=False, signs=False)
+        return Offer(vends=self.sts_enabled or credential in _ALWAYS_VENDING, signs=self.remote_signing_enabled)
 
     @property
     def role_to_vend(self) -> str | None:
@@ -219,7 +223,7 @@ class S3Profile:
         """The profile in the public API's form, defaults written out and absent members left out."""
         return rules.without_nothing(
             {
-                "type": "s3",
+                "type": self.type_name,
                 "bucket": self.bucket,
                 "region": self.region,
                 "key-prefix": self.key_prefix,
@@ -245,11 +249,6 @@ class S3Profile:
     def urls(self) -> tuple[str, ...]:
         """The URLs that a user gave, which the server is going to call."""
         return tuple(url for url in (self.endpoint, self.sts_endpoint) if url is not None)
-
-
-def can_vend(profile: S3Profile, credential: CredentialKind | None) -> bool:
-    """Whether short-lived credentials can be minted."""
-    return credential is not None and (profile.sts_enabled or credential in _ALWAYS_VENDING)
 
 
 def _endpoint(text: str | None, *, bucket: str) -> str | None:

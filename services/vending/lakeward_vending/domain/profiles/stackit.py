@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from lakeward_locations import Layout, Location
-from lakeward_vending.domain.credentials import CredentialKind, mismatch
 from lakeward_vending.domain.documents import invalid
 from lakeward_vending.domain.profiles import rules, urls
 from lakeward_vending.domain.profiles.s3 import (
@@ -27,8 +26,13 @@ _GROUP: Final = re.compile(r"urn:sgws:identity::[0-9]+:group/[A-Za-z0-9._-]+\Z")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class StackitProfile:
+class StackitProfile(rules.Plain):
     """A profile of type `stackit` in its normal form; the fields are those of the public API."""
+
+    type_name: ClassVar[str] = "stackit"
+    credential_family: ClassVar[str] = "stackit"
+    schemes: ClassVar[tuple[str, ...]] = ("s3",)
+    needs_credential: ClassVar[bool] = False
 
     bucket: str
     region: str
@@ -79,25 +83,9 @@ class StackitProfile:
             )
         return profile
 
-    def normalised(self, credential: CredentialKind | None) -> Self:
-        """The profile as it is; only the credential's family is checked.
-
-        Raises:
-            Refusal: CREDENTIAL_MISMATCH.
-        """
-        if credential is not None and credential is not CredentialKind.STACKIT_ACCESS_KEY:
-            raise mismatch(profile="stackit", credential=credential)
-        return self
-
     def check_replaces(self, old: StackitProfile) -> None:
-        """Refuse a change of what is fixed; another endpoint is another tenant's.
-
-        Raises:
-            Refusal: STORAGE_PROFILE_IMMUTABLE.
-        """
-        rules.immutable("bucket", old.bucket, self.bucket)
-        rules.immutable("region", old.region, self.region)
-        rules.immutable("key-prefix", old.key_prefix, self.key_prefix)
+        """Refuse a change of what is fixed; another endpoint is another tenant's. Raises Refusal STORAGE_PROFILE_IMMUTABLE."""
+        rules.check_fixed(old, self, "bucket", "region", "key_prefix")
         rules.immutable("endpoint", old.as_s3().endpoint, self.as_s3().endpoint)
 
     @property
@@ -109,11 +97,6 @@ class StackitProfile:
     def place(self) -> str:
         """The store, as an S3 profile of the same endpoint names it."""
         return self.as_s3().place
-
-    @property
-    def schemes(self) -> tuple[str, ...]:
-        """Schemes in which locations may be written."""
-        return ("s3",)
 
     def urls(self) -> tuple[str, ...]:
         """The URLs that the server is going to call."""
@@ -141,7 +124,7 @@ class StackitProfile:
         """The profile in the public API's form."""
         return rules.without_nothing(
             {
-                "type": "stackit",
+                "type": self.type_name,
                 "bucket": self.bucket,
                 "region": self.region,
                 "key-prefix": self.key_prefix,
@@ -161,3 +144,16 @@ def _group(text: str | None) -> str | None:
         hint = " (an AWS ARN names nothing there)" if text.startswith("arn:") else ""
         raise invalid("credentials-group-urn", text, f"urn:sgws:identity::<digits>:group/<id>{hint}")
     return text
+
+
+def as_s3(profile: object) -> S3Profile:
+    """The profile of a store that speaks S3, whatever its type.
+
+    Raises:
+        TypeError: another store's, which no bootstrap gives to S3.
+    """
+    if isinstance(profile, S3Profile):
+        return profile
+    if isinstance(profile, StackitProfile):
+        return profile.as_s3()
+    raise TypeError(f"{type(profile).__name__} is no profile of a store that speaks S3")

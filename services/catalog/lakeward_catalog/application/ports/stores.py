@@ -1,0 +1,173 @@
+"""Where rows are read. Stores answer from the primary, so that a caller sees every change that was acknowledged before it asked.
+
+Writing goes through a `Change`, see `changes.py`. What is not there is None: only `doors.py` and the use cases word a refusal of
+it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple, Protocol
+from uuid import UUID
+
+import msgspec
+
+from lakeward_catalog.domain.bodies import BodyPart
+from lakeward_catalog.domain.model import (
+    Incarnation,
+    Kind,
+    MetadataId,
+    Namespace,
+    NamespaceId,
+    Project,
+    ProjectId,
+    Server,
+    Tabular,
+    TabularId,
+    Warehouse,
+    WarehouseId,
+)
+from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
+from lakeward_locations import Location
+
+
+class Located(msgspec.Struct, frozen=True):
+    """What one point read finds on the way to a tabular.
+
+    Attributes:
+        warehouse: None where there is no warehouse of that id.
+        namespace: None where the warehouse has no such namespace.
+        tabular: None where the namespace has no such tabular that is live or staged.
+    """
+
+    warehouse: Warehouse | None
+    namespace: Namespace | None
+    tabular: Tabular | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Visibility:
+    """What a listing may show.
+
+    Attributes:
+        everything: no filter; the sets are empty then.
+        containers: namespaces below which everything shows.
+        objects: single namespaces or incarnations that show.
+    """
+
+    everything: bool
+    containers: frozenset[UUID] = frozenset()
+    objects: frozenset[UUID] = frozenset()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class After:
+    """Where a page starts: behind the entry with this place in the order of a listing."""
+
+    created_at: datetime
+    id: UUID
+
+
+class Listed(NamedTuple):
+    """What a listing shows of a tabular, and its place in the order; a page has many."""
+
+    created_at: datetime
+    incarnation: Incarnation
+    name: str
+    tabular_id: TabularId
+    protected: bool
+
+
+class ServerStore(Protocol):
+    """The installation's row, and projects."""
+
+    async def server(self) -> Server:
+        """Raises Refusal INTERNAL where `migrate` never ran."""
+        ...
+
+    async def project(self, project_id: ProjectId) -> Project | None:
+        """One project."""
+        ...
+
+
+class WarehouseStore(Protocol):
+    """The rows of warehouses."""
+
+    async def find(self, warehouse_id: WarehouseId) -> Warehouse | None:
+        """Active or not."""
+        ...
+
+    async def find_by_name(self, project_id: ProjectId, name: str) -> Warehouse | None:
+        """By name, without case; active or not."""
+        ...
+
+    async def list(self, project_id: ProjectId, *, active: bool | None, visible: Visibility) -> Sequence[Warehouse]:
+        """By name key; `active` None: all."""
+        ...
+
+    def remembered(self, warehouse_id: WarehouseId, row_version: int) -> Warehouse | None:
+        """The row in this version, from memory alone; None always may be the answer.
+
+        It is given only while the primary showed it, in this version and no later one, less than half a minute ago: so long a
+        change that another process made may go unnoticed.
+        """
+        ...
+
+
+class NamespaceStore(Protocol):
+    """The rows of namespaces."""
+
+    async def find(self, warehouse_id: WarehouseId, ident: NamespaceIdent) -> tuple[Warehouse | None, Namespace | None]:
+        """The warehouse and the namespace, either of which may be absent."""
+        ...
+
+    async def children(
+        self,
+        warehouse_id: WarehouseId,
+        parent: NamespaceId | None,
+        *,
+        visible: Visibility,
+        after: After | None,
+        limit: int,
+    ) -> Sequence[Namespace]:
+        """Direct children in the order (created_at, namespace_id), at most `limit`."""
+        ...
+
+
+class TabularStore(Protocol):
+    """The rows of tabulars."""
+
+    async def locate(self, warehouse_id: WarehouseId, ident: TabularIdent) -> Located:
+        """One point read. Concurrent ones may share a statement, but none joins one that was sent before it began."""
+        ...
+
+    async def by_id(self, warehouse_id: WarehouseId, tabular_id: TabularId) -> Tabular | None:
+        """Live, staged or dropped."""
+        ...
+
+    async def by_location(self, warehouse_id: WarehouseId, location: Location) -> Tabular | None:
+        """The tabular, of any state, whose location is or contains this place."""
+        ...
+
+    async def list(
+        self,
+        warehouse_id: WarehouseId,
+        namespace_id: NamespaceId,
+        kind: Kind,
+        *,
+        visible: Visibility,
+        after: After | None,
+        limit: int,
+    ) -> Sequence[Listed]:
+        """Live ones of a kind in the order (created_at, incarnation), at most `limit`. Costs what the page costs."""
+        ...
+
+
+class BodyStore(Protocol):
+    """Metadata documents, by the commit that made them. A body never changes, so it may be cached by its id."""
+
+    async def body(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Sequence[BodyPart]:
+        """The parts of one form. Raises LookupError where a later commit has replaced it: read the row again."""
+        ...
