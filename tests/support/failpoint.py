@@ -65,5 +65,5 @@ def _faulty(settings: CatalogSettings, *, vending: Channel, **others: Any) -> Ab
 if __name__ == "__main__":
     if os.environ["FAILPOINT"] == UNLOCKED:
         tabular_changes.CURRENT = tabular_changes.CURRENT.replace(" for share", "")  # type: ignore[misc]
-    composing.catalog = alone.catalog = _faulty  # type: ignore[attr-defined]
+    composing.catalog = alone.catalog = _faulty  # type: ignore[attr-defined, assignment]
     asyncio.run({"lakeward": serve_all, "catalog": alone.serve}[sys.argv[1]](os.environ))
