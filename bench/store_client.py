@@ -13,9 +13,9 @@ import socket
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, cast
 
 import aiohttp
 import aiohttp.abc
@@ -46,8 +46,17 @@ _AT_ONCE: Final = 8
 _OK: Final = 200
 
 
-class Client(Protocol):
-    """What `SignedCalls` needs of who makes the calls; `HttpCalls` has it."""
+class Other:
+    """Calls by another client, as `SignedCalls` makes them; what comes back is counted as it comes, and nothing is followed."""
+
+    def __init__(
+        self,
+        sent: Callable[[str, str, Mapping[str, str], bytes], AbstractAsyncContextManager[Any]],
+        told: Callable[[Any], tuple[int, AsyncIterator[bytes]]],
+    ) -> None:
+        """`sent` sends method, URL, headers and body; `told` reads the status and the pieces of what comes back."""
+        self._sent = sent
+        self._told = told
 
     async def send(
         self,
@@ -56,30 +65,12 @@ class Client(Protocol):
         *,
         headers: Mapping[str, str],
         body: bytes,
-        repeatable: bool,
         limit: int = MAX_REPLY_BYTES,
-    ) -> Reply: ...
-
-
-class OverHttpx:
-    """Calls by httpx; what comes back is counted as it comes, and nothing is followed."""
-
-    def __init__(self, client: httpx.AsyncClient) -> None:
-        self._client = client
-
-    async def send(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        body: bytes,
-        repeatable: bool,
-        limit: int = MAX_REPLY_BYTES,
+        **_: object,
     ) -> Reply:
-        del repeatable
-        async with self._client.stream(method, url, headers=dict(headers), content=body) as response:
-            return Reply(response.status_code, await _bounded(response.aiter_raw(), limit))
+        async with self._sent(method, url, headers, body) as response:
+            status, pieces = self._told(response)
+            return Reply(status, await _bounded(pieces, limit))
 
 
 class Dialling(AsyncNetworkBackend):
@@ -99,29 +90,6 @@ class Dialling(AsyncNetworkBackend):
     ) -> AsyncNetworkStream:
         (address, *_) = await self._guard.admit(f"http://{host}:{port}")
         return await self._inner.connect_tcp(str(address), port, timeout, local_address, socket_options)
-
-
-class OverAiohttp:
-    """Calls by aiohttp, the same."""
-
-    def __init__(self, session: aiohttp.ClientSession) -> None:
-        self._session = session
-
-    async def send(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        body: bytes,
-        repeatable: bool,
-        limit: int = MAX_REPLY_BYTES,
-    ) -> Reply:
-        del repeatable
-        async with self._session.request(
-            method, url, headers=headers, data=body, allow_redirects=False, skip_auto_headers=("content-type",)
-        ) as response:
-            return Reply(response.status, await _bounded(response.content.iter_any(), limit))
 
 
 class Admitting(aiohttp.abc.AbstractResolver):
@@ -155,7 +123,7 @@ async def _bounded(pieces: AsyncIterator[bytes], limit: int) -> bytes:
 
 
 @asynccontextmanager
-async def _ours(guard: AddressGuard) -> AsyncIterator[Client]:
+async def _ours(guard: AddressGuard) -> AsyncIterator[HttpCalls | Other]:
     calls = HttpCalls(guard)
     try:
         yield calls
@@ -164,20 +132,27 @@ async def _ours(guard: AddressGuard) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def _httpx(guard: AddressGuard) -> AsyncIterator[Client]:
+async def _httpx(guard: AddressGuard) -> AsyncIterator[HttpCalls | Other]:
     transport = httpx.AsyncHTTPTransport(retries=0)
     transport._pool = httpcore.AsyncConnectionPool(  # noqa: SLF001 - httpx takes no backend; a product would wrap httpcore's pool
         ssl_context=_context(), max_connections=128, max_keepalive_connections=32, network_backend=Dialling(guard)
     )
     async with httpx.AsyncClient(transport=transport, follow_redirects=False, timeout=30) as client:
-        yield OverHttpx(client)
+        yield Other(
+            lambda method, url, headers, body: client.stream(method, url, headers=dict(headers), content=body),
+            lambda response: (response.status_code, response.aiter_raw()),
+        )
 
 
 @asynccontextmanager
-async def _aiohttp(guard: AddressGuard) -> AsyncIterator[Client]:
+async def _aiohttp(guard: AddressGuard) -> AsyncIterator[HttpCalls | Other]:
     connector = aiohttp.TCPConnector(resolver=Admitting(guard), limit=128, use_dns_cache=False, ssl=_context())
     async with aiohttp.ClientSession(connector=connector, auto_decompress=False) as session:
-        yield OverAiohttp(session)
+        bare: Any = {"allow_redirects": False, "skip_auto_headers": ("content-type",)}
+        yield Other(
+            lambda method, url, headers, body: session.request(method, url, headers=headers, data=body, **bare),
+            lambda response: (response.status, response.content.iter_any()),
+        )
 
 
 def _context() -> ssl.SSLContext:
@@ -214,7 +189,7 @@ async def _run(parts: Stack, plan: Plan) -> Sequence[Figure]:
     return list(_figures(seen))
 
 
-def _bucket(parts: Stack, client: Client) -> SignedCalls:
+def _bucket(parts: Stack, client: HttpCalls | Other) -> SignedCalls:
     store = parts.s3
     document = {
         "type": "s3",

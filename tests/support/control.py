@@ -18,6 +18,7 @@ from lakeward_components import binaries, blocking, child, folder, seaweedfs_iam
 from lakeward_components.environment import Component
 from lakeward_components.http import request
 from lakeward_components.ports import GRPC_OFFSET, LOOPBACK, take
+from lakeward_components.seaweedfs import mini
 from lakeward_components.sigv4 import Key, signed
 
 BUCKET = "lake"
@@ -74,19 +75,9 @@ def running(path: Path) -> Iterator[ControlCatalog]:
 
 
 def _arguments(data: Path, iam: Path, ports: dict[str, int], iceberg: int) -> list[str]:
-    listeners = [
-        argument
-        for server, number in ports.items()
-        for argument in (f"-{server}.port={number}", f"-{server}.port.grpc={number + GRPC_OFFSET}")
-    ]
     return [
-        "-logtostderr=true",
-        "mini",
-        f"-dir={data}",
-        f"-ip={LOOPBACK}",
-        f"-ip.bind={LOOPBACK}",
+        *mini(data, ports),
         f"-tableBucket={BUCKET}",
-        *listeners,
         f"-s3.port.iceberg={iceberg}",
         "-s3.port.lance=0",
         f"-s3.config={iam}",

@@ -2,7 +2,7 @@
 
     python -m tests.support.failpoint lakeward|catalog
 
-It is composed as `lakeward serve` composes it, except that the catalog's channel to vending is wrapped; the product has no
+It is composed as `lakeward serve` composes it, except that the catalog is handed a wrapped channel to vending; the product has no
 failpoint. `FAILPOINT` in the environment names the fault:
 
     die        kill this process once a file is written
@@ -17,26 +17,17 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-from lakeward_authz.bootstrap import authz
+from lakeward_catalog import __main__ as alone
 from lakeward_catalog.adapters.postgres import tabular_changes
 from lakeward_catalog.bootstrap import catalog
-from lakeward_catalog.settings import Alone
-from lakeward_cli.settings import EverySetting
-from lakeward_gateway.bootstrap import gateway
-from lakeward_gateway.peers import Peers
-from lakeward_gateway.server import bound_socket
-from lakeward_gateway.server import serve as serve_http
+from lakeward_catalog.settings import CatalogSettings
+from lakeward_cli import composing
+from lakeward_cli.serving import serve_all
 from lakeward_protocol.vending.v1 import vending_pb2
-from lakeward_servicekit.joining import Joined, serve_grpc
-from lakeward_servicekit.permits import PermitSigner, PermitVerifier
-from lakeward_servicekit.process import loaded, told_to_stop
-from lakeward_servicekit.rpc import Caller, Channel
-from lakeward_vending.bootstrap import vending
+from lakeward_servicekit.rpc import Channel, Host
 
 DIE: Final = "die"
 FORGET: Final = "forget"
@@ -67,63 +58,12 @@ class Faulty:
         return write
 
 
-async def _lakeward(environ: Mapping[str, str]) -> None:
-    settings = loaded(EverySetting, environ)
-    signer = PermitSigner(Ed25519PrivateKey.generate())
-    async with AsyncExitStack() as stack:
-        deciding = await stack.enter_async_context(authz(settings.authz))
-        storing = await stack.enter_async_context(
-            vending(
-                settings.vending,
-                authz=deciding.channel(caller=Caller.CALLER_VENDING),
-                verifier=PermitVerifier([signer.public_key]),
-                remote=False,
-            )
-        )
-        cataloguing = await stack.enter_async_context(
-            catalog(
-                settings.catalog,
-                authz=deciding.channel(caller=Caller.CALLER_CATALOG),
-                vending=Faulty(storing.channel(caller=Caller.CALLER_CATALOG), environ),
-                signer=signer,
-                remote=False,
-            )
-        )
-        peers = Peers(
-            catalog=cataloguing.channel(caller=Caller.CALLER_GATEWAY),
-            vending=storing.channel(caller=Caller.CALLER_GATEWAY),
-        )
-
-        async def readiness() -> Any:
-            from lakeward_cli.composing import probes_of
-
-            return [probe for host in (deciding, storing, cataloguing) for probe in await probes_of(host)]
-
-        application = await stack.enter_async_context(gateway(settings.gateway, peers=peers, readiness=readiness))
-        server = settings.gateway.server
-        listener = bound_socket(server.bind_ip, server.listen_port)
-        await stack.enter_async_context(serve_http(application, listener=listener))
-        await told_to_stop()
-
-
-async def _catalog(environ: Mapping[str, str]) -> None:
-    settings = loaded(Alone, environ)
-    joined = Joined("catalog", settings.joints)
-    async with (
-        joined.channel("authz") as authz_channel,
-        joined.channel("vending") as vending_channel,
-        catalog(
-            settings.service,
-            authz=authz_channel,
-            vending=Faulty(vending_channel, environ),
-            signer=PermitSigner(joined.private_key()),
-            remote=True,
-        ) as host,
-    ):
-        await serve_grpc(host, settings.endpoint.listen, joined)
+def _faulty(settings: CatalogSettings, *, vending: Channel, **others: Any) -> AbstractAsyncContextManager[Host]:
+    return catalog(settings, vending=Faulty(vending, os.environ), **others)
 
 
 if __name__ == "__main__":
     if os.environ["FAILPOINT"] == UNLOCKED:
         tabular_changes.CURRENT = tabular_changes.CURRENT.replace(" for share", "")  # type: ignore[misc]
-    asyncio.run({"lakeward": _lakeward, "catalog": _catalog}[sys.argv[1]](os.environ))
+    composing.catalog = alone.catalog = _faulty  # type: ignore[attr-defined, assignment]
+    asyncio.run({"lakeward": serve_all, "catalog": alone.serve}[sys.argv[1]](os.environ))

@@ -229,20 +229,20 @@ def _remove_sockets(ports: Mapping[str, int]) -> None:
 _SMALL: Final = {"GOMEMLIMIT": "1GiB", "GOGC": "50"}
 
 
-def _arguments(data: Path, configuration: Path, *, ports: Mapping[str, int], buckets: tuple[str, ...]) -> list[str]:
+def mini(data: Path, ports: Mapping[str, int]) -> list[str]:
+    """Arguments for all servers in one process, on loopback: their data and their ports, by server."""
     listeners = [
         argument
         for server, number in ports.items()
         for argument in (f"-{server}.port={number}", f"-{server}.port.grpc={number + GRPC_OFFSET}")
     ]
+    return ["-logtostderr=true", "mini", f"-dir={data}", f"-ip={LOOPBACK}", f"-ip.bind={LOOPBACK}", *listeners]
+
+
+def _arguments(data: Path, configuration: Path, *, ports: Mapping[str, int], buckets: tuple[str, ...]) -> list[str]:
     return [
-        "-logtostderr=true",
-        "mini",
-        f"-dir={data}",
-        f"-ip={LOOPBACK}",
-        f"-ip.bind={LOOPBACK}",
+        *mini(data, ports),
         f"-bucket={','.join(buckets)}",
-        *listeners,
         f"-s3.config={configuration}",
         f"-s3.iam.config={configuration}",
         *SMALL_AND_QUIET,

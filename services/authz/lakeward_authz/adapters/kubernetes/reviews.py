@@ -12,7 +12,6 @@ import dataclasses
 import hashlib
 import json
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
@@ -20,6 +19,7 @@ import httpx
 
 from lakeward_authz.adapters.kubernetes.cluster import Cluster, NoCluster, OwnToken
 from lakeward_servicekit import tls
+from lakeward_servicekit.keeping import Kept, Once
 
 REMEMBERED_SECONDS: Final = 5.0
 SECONDS: Final = 10.0
@@ -150,35 +150,19 @@ class RememberedReviews:
         """Remember what `review` answers; see the class."""
         self._review = review
         self._now = now
-        self._asking: dict[bytes, asyncio.Task[Reviewed]] = {}
-        self._answered: OrderedDict[bytes, tuple[Reviewed, float]] = OrderedDict()
+        self._asking = Once[bytes, Reviewed]()
+        self._answered = Kept[bytes, tuple[Reviewed, float]](_CAPACITY)
 
     async def __call__(self, token: str) -> Reviewed:
         """See `TokenReviews`."""
         digest = hashlib.sha256(token.encode()).digest()
-        answered = self._answered.get(digest)
+        answered = self._answered.look(digest)
         if answered is not None and self._now() < answered[1]:
             return answered[0]
-        asking = self._asking.get(digest)
-        if asking is None:
-            asking = self._asking[digest] = asyncio.create_task(self._ask(digest, token))
-            asking.add_done_callback(_seen)
-        # Who gives up waiting must not end it for the others.
-        return await asyncio.shield(asking)
+        return await self._asking(digest, lambda: self._ask(digest, token))
 
     async def _ask(self, digest: bytes, token: str) -> Reviewed:
         until = self._now() + REMEMBERED_SECONDS
-        try:
-            reviewed = await self._review(token)
-        finally:
-            del self._asking[digest]
-        self._answered[digest] = (reviewed, until)
-        self._answered.move_to_end(digest)
-        if len(self._answered) > _CAPACITY:
-            self._answered.popitem(last=False)
+        reviewed = await self._review(token)
+        self._answered.put(digest, (reviewed, until))
         return reviewed
-
-
-def _seen(task: asyncio.Task[Reviewed]) -> None:
-    if not task.cancelled():
-        task.exception()  # who waited has it; they may all have gone
