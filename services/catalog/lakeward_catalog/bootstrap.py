@@ -85,7 +85,7 @@ class Pools:
 
 
 @asynccontextmanager
-async def catalog(  # what comes from outside, each by its name
+async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
     settings: CatalogSettings,
     *,
     authz: Channel,
@@ -164,7 +164,7 @@ async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools
     )
 
 
-async def _parts(  # as `catalog`, and what that opened
+async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     settings: CatalogSettings,
     pools: Pools,
     bell: PostgresBell,

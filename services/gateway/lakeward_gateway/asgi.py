@@ -50,7 +50,7 @@ class Application:
         new_id: makes ids of faults.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of the application, each by its name
         self,
         operations: Iterable[Operation],
         *,

@@ -51,7 +51,7 @@ class Request:
         "takes_gzip",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of a request, each by its name
         self,
         *,
         method: str,

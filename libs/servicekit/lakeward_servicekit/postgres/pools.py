@@ -182,7 +182,7 @@ def _commit() -> Iterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def open_pool(
+async def open_pool(  # noqa: PLR0913 - what settings say of a pool, each by its name
     url: SecretStr,
     *,
     size: int,

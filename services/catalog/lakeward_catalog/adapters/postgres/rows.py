@@ -126,7 +126,7 @@ def tabular_with_path(row: Iterable[Any]) -> Tabular:
     return located_tabular(NamespaceIdent(tuple(path)), *columns)
 
 
-def located_tabular(  # noqa: PLR0917 - a namespace's path and the columns of `TABULAR`; positional, as it runs for every load
+def located_tabular(  # noqa: PLR0913, PLR0917 - a namespace's path and the columns of `TABULAR`; positional, as it runs for every load
     namespace: NamespaceIdent,
     warehouse_id: UUID,
     incarnation: UUID,

@@ -41,7 +41,7 @@ class TableCommit(msgspec.Struct, frozen=True):
     trimmed: tuple[str, ...] = ()
 
 
-def apply_to_table(
+def apply_to_table(  # noqa: PLR0913 - pure, so all that it depends on is named
     base: TableMetadata,
     requirements: Iterable[Requirement],
     updates: Iterable[Update],
