@@ -63,7 +63,11 @@ class Payload:
             return ""
         try:
             return msgspec.json.decode(self.raw, type=_Named).name
-        except (msgspec.DecodeError, RecursionError):
+        except (
+            msgspec.DecodeError,
+            UnicodeDecodeError,
+            RecursionError,
+        ):  # reading it all tells the caller what is wrong
             return ""
 
     async def read(self, parse: Callable[[bytes], T]) -> T:
