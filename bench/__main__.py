@@ -1,6 +1,6 @@
 """`python -m bench`: measure, print the table, and fail where a floor is missed.
 
-python -m bench                          everything; about half an hour
+python -m bench                          everything; less than 40 minutes
 python -m bench --quick                  a minute or two, to see that it works; its figures are worth nothing
 python -m bench load_table commit        some of it
 python -m bench --composition one        one process alone
@@ -16,32 +16,50 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import psutil
 
-from bench import authz, big_metadata, commit, layers, listing, load_table, memory, sign, store_client, strangers
+from bench import (
+    authz,
+    big_metadata,
+    commit,
+    create,
+    layers,
+    listing,
+    load_table,
+    memory,
+    reads,
+    sign,
+    store_client,
+    strangers,
+)
+from bench.callers import callers
 from bench.figures import Figure, Verdict, table
 from bench.generators import MissingToolError, wrk_program
 from bench.machine import this_machine
 from bench.plan import FULL, QUICK, Plan
 from bench.stack import Stack, lakeward, stack
-from tests.support.installations import Composition
+from tests.support.installations import ROOT, Composition
 
 BENCHES: Final = (
     load_table.BENCH,
+    *reads.BENCHES,
     big_metadata.BENCH,
     commit.BENCH,
-    listing.BENCH,
+    create.BENCH,
     sign.BENCH,
     authz.BENCH,
     strangers.BENCH,
     memory.BENCH,
 )
+# by anybody, of one Lakeward that asks nobody's name
+_BY_ANYBODY: Final = frozenset({load_table.BENCH, commit.BENCH, create.BENCH, listing.BENCH, sign.BENCH, layers.BENCH})
 # asked for by name: they explain figures, and are none
 EXPLANATIONS: Final = (layers.BENCH, store_client.BENCH)
+_LEFT: Final = ROOT / ".cache" / "bench.md"
 _COMPOSITIONS: Final = {
     "one": (Composition.ONE_PROCESS,),
     "four": (Composition.FOUR_PROCESSES,),
@@ -66,6 +84,9 @@ def main() -> int:
             print(f"bench: {error}", file=sys.stderr)
             return 2
     print(f"\n{table(figures)}\n")
+    _LEFT.parent.mkdir(exist_ok=True)
+    _LEFT.write_text(f"{table(figures)}\n", encoding="utf-8")
+    print(f"the table is in {_LEFT}")
     missed = [figure for figure in figures if figure.verdict is Verdict.MISSED]
     for figure in missed:
         print(f"bench: FLOOR MISSED: {figure.bench}: {figure.name}: {figure.value:.3g}, not {figure.floor:g}")
@@ -82,21 +103,33 @@ def _measured(home: Path, plan: Plan, benches: Sequence[str], compositions: Sequ
         return
     with stack(home) as parts:
         print(this_machine(postgres_programs=parts.postgres.programs, wrk=wrk))
-        if store_client.BENCH in benches:
-            with _told(store_client.BENCH):
-                yield from store_client.run(parts, plan)
-        if authz.BENCH in benches:
-            with _told(authz.BENCH):
-                yield from authz.run(parts, plan)
-        for composition in compositions:
-            if set(benches) - {authz.BENCH, strangers.BENCH, big_metadata.BENCH, memory.BENCH, store_client.BENCH}:
-                yield from _of_composition(parts, composition, plan, benches, cores)
-            if strangers.BENCH in benches:
-                with _told(f"{strangers.BENCH}, {composition}"):
-                    yield from strangers.run(parts, composition, plan)
+        for bench in (store_client, authz):
+            if bench.BENCH in benches:
+                with _told(bench.BENCH):
+                    yield from bench.run(parts, plan)
+        yield from _of_compositions(parts, plan, benches, compositions, cores)
         if big_metadata.BENCH in benches:
             with _told(big_metadata.BENCH):
                 yield from _big_metadata(parts, plan)
+
+
+def _of_compositions(
+    parts: Stack, plan: Plan, benches: Sequence[str], compositions: Sequence[Composition], cores: int
+) -> Iterator[Figure]:
+    loads = []
+    for composition in compositions:
+        if set(benches) & _BY_ANYBODY:
+            yield from _of_composition(parts, composition, plan, benches, cores)
+        if wanted := _reads_of(composition, benches):
+            with _told(f"{', '.join(wanted)}, {composition.value.replace('_', ' ')}"):
+                figures, many = _reads(parts, composition, plan, wanted, cores)
+            yield from figures
+            loads.append(many)
+        if strangers.BENCH in benches:
+            with _told(f"{strangers.BENCH}, {composition}"):
+                yield from strangers.run(parts, composition, plan)
+    if len(loads) > 1:
+        yield from reads.across(*loads)
 
 
 def _of_composition(
@@ -107,6 +140,7 @@ def _of_composition(
         wanted[load_table.BENCH] = lambda: asyncio.run(load_table.run(served, plan, cores=cores))
         wanted[commit.BENCH] = lambda: asyncio.run(commit.run(served, plan, cores=cores))
         wanted[layers.BENCH] = lambda: asyncio.run(layers.run(served, plan))
+        wanted[create.BENCH] = lambda: asyncio.run(create.run(served, plan, cores=cores))
         wanted[sign.BENCH] = lambda: asyncio.run(sign.run(served, plan, cores=cores))
         if composition is Composition.ONE_PROCESS:
             wanted[listing.BENCH] = lambda: asyncio.run(listing.run(served, plan, say=print))
@@ -114,6 +148,24 @@ def _of_composition(
             if bench in benches:
                 with _told(f"{bench}, {composition.value.replace('_', ' ')}"):
                     yield from measure()
+                    yield from served.watch.figures(bench, composition)
+
+
+def _reads_of(composition: Composition, benches: Sequence[str]) -> Sequence[str]:
+    """Those of what many callers read that are measured in a composition: pages and `/config` in one process alone."""
+    measured = reads.BENCHES if composition is Composition.ONE_PROCESS else (reads.LOAD_MANY,)
+    return [bench for bench in measured if bench in benches]
+
+
+def _reads(
+    parts: Stack, composition: Composition, plan: Plan, benches: Sequence[str], cores: int
+) -> tuple[Sequence[Figure], Mapping[int, reads.Seen]]:
+    """Of a Lakeward that knows its callers: (figures, what loads of many tables gave by the number of connections)."""
+    with callers(parts, count=reads.TOKENS) as known:
+        behind = dataclasses.replace(parts, environment={**parts.environment, **known.settings})
+        with lakeward(behind, composition) as served:
+            figures, loads = asyncio.run(reads.run(served, known, plan, benches, cores=cores))
+            return [*figures, *served.watch.figures(benches[0], composition)], loads
 
 
 def _big_metadata(parts: Stack, plan: Plan) -> Iterator[Figure]:
@@ -121,9 +173,11 @@ def _big_metadata(parts: Stack, plan: Plan) -> Iterator[Figure]:
     with lakeward(parts, Composition.ONE_PROCESS) as served:
         built = asyncio.run(big_metadata.build(served, plan, say=print))
         yield from asyncio.run(big_metadata.loads(served, built, plan))
+        yield from served.watch.figures(big_metadata.BENCH, served.composition)
     with lakeward(parts, Composition.FOUR_PROCESSES) as served:
         yield from asyncio.run(big_metadata.loads(served, built, plan))[:-1]
         yield from asyncio.run(big_metadata.appends(served, built, plan))
+        yield from served.watch.figures(big_metadata.BENCH, served.composition)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,6 @@ from typing import Final
 
 from bench.client import Connection
 from bench.figures import Better, Figure, median, percentile
-from bench.meter import metered
 from bench.plan import Plan
 from bench.stack import Lakeward
 from bench.warehouse import (
@@ -25,10 +24,13 @@ from bench.warehouse import (
     make_warehouse,
     table_of,
 )
+from tests.support.installations import Composition
 
 BENCH: Final = "commit"
 _NAMESPACE: Final = "commits"
 _WRITERS: Final = (1, 8, 32)
+_GOAL: Final = 1.6  # of 32 writers over 8
+_FLOOR: Final = 1.2
 # as Iceberg's: commit.retry.num-retries and .min-wait-ms, doubled each time
 _RETRIES: Final = 4
 _FIRST_PAUSE: Final = 0.1
@@ -57,6 +59,19 @@ async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
     async with Connection(served.url) as connection:
         await make_namespace(connection, warehouse, _NAMESPACE)
     figures = [await _distinct(served, warehouse, writers, plan, cores=cores) for writers in _WRITERS]
+    if served.composition is Composition.ONE_PROCESS:
+        few, many = figures[1:]
+        figures.append(
+            Figure(
+                BENCH,
+                f"{_WRITERS[2]} writers, a table each, {served.composition}",
+                many.value / few.value,
+                f"of {_WRITERS[1]} writers",
+                goal=_GOAL,
+                floor=_FLOOR,
+                detail=f"{many.value:.0f}/s over {few.value:.0f}/s",
+            )
+        )
     faults = 0
     for writers in _WRITERS:
         figure, wrong = await _one_table(served, warehouse, writers, plan)
@@ -83,10 +98,9 @@ async def _distinct(served: Lakeward, warehouse: Warehouse, writers: int, plan: 
     told = ""
     for turn in range(plan.rounds):
         names = [f"own-{writers}-{turn}-{writer}" for writer in range(writers)]
-        with metered(served.groups()) as usage:
-            tallies, seconds = await _storm(served, warehouse, names, names, plan.seconds)
-        shares = usage.shares(cores=cores)
-        told = ", ".join(f"{name} {share:.0%}" for name, share in shares.items() if share >= 0.005)
+        with served.metered() as usage:
+            tallies, seconds = await storm(served, warehouse, names, names, seconds=plan.seconds)
+        told = usage.told(cores=cores)
         rates.append(sum(len(tally.acknowledged) for tally in tallies) / seconds)
         every.took += [each for tally in tallies for each in tally.took]
     return Figure(
@@ -95,7 +109,7 @@ async def _distinct(served: Lakeward, warehouse: Warehouse, writers: int, plan: 
         median(rates),
         "commits/s",
         detail=f"p50 {percentile(every.took, 0.5) * 1000:.0f} ms, p99 {percentile(every.took, 0.99) * 1000:.0f} ms; "
-        f"CPU: {told}",
+        f"{told}",
     )
 
 
@@ -105,7 +119,7 @@ async def _one_table(served: Lakeward, warehouse: Warehouse, writers: int, plan:
     faults = 0
     for turn in range(plan.rounds):
         name = f"shared-{writers}-{turn}"
-        tallies, seconds = await _storm(served, warehouse, [name], [name] * writers, plan.seconds)
+        tallies, seconds = await storm(served, warehouse, [name], [name] * writers, seconds=plan.seconds)
         made = [snapshot for tally in tallies for snapshot in tally.acknowledged]
         rates.append(len(made) / seconds)
         for tally in tallies:
@@ -130,16 +144,22 @@ async def _one_table(served: Lakeward, warehouse: Warehouse, writers: int, plan:
     )
 
 
-async def _storm(
-    served: Lakeward, warehouse: Warehouse, tables: Sequence[str], targets: Sequence[str], seconds: float
+async def storm(
+    served: Lakeward,
+    warehouse: Warehouse,
+    tables: Sequence[str],
+    targets: Sequence[str],
+    *,
+    seconds: float,
+    namespace: str = _NAMESPACE,
 ) -> tuple[Sequence[Tally], float]:
     """Make tables, and let a writer loose on each target: (what each did, how long it took)."""
     async with Connection(served.url) as connection:
         for name in tables:
-            await make_table(connection, warehouse, _NAMESPACE, name)
+            await make_table(connection, warehouse, namespace, name)
     began = time.monotonic()
     until = began + seconds
-    paths = [warehouse.table(_NAMESPACE, name) for name in targets]
+    paths = [warehouse.table(namespace, name) for name in targets]
     tallies = await asyncio.gather(*(_writer(served.url, path, until) for path in paths))
     return tallies, time.monotonic() - began
 

@@ -1,4 +1,4 @@
-"""A writer that commits to a table all the while, and says which commits are acknowledged.
+"""Writers that change something all the while, and say which changes are acknowledged.
 
 Readers compare with what it says. `bench/wrk/fresh.lua` does it for every reply of a run; the writer itself does it for
 conditional loads: a tag from before a commit must not hold after it.
@@ -11,7 +11,7 @@ import contextlib
 import mmap
 import struct
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -20,26 +20,34 @@ from bench.client import Connection
 from bench.warehouse import NO_CONTENT, OK, Table, table_of
 
 PROPERTY: Final = "bench.sequence"
-COMMITS_PER_SECOND: Final = 10
+CHANGES_PER_SECOND: Final = 10
 _NOT_MODIFIED: Final = 304
 
 
+class StaleReadError(Exception):
+    """A reply lacked an acknowledged change, or could not be checked."""
+
+
 class Counter:
-    """The number of the last acknowledged commit, in a file that other processes map."""
+    """The number of the last acknowledged change of each thing, in a file that other processes map."""
 
     def __init__(self, path: Path, mapped: mmap.mmap) -> None:
         self.path: Final = path
         self._mapped: Final = mapped
 
-    def tell(self, number: int) -> None:
-        struct.pack_into("<q", self._mapped, 0, number)
+    def tell(self, number: int, thing: int = 0) -> None:
+        struct.pack_into("<q", self._mapped, 8 * thing, number)
+
+    def tell_of_all(self, number: int) -> None:
+        for thing in range(len(self._mapped) // 8):
+            self.tell(number, thing)
 
 
 @contextlib.contextmanager
-def counter(path: Path) -> Iterator[Counter]:
-    """A counter in a file of its own."""
-    path.write_bytes(bytes(8))
-    with path.open("r+b") as file, mmap.mmap(file.fileno(), 8) as mapped:
+def counter(path: Path, things: int = 1) -> Iterator[Counter]:
+    """A counter of so many things, in a file of its own."""
+    path.write_bytes(bytes(8 * things))
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 8 * things) as mapped:
         yield Counter(path, mapped)
 
 
@@ -73,44 +81,49 @@ async def writing(url: str, path: str, told: Counter, *, headers: Mapping[str, s
     """
     written = Written()
     async with Connection(url) as connection:
-        table = await _commit(connection, path, table_of(await connection.get(path)))
+        table = await commit(connection, path, table_of(await connection.get(path)))
         told.tell(table.version)
-        ending = asyncio.Event()
-        task = asyncio.create_task(
-            _write(connection, path, table, told=told, written=written, headers=headers, ending=ending)
-        )
-        try:
+
+        async def write() -> None:
+            nonlocal table
+            tag = (await connection.get(path, headers)).expect(OK).headers["etag"]
+            table = await commit(connection, path, table)
+            told.tell(table.version)
+            written.commits += 1
+            written.number = table.version
+            again = (await connection.get(path, {**headers, "if-none-match": tag})).expect(OK, _NOT_MODIFIED)
+            written.stale_tags += again.status == _NOT_MODIFIED
+
+        async with repeating(write):
             yield written
-        finally:
-            ending.set()
-            await task
 
 
-async def _write(
-    connection: Connection,
-    path: str,
-    table: Table,
-    *,
-    told: Counter,
-    written: Written,
-    headers: Mapping[str, str],
-    ending: asyncio.Event,
-) -> None:
-    turn = time.monotonic()
-    while not ending.is_set():
-        tag = (await connection.get(path, headers)).expect(OK).headers["etag"]
-        table = await _commit(connection, path, table)
-        told.tell(table.version)
-        written.commits += 1
-        written.number = table.version
-        again = (await connection.get(path, {**headers, "if-none-match": tag})).expect(OK, _NOT_MODIFIED)
-        written.stale_tags += again.status == _NOT_MODIFIED
-        turn = max(turn + 1 / COMMITS_PER_SECOND, time.monotonic())
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(ending.wait(), max(turn - time.monotonic(), 0.001))
+@contextlib.asynccontextmanager
+async def repeating(step: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    """Do something some times a second until the block ends.
+
+    Raises:
+        Whatever ended it early.
+    """
+    ending = asyncio.Event()
+
+    async def repeat() -> None:
+        turn = time.monotonic()
+        while not ending.is_set():
+            await step()
+            turn = max(turn + 1 / CHANGES_PER_SECOND, time.monotonic())
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(ending.wait(), max(turn - time.monotonic(), 0.001))
+
+    task = asyncio.create_task(repeat())
+    try:
+        yield
+    finally:
+        ending.set()
+        await task
 
 
-async def _commit(connection: Connection, path: str, table: Table) -> Table:
+async def commit(connection: Connection, path: str, table: Table) -> Table:
     """One commit by the only writer, so the number of the one after this table's is known."""
     number = table.version + 1
     committed = table_of(

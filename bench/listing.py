@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from bench.client import Connection
 from bench.figures import Better, Figure, median, percentile
-from bench.meter import metered
+from bench.pauses import Pauses, longest
 from bench.plan import Plan
 from bench.stack import Lakeward
 from bench.warehouse import OK, Warehouse, make_namespace, make_table, make_warehouse
@@ -42,16 +42,20 @@ async def run(served: Lakeward, plan: Plan, *, say: Callable[[str], None]) -> Se
     ratios: list[float] = []
     small: list[float] = []
     large: list[float] = []
+    pauses: list[Pauses] = []
     async with Connection(served.url) as connection:
         for _ in range(plan.rounds):
-            one, many = await _turns(connection, warehouse, plan)
+            with served.metered() as usage:
+                one, many = await _turns(connection, warehouse, plan)
+            pauses.append(usage.pauses)
             ratios.append(percentile(many, 0.5) / percentile(one, 0.5))
             small += one
             large += many
         costs = [await _cost(connection, served, warehouse, plan, size) for size in SIZES]
     detail = (
         f"p50 {percentile(large, 0.5):.2f} ms over {percentile(small, 0.5):.2f} ms, "
-        f"p99 {percentile(large, 0.99):.2f} over {percentile(small, 0.99):.2f}; pages from all over the namespace"
+        f"p99 {percentile(large, 0.99):.2f} over {percentile(small, 0.99):.2f}; pages from all over the namespace;"
+        f" longest {longest(pauses)}"
     )
     created = Figure(
         BENCH,
@@ -92,7 +96,7 @@ async def _turns(connection: Connection, warehouse: Warehouse, plan: Plan) -> tu
 async def _cost(connection: Connection, served: Lakeward, warehouse: Warehouse, plan: Plan, size: int) -> Figure:
     """Our CPU for the first page of the large namespace, again and again."""
     took: list[float] = []
-    with metered(served.groups()) as usage:
+    with served.metered() as usage:
         for _ in range(plan.pages):
             milliseconds, names, _ = await _page(connection, warehouse, _LARGE, "", size=size)
             took.append(milliseconds)
@@ -104,7 +108,7 @@ async def _cost(connection: Connection, served: Lakeward, warehouse: Warehouse, 
         usage.cpu["Lakeward"] / plan.pages * 1000,
         "ms",
         Better.LOWER,
-        detail=f"{plan.pages} pages at one client, p50 {percentile(took, 0.5):.2f} ms",
+        detail=f"{plan.pages} pages at one client, p50 {percentile(took, 0.5):.2f} ms; longest {usage.pauses}",
     )
 
 

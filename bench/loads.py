@@ -79,12 +79,13 @@ async def _fill(connection: Connection, path: str) -> None:
         comment = reply.json()["metadata"]["properties"].get("comment", "")
         if missing == 0:
             return
-        updates = {"comment": _prose(len(comment) + missing - (0 if comment else len(',"comment":""')))}
+        updates = {"comment": prose(len(comment) + missing - (0 if comment else len(',"comment":""')))}
         body = {"requirements": [], "updates": [{"action": "set-properties", "updates": updates}]}
         (await connection.post(path, body)).expect(OK)
     raise RuntimeError(f"{path} can't be brought to {BYTES} bytes")
 
 
-def _prose(length: int) -> str:
+def prose(length: int) -> str:
+    """Text of a length, as people write it into comments."""
     text = "Events of the shop, one row each, kept for thirteen months and then archived by the nightly job. "
     return (text * (length // len(text) + 1))[:length]

@@ -18,8 +18,8 @@ from lakeward_components.ports import LOOPBACK, take
 from tests.support.installations import foreign_removed
 
 BENCH: Final = "memory"
-_GOAL: Final = 200.0
-_FLOOR: Final = 260.0
+_GOAL: Final = 100.0
+_FLOOR: Final = 130.0
 _READY_SECONDS: Final = 120.0
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 import psutil
 
+from bench.pauses import Pauses, Watch
+
 
 @dataclass(slots=True)
 class Usage:
@@ -21,12 +23,14 @@ class Usage:
         cpu: seconds of each group.
         harness: CPU seconds of this process: clients, writers, checkers.
         ended_children: CPU seconds of children of this process that ended meanwhile: wrk, pgbench.
+        pauses: the longest of the processes that were watched.
     """
 
     seconds: float = 0.0
     cpu: dict[str, float] = field(default_factory=dict)
     harness: float = 0.0
     ended_children: float = 0.0
+    pauses: Pauses = field(default_factory=Pauses)
 
     def shares(self, *, cores: int) -> Mapping[str, float]:
         """Each group's share of the whole machine, the load generator's among them."""
@@ -34,21 +38,31 @@ class Usage:
         every = {**self.cpu, "load generator": self.ended_children, "harness": self.harness}
         return {name: used / whole for name, used in every.items()}
 
+    def told(self, *, cores: int) -> str:
+        """Who used the machine, and how long the watched stood still."""
+        shares = ", ".join(f"{name} {share:.0%}" for name, share in self.shares(cores=cores).items() if share >= 0.005)
+        return f"CPU: {shares}; longest {self.pauses}"
+
 
 @contextlib.contextmanager
-def metered(groups: Mapping[str, Sequence[int]]) -> Iterator[Usage]:
+def metered(groups: Mapping[str, Sequence[int]], watch: Watch | None = None) -> Iterator[Usage]:
     """Measure a block.
 
     Args:
         groups: process ids by group; their children count too.
+        watch: of the processes whose pauses are measured.
     """
     usage = Usage()
     before = {name: cpu_seconds(pids) for name, pids in groups.items()}
+    if watch is not None:
+        watch.begin()
     own, children, began = _own(), _children(), time.monotonic()
     yield usage
     usage.seconds = time.monotonic() - began
     usage.harness = _own() - own
     usage.ended_children = _children() - children
+    if watch is not None:
+        usage.pauses = watch.read()
     usage.cpu.update({name: cpu_seconds(pids) - before[name] for name, pids in groups.items()})
 
 

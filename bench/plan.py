@@ -17,6 +17,7 @@ class Plan:
         appends: commits whose cost is measured, at each size.
         loads: of the big table, at one client.
         tables: of the large namespace.
+        many: tables that are loaded and listed at random.
         pages: listings that are timed.
         idle: seconds before memory is read.
     """
@@ -27,9 +28,14 @@ class Plan:
     appends: int
     loads: int
     tables: int
+    many: int
     pages: int
     idle: float
 
 
-FULL: Final = Plan(rounds=5, seconds=5, snapshots=9000, appends=100, loads=100, tables=10_000, pages=500, idle=60)
-QUICK: Final = Plan(rounds=1, seconds=2, snapshots=200, appends=20, loads=20, tables=1000, pages=60, idle=5)
+FULL: Final = Plan(
+    rounds=5, seconds=5, snapshots=9000, appends=100, loads=100, tables=10_000, many=1_000, pages=500, idle=60
+)
+QUICK: Final = Plan(
+    rounds=1, seconds=2, snapshots=200, appends=20, loads=20, tables=1_000, many=1_000, pages=60, idle=5
+)

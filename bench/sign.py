@@ -10,7 +10,6 @@ import msgspec
 from bench.client import Connection
 from bench.figures import Figure, median
 from bench.generators import CONNECTIONS, Wrk, run_wrk
-from bench.meter import metered
 from bench.plan import Plan
 from bench.stack import Lakeward
 from bench.warehouse import OK, Warehouse, make_namespace, make_table, make_warehouse
@@ -40,7 +39,7 @@ async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
         counted: list[Wrk] = []
         told = ""
         for _ in range(plan.rounds):
-            with metered(served.groups()) as usage:
+            with served.metered() as usage:
                 leg = await run_wrk(
                     url,
                     script="post.lua",
@@ -52,8 +51,7 @@ async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
             if leg.faults:
                 raise UselessSignatureError(f"of {leg.requests} requests {leg.faults}")
             counted.append(leg)
-            shares = usage.shares(cores=cores)
-            told = ", ".join(f"{name} {share:.0%}" for name, share in shares.items() if share >= 0.005)
+            told = usage.told(cores=cores)
         figures.append(
             Figure(
                 BENCH,
@@ -61,7 +59,7 @@ async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
                 median([leg.per_second for leg in counted]),
                 "signatures/s",
                 detail=f"p50 {median([leg.p50 for leg in counted]) / 1000:.2f} ms, "
-                f"p99 {median([leg.p99 for leg in counted]) / 1000:.2f} ms; CPU: {told}",
+                f"p99 {median([leg.p99 for leg in counted]) / 1000:.2f} ms; {told}",
             )
         )
     return figures

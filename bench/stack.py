@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
+from bench.meter import Usage, metered
+from bench.pauses import FOLDER, Watch, slate
 from lakeward_components import blocking, child, databases, folder, http, provision
 from lakeward_components.child import Child
 from lakeward_components.environment import TEST
@@ -23,6 +27,9 @@ _POSTGRES_SETTINGS: Final = {"max_connections": "200", "shared_buffers": "128MB"
 _DATABASE: Final = "bench"
 _STOP_SECONDS: Final = 30.0
 _HTTP_OK: Final = 200
+_WATCHED: Final = "bench.watched"
+# A page of a file that is mapped from a disk can have to wait for the disk: what measures pauses would make some.
+_MEMORY: Final = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +63,22 @@ class Lakeward:
         url: `http://host:port`, without a closing slash.
         processes: ids by name.
         stack: what it runs on.
+        watch: how long its processes stand still.
     """
 
     url: str
     composition: Composition
     processes: Mapping[str, int]
     stack: Stack = field(repr=False)
+    watch: Watch = field(repr=False)
 
     def groups(self) -> dict[str, Sequence[int]]:
         """Process ids by group: ours as one, each component."""
         return {"Lakeward": tuple(self.processes.values()), **self.stack.groups()}
+
+    def metered(self) -> AbstractContextManager[Usage]:
+        """Measure a block: whose CPU time it was, and how long the processes stood still."""
+        return metered(self.groups(), self.watch)
 
 
 @contextmanager
@@ -88,11 +101,17 @@ def stack(home: Path) -> Iterator[Stack]:
 
 @contextmanager
 def lakeward(parts: Stack, composition: Composition) -> Iterator[Lakeward]:
-    """Start Lakeward; end it with the block."""
+    """Start Lakeward, watched; end it with the block."""
     home = parts.home / f"{composition}-{secrets.token_hex(3)}"
-    with running(planned(composition, home, parts.environment)) as installation:
+    with ExitStack() as ending:
+        told = Path(ending.enter_context(TemporaryDirectory(prefix="lakeward-bench-", dir=_MEMORY)))
+        planning = planned(composition, home, {**parts.environment, FOLDER: str(told)})
+        for process in planning.processes.values():
+            process.program = dataclasses.replace(process.program, module=_WATCHED)
+        installation = ending.enter_context(running(planning))
         processes = {name: process.pid for name, process in installation.processes.items()}
-        yield Lakeward(installation.url, composition, processes, parts)
+        slates = {name: ending.enter_context(slate(told / str(pid))) for name, pid in processes.items()}
+        yield Lakeward(installation.url, composition, processes, parts, Watch(slates))
 
 
 async def serves(url: str) -> bool:

@@ -10,22 +10,21 @@ import asyncio
 import dataclasses
 import json
 import time
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Final
 
 import psutil
 
 from bench.attacks import ATTACKS, Attack, command
+from bench.callers import callers
 from bench.client import BadReplyError, Connection
 from bench.figures import Better, Figure
+from bench.pauses import Pauses
 from bench.plan import Plan
-from bench.stack import Composition, Lakeward, Stack, lakeward
+from bench.stack import Lakeward, Stack, lakeward
 from bench.warehouse import OK, Warehouse, advanced, append, make_namespace, make_table, make_warehouse, table_of
-from lakeward_components import blocking, oidc, provision
-from lakeward_components.environment import TEST
+from tests.support.installations import Composition
 
 BENCH: Final = "strangers"
 _GOAL_MEGABYTES: Final = 600.0
@@ -52,6 +51,7 @@ class Seen:
         slowest: seconds that the client that means well waited at most.
         requests: of that client.
         refused: what it was told, for each of its requests that failed.
+        pauses: the longest meanwhile.
     """
 
     peak: int = 0
@@ -60,6 +60,7 @@ class Seen:
     requests: int = 0
     refused: list[str] = dataclasses.field(default_factory=list)
     answers: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    pauses: Pauses = dataclasses.field(default_factory=Pauses)
 
 
 def run(parts: Stack, composition: Composition, plan: Plan) -> Iterator[Figure]:
@@ -77,22 +78,8 @@ def run(parts: Stack, composition: Composition, plan: Plan) -> Iterator[Figure]:
 def _providers(parts: Stack) -> Iterator[Sequence[tuple[str, Mapping[str, str], str]]]:
     """(What it is called, settings, a token) without a provider and with one. Loopback's addresses are clients, no proxies."""
     common = {"LAKEWARD__TRUSTED_PROXIES": ""}
-    with ExitStack() as ending:
-        provider = blocking.run(provision.oidc_provider(parts.home / "oidc", names=TEST))
-        ending.callback(lambda: blocking.run(provider.stop(gracefully=False)))
-        token = _token(provider)
-        known = {
-            "LAKEKEEPER__OPENID_PROVIDER_URI": provider.issuer,
-            "LAKEKEEPER__OPENID_AUDIENCE": provider.audience,
-        }
-        yield (("no provider", common, ""), ("with provider", {**common, **known}, token))
-
-
-def _token(provider: oidc.OidcProvider) -> str:
-    form = {"grant_type": "client_credentials", "client_id": oidc.SPARK.id, "client_secret": oidc.SPARK.secret}
-    with urllib.request.urlopen(provider.token_endpoint, data=urllib.parse.urlencode(form).encode()) as reply:
-        token: str = json.loads(reply.read())["access_token"]
-    return token
+    with callers(parts, count=1) as known:
+        yield (("no provider", common, ""), ("with provider", {**common, **known.settings}, known.tokens[0]))
 
 
 async def _attacked(served: Lakeward, name: str, token: str, plan: Plan) -> Seen:
@@ -103,6 +90,7 @@ async def _attacked(served: Lakeward, name: str, token: str, plan: Plan) -> Seen
         await make_namespace(connection, warehouse, _NAMESPACE)
         await make_table(connection, warehouse, _NAMESPACE, _TABLE)
         over = asyncio.Event()
+        served.watch.begin()
         weighing = asyncio.create_task(asyncio.to_thread(_weigh, served, seen, over))
         asking = asyncio.create_task(_ask(connection, warehouse, seen, over))
         try:
@@ -120,6 +108,7 @@ async def _attacked(served: Lakeward, name: str, token: str, plan: Plan) -> Seen
             over.set()
             await weighing
             await asking
+    seen.pauses = served.watch.read()
     seen.left = _weight(served)
     return seen
 
@@ -176,7 +165,7 @@ def figures_of(name: str, seen: Seen) -> Iterator[Figure]:
         Better.LOWER,
         goal=_GOAL_SECONDS,
         floor=_FLOOR_SECONDS,
-        detail=f"of {seen.requests}",
+        detail=f"of {seen.requests}; longest {seen.pauses}",
     )
     yield Figure(
         BENCH,

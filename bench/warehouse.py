@@ -99,6 +99,10 @@ class Warehouse:
     path: str
     store: S3Store
 
+    @property
+    def id(self) -> str:
+        return self.path.rsplit("/", 1)[1]
+
     def namespace(self, namespace: str) -> str:
         """The path of a namespace."""
         return f"{self.path}/namespaces/{namespace}"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import logging
 import signal
 import sys
 from collections.abc import Coroutine, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any, Final, NoReturn, TypeVar
 
 import uvloop
 
 from lakeward_servicekit.allocation import give_back_large_blocks
+from lakeward_servicekit.collector import set_thresholds, settled
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.postgres.schemas import SchemaMismatch
 from lakeward_servicekit.settings.loading import load
@@ -25,6 +27,7 @@ T = TypeVar("T")
 
 EX_UNAVAILABLE: Final = 69  # of sysexits.h: a service that is needed is not there
 _INTERRUPTED: Final = 130
+_LOOK_SECONDS: Final = 5.0
 
 
 def loaded(shape: type[T], environ: Mapping[str, str]) -> T:
@@ -42,21 +45,34 @@ def loaded(shape: type[T], environ: Mapping[str, str]) -> T:
 
 
 async def told_to_stop() -> None:
-    """Return at the first SIGINT or SIGTERM; a second one is not caught, and ends the process at once."""
+    """Return at the first SIGINT or SIGTERM; a second one is not caught, and ends the process at once.
+
+    Every process that serves waits here once it has started, so here its objects leave the garbage collector's sight.
+    """
     loop, told = asyncio.get_running_loop(), asyncio.Event()
     caught = (signal.SIGINT, signal.SIGTERM)
     for number in caught:
         loop.add_signal_handler(number, told.set)
     try:
-        await told.wait()
+        with settled() as kept:
+            _log.info("started", extra={"frozen": kept.frozen, "thresholds": gc.get_threshold()})
+            while not await _within(_LOOK_SECONDS, told):
+                kept.look()
     finally:
         for number in caught:
             loop.remove_signal_handler(number)
 
 
+async def _within(seconds: float, told: asyncio.Event) -> bool:
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(told.wait(), seconds)
+    return told.is_set()
+
+
 def run(main: Coroutine[Any, Any, int | None]) -> NoReturn:
     """Run a process to its exit status; what a user can mend is one message, not a stack."""
     give_back_large_blocks()
+    set_thresholds()
     with explained():
         try:
             sys.exit(uvloop.run(main) or 0)
@@ -64,7 +80,7 @@ def run(main: Coroutine[Any, Any, int | None]) -> NoReturn:
             sys.exit(_INTERRUPTED)
 
 
-@contextmanager
+@contextlib.contextmanager
 def explained() -> Iterator[None]:
     """Turn failures that a user can mend into one message and an exit status."""
     try:

@@ -25,7 +25,6 @@ BOUNDED = frozenset({"int", "bool", "UUID", "ReasonValue"})
 # Caches whose keys are not from callers, and whose are.
 OF_OUR_OWN = {
     "lakeward_servicekit/tls.py:_shared": "names of files, from the environment",
-    "lakeward_servicekit/tls.py:_bundle": "names of files, from the environment",
     "lakeward_servicekit/authorization/objects.py:_text": "UUIDs",
     "lakeward_catalog/domain/iceberg/documents.py:_decoder": "classes",
 }

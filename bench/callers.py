@@ -1,0 +1,49 @@
+"""An identity provider, and callers that it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from bench.stack import Stack
+from lakeward_components import blocking, provision
+from lakeward_components.environment import TEST
+from lakeward_components.oidc import SPARK, OidcProvider
+from tests.support.tokens import client_token
+
+
+@dataclass(frozen=True, slots=True)
+class Callers:
+    """Who is known.
+
+    Attributes:
+        settings: of a Lakeward that knows them.
+        tokens: each another one, of an hour.
+    """
+
+    settings: Mapping[str, str]
+    tokens: Sequence[str] = field(repr=False)
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Those of the first of them."""
+        return {"authorization": f"Bearer {self.tokens[0]}"}
+
+
+@contextmanager
+def callers(parts: Stack, *, count: int) -> Iterator[Callers]:
+    """Start a provider and ask it for tokens; end it with the block, after which who is remembered is still known."""
+    provider = blocking.run(provision.oidc_provider(parts.home / "oidc", names=TEST))
+    try:
+        settings = {
+            "LAKEKEEPER__OPENID_PROVIDER_URI": provider.issuer,
+            "LAKEKEEPER__OPENID_AUDIENCE": provider.audience,
+        }
+        yield Callers(settings, blocking.run(_tokens(provider, count)))
+    finally:
+        blocking.run(provider.stop(gracefully=False))
+
+
+async def _tokens(provider: OidcProvider, count: int) -> Sequence[str]:
+    return [await client_token(provider, SPARK) for _ in range(count)]

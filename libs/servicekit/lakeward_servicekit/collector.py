@@ -1,0 +1,98 @@
+"""The garbage collector of a process that serves: what lives for ever is out of its sight, so it never stops the loop for long.
+
+A full collection looks at every object that may be part of a cycle. A process that has started holds about a hundred thousand of
+them, modules and classes above all, and what it remembers grows beside them: each full collection would stop everything for tens
+of milliseconds, to find that there is nothing to free. So objects are frozen, which is to say that collections pass them by: once
+at the end of the start, and again whenever a full collection found that many have come to stay.
+
+Freezing keeps nothing alive that nobody refers to: a cache's old entry is freed when it is dropped, frozen or not. What a frozen
+object can do is stay as part of a cycle that nobody reaches any more, since nobody looks for it there. That is bounded thrice.
+
+- Objects are frozen directly behind a collection, so no known garbage is among them: only what is in use at that moment can turn
+  into such a cycle later.
+- They are frozen only where thousands have come to stay, so a steady process freezes nothing.
+- Where there are twice as many as were alive at the last thaw, all are thawed, collected and frozen again, at a moment when the
+  process has little to do; where no such moment comes, at four times as many. So garbage is never much more than three times what
+  is alive, and since each thaw needs as many new objects as the last one left, the long pauses that they are get rarer.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+THRESHOLDS: Final = (2_000, 1, 1)
+"""Of `gc.set_threshold`: a full collection comes when 8,000 objects more were made than freed, so it has few more to look at.
+How they were chosen is told in ADR 15."""
+GROWN: Final = 5_000
+"""Objects that a full collection finds alive, beyond the frozen ones, before they are frozen, too."""
+_OLDEST: Final = 2
+_THAWED_WHEN_QUIET: Final = 2  # times what was alive at the last thaw
+_THAWED_AT_LAST: Final = 4
+_QUIET: Final = 0.1  # of one core, since the last look
+
+
+class Settled:
+    """What is frozen in this process, and when it is thawed."""
+
+    def __init__(
+        self, *, wall: Callable[[], float] = time.monotonic, cpu: Callable[[], float] = time.process_time
+    ) -> None:
+        """Nothing is frozen yet.
+
+        Args:
+            wall: seconds since whenever.
+            cpu: seconds that this process has worked.
+        """
+        self.frozen = 0
+        """Objects that are frozen; at most, since those that were freed meanwhile are found out when it matters."""
+        self._alive = 0
+        self._wall, self._cpu = wall, cpu
+        self._looked = wall(), cpu()
+
+    def refreeze(self) -> None:
+        """Thaw everything, free what is garbage, and freeze the rest. As long as a collection of all objects takes."""
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+        self.frozen = self._alive = gc.get_freeze_count()
+
+    def collected(self, phase: str, info: Mapping[str, int]) -> None:
+        """Of `gc.callbacks`: freeze what is there after a full collection, where it is much."""
+        if phase == "stop" and info["generation"] == _OLDEST:
+            # those that are not frozen alone, so this takes a fraction of what the collection took
+            found = len(gc.get_objects(generation=_OLDEST))
+            if found > GROWN:
+                gc.freeze()
+                self.frozen += found
+
+    def look(self) -> None:
+        """Thaw where it is time to; to be called every few seconds."""
+        looked, self._looked = self._looked, (self._wall(), self._cpu())
+        if self.frozen < _THAWED_WHEN_QUIET * self._alive:
+            return
+        self.frozen = gc.get_freeze_count()
+        quiet = self._looked[1] - looked[1] < _QUIET * (self._looked[0] - looked[0])
+        if self.frozen >= (_THAWED_WHEN_QUIET if quiet else _THAWED_AT_LAST) * self._alive:
+            self.refreeze()
+
+
+def set_thresholds() -> None:
+    """Have this process collect as `THRESHOLDS` says."""
+    gc.set_threshold(*THRESHOLDS)
+
+
+@contextmanager
+def settled() -> Iterator[Settled]:
+    """Keep what is there, and what comes to stay, out of collections until the block ends."""
+    kept = Settled()
+    kept.refreeze()
+    gc.callbacks.append(kept.collected)
+    try:
+        yield kept
+    finally:
+        gc.callbacks.remove(kept.collected)
+        gc.unfreeze()
