@@ -10,7 +10,7 @@ import pytest
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.tables.loading import LoadTable, NotModified
 from lakeward_catalog.transport import tables
-from lakeward_catalog.transport.tables import MAX_BATCHED_BYTES, TableServicer, _check_size
+from lakeward_catalog.transport.tables import MAX_BATCHED_BYTES, TableServicer, check_size
 from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.authorization.principals import user
@@ -27,17 +27,17 @@ def a_response(size: int) -> tables_pb2.LoadTableResponse:
 
 def test_a_reply_that_is_too_large_for_a_batch_is_refused_there_by_that_reason() -> None:
     with pytest.raises(Refusal) as refused:
-        _check_size(a_response(MAX_BATCHED_BYTES + 1))
+        check_size(a_response(MAX_BATCHED_BYTES + 1))
     assert refused.value.reason == Reason.REASON_TOO_LARGE
 
 
 def test_a_full_batch_of_the_largest_replies_fits_a_frame() -> None:
-    _check_size(a_response(MAX_BATCHED_BYTES - 64))
+    check_size(a_response(MAX_BATCHED_BYTES - 64))
     assert tables.MAX_BATCH * MAX_BATCHED_BYTES < 40 * 1024 * 1024
 
 
 def test_an_ordinary_reply_travels_in_a_batch() -> None:
-    _check_size(a_response(3 * 1024))
+    check_size(a_response(3 * 1024))
 
 
 async def test_a_load_that_takes_long_is_left_to_be_asked_for_alone_and_its_neighbours_are_answered() -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from lakeward_protocol.catalog.v1 import tables_pb2, views_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason
-from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
+from tests.support.catalog.house import ANYTHING, House, a_house, ident, refusal_of
 from tests.support.catalog.tables import a_file, create, register
 from tests.support.deciding import Rule
 
@@ -103,3 +104,15 @@ async def test_no_file_of_a_view_is_ever_put_at_a_place_that_is_anothers(
     monkeypatch.setattr(house.files, "write", never)
     taken = house.tabular("orders").location + where
     assert (await refusal_of(house.make_view("sales", "new", location=taken))).reason == Reason.REASON_LOCATION_TAKEN
+
+
+@pytest.mark.parametrize("body", [b'{"name": "\xff"}', b'{"name": "\\ud800"}', b'{"name": 7}', b"[" * 5000, b""])
+async def test_a_document_whose_name_can_not_be_told_is_refused_as_one_that_can_not_be_read(
+    house: House, body: bytes
+) -> None:
+    for call, request in (
+        (house.tables.CreateTable, tables_pb2.CreateTableRequest),
+        (house.views.CreateView, views_pb2.CreateViewRequest),
+    ):
+        refusal = await refusal_of(call(request(warehouse_id=house.warehouse_id, namespace=ident("sales"), body=body)))
+        assert refusal.reason == Reason.REASON_MALFORMED_DOCUMENT

@@ -15,6 +15,8 @@ import msgspec
 import pytest
 from google.protobuf import descriptor_pool
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lakeward_catalog.application import payloads
 from lakeward_catalog.application.payloads import MAX_BYTES, Payload, beside
@@ -204,10 +206,21 @@ async def test_a_large_document_is_read_beside_the_event_loop(size: int, apart: 
         (b'{"name": "t", "schema": [}', ""),
         (b'{"name": "t", "rest": "' + b"x" * 33_000 + b'"}', ""),
         (b"\xff", ""),
+        (b'{"name": "\xff"}', ""),
+        (b'{"name": "\\ud800"}', ""),
+        (b'{"name": "\x00"}', ""),
+        (b'{"name": NaN}', ""),
+        (b"[]", ""),
+        (b"", ""),
     ],
 )
 def test_the_name_is_looked_up_in_a_small_document_alone(document: bytes, name: str) -> None:
     assert Payload(document).name == name
+
+
+@given(st.binary(max_size=60) | st.binary(max_size=20).map(lambda text: b'{"name": "' + text + b'"}'))
+def test_looking_for_a_name_never_fails(document: bytes) -> None:
+    assert isinstance(Payload(document).name, str)
 
 
 async def test_what_is_never_read_is_its_own_form() -> None:

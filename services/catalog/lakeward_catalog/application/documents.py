@@ -81,7 +81,7 @@ class Documents:
 
     def keep(self, metadata_id: MetadataId, body: Body, parsed: TableMetadata | None = None) -> None:
         """Remember what a commit just wrote: its reply shows it, and the next commit to a table builds on it."""
-        text = join([part.part for part in body.everything])
+        text = body.whole
         self._deflated.put((metadata_id, False), text, size=len(text.raw))
         if parsed is not None:
             self._parsed.put(metadata_id, parsed, size=text.size * _PARSED_FACTOR)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
@@ -63,7 +64,11 @@ class Payload:
             return ""
         try:
             return msgspec.json.decode(self.raw, type=_Named).name
-        except (msgspec.DecodeError, RecursionError):
+        except (
+            msgspec.DecodeError,
+            UnicodeDecodeError,
+            RecursionError,
+        ):  # reading it all tells the caller what is wrong
             return ""
 
     async def read(self, parse: Callable[[bytes], T]) -> T:
@@ -72,7 +77,7 @@ class Payload:
         Raises:
             Refusal: what `parse` raises.
         """
-        return await beside(len(self), lambda: parse(self.raw))
+        return await beside(len(self.raw), partial(parse, self.raw))
 
     async def digest(self) -> bytes:
         """SHA-256 over the document with the members of every object in one order and no spaces.

@@ -96,7 +96,7 @@ class TableServicer(tables_pb2_grpc.TableServiceServicer):
     async def _item(self, item: tables_pb2.LoadTableRequest, settle: Settle[Caller]) -> tables_pb2.BatchLoadTablesItem:
         try:
             response = await self.LoadTable(item, await settle(item.context))
-            _check_size(response)
+            check_size(response)
             return tables_pb2.BatchLoadTablesItem(response=response)
         except Refusal as refusal:
             return tables_pb2.BatchLoadTablesItem(failure=failure_of(refusal))
@@ -202,7 +202,7 @@ _LATE: Final = tables_pb2.BatchLoadTablesItem(
 )
 
 
-def _check_size(response: tables_pb2.LoadTableResponse) -> None:
+def check_size(response: tables_pb2.LoadTableResponse) -> None:
     """Whether a reply may travel in a batch.
 
     Raises:

@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Mapping
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.doors import Doors, OpenedTabular
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.payloads import Payload
-from lakeward_catalog.application.tables.unstaged import UnstagedCreations, creates
+from lakeward_catalog.application.tables.unstaged import UnstagedCreations
 from lakeward_catalog.application.tables.updates import read_update, updates_of
 from lakeward_catalog.application.tabulars.committing import Commits, CommitTabular
 from lakeward_catalog.application.tabulars.kinds import TabularUpdate
@@ -49,22 +49,15 @@ class TableCommits:
             (committed,) = await self.commits(command.warehouse_id, [update], caller=caller, keeper=keeper)
         except NoSuchTable:
             # Who gets here may use the warehouse. Whether they mean to create the table, only the document says.
-            made = await self._made(command.warehouse_id, await read_update(update), caller, keeper)
+            made = await self.unstaged(command.warehouse_id, update, caller=caller, keeper=keeper)
             if made is None:
                 raise
             committed = made
         return await self.commits.reply(committed, caller=caller, deflated=command.deflated)
 
-    async def _made(
-        self, warehouse_id: WarehouseId, update: TabularUpdate, caller: Caller, keeper: Keeper
-    ) -> OpenedTabular | None:
-        """The table that a commit made where there was none; None where it does not say that it does."""
-        if update.request is None or not creates(update.request):
-            return None
-        return await self.unstaged(warehouse_id, update, update.request, caller=caller, keeper=keeper)
-
     async def _again(self, command: CommitTabular, caller: Caller, done: Mapping[str, str]) -> Loaded:
-        kind, ident = self.commits.kind, (await read_update(TabularUpdate(command.path, command.document))).ident
+        kind = self.commits.kind
+        ident, _ = await read_update(TabularUpdate(command.path, command.document))
         opened = await self.doors.tabular(command.warehouse_id, ident, Kind.TABLE, Action.TABLE_COMMIT, caller=caller)
         check_same(opened.tabular, ident, made=done["incarnation"])
         return await kind.shown(opened, None, caller=caller, deflated=command.deflated)

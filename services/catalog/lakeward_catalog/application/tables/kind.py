@@ -63,11 +63,10 @@ class Tables:
             except NoSuchTable:
                 raise absent from None
             ident = whole
-        read = await read_update(update)
-        if read.ident is not ident and read.ident.key != ident.key:
-            opened = await self._open(warehouse_id, read.ident, caller)
-        assert read.request is not None, "it was read"
-        return opened, read.request
+        named, request = await read_update(update)
+        if named is not ident and named.key != ident.key:
+            opened = await self._open(warehouse_id, named, caller)
+        return opened, request
 
     async def _open(self, warehouse_id: WarehouseId, ident: TabularIdent, caller: Caller) -> OpenedTabular:
         return await self.doors.tabular(

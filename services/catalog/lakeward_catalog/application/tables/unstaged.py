@@ -8,6 +8,7 @@ from uuid import UUID
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors, OpenedTabular
 from lakeward_catalog.application.idempotency import Keeper
+from lakeward_catalog.application.tables.updates import read_update
 from lakeward_catalog.application.tabulars.kinds import Beginning, TabularUpdate, Wanted
 from lakeward_catalog.application.tabulars.making import Making
 from lakeward_catalog.domain.iceberg.commits import build_table
@@ -23,11 +24,6 @@ from lakeward_catalog.domain.model import WarehouseId
 from lakeward_servicekit.authorization.actions import Action
 
 
-def creates(request: CommitRequest) -> bool:
-    """Whether a commit says that there is no such table yet."""
-    return any(isinstance(requirement, AssertCreate) for requirement in request.requirements)
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class UnstagedCreations:
     """Makes tables of commits' updates alone."""
@@ -36,28 +32,21 @@ class UnstagedCreations:
     making: Making[TableMetadata]
 
     async def __call__(
-        self,
-        warehouse_id: WarehouseId,
-        update: TabularUpdate,
-        request: CommitRequest,
-        *,
-        caller: Caller,
-        keeper: Keeper,
-    ) -> OpenedTabular:
+        self, warehouse_id: WarehouseId, update: TabularUpdate, *, caller: Caller, keeper: Keeper
+    ) -> OpenedTabular | None:
         """Make one; the place that its updates name must be empty, unless they bring a snapshot, whose files lie there.
 
-        Args:
-            warehouse_id: where.
-            update: names the table.
-            request: its update, read.
-            caller: who commits.
-            keeper: keeps what the idempotency key did.
+        Returns:
+            The table; None where the commit does not say that there is none yet.
 
         Raises:
-            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; COMMIT_CONFLICT for any other requirement; what `Making`
-                raises; COMMIT_STATE_UNKNOWN.
+            Refusal: MALFORMED_DOCUMENT, UNKNOWN_UPDATE, UNKNOWN_REQUIREMENT, IDENTIFIER_MISMATCH; NO_SUCH_WAREHOUSE,
+                NO_SUCH_NAMESPACE, FORBIDDEN; COMMIT_CONFLICT for any other requirement; what `Making` raises.
         """
-        ident, making = update.ident, self.making
+        ident, request = await read_update(update)
+        if not any(isinstance(requirement, AssertCreate) for requirement in request.requirements):
+            return None
+        making = self.making
         opened = await self.doors.name(warehouse_id, ident, Action.NAMESPACE_CREATE_TABLE, caller=caller)
         asked = _asked(request)
         wanted = Wanted(

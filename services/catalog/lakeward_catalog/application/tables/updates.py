@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
 from lakeward_catalog.application.payloads import Payload
 from lakeward_catalog.application.tabulars.kinds import TabularUpdate
 from lakeward_catalog.domain.iceberg.requests import (
+    CommitRequest,
     Identifier,
     parse_commit,
     parse_transaction,
@@ -26,19 +25,20 @@ def table_of_branch(path: TabularIdent) -> TabularIdent | None:
     return None if parent is None else TabularIdent(parent, path.namespace.name)
 
 
-async def read_update(update: TabularUpdate) -> TabularUpdate:
-    """An update that came by a path, read.
+async def read_update(update: TabularUpdate) -> tuple[TabularIdent, CommitRequest]:
+    """An update that came by a path, read, and the table that it is of.
 
     The identifier in the document, where there is one, is the path's, or that of the table whose branch the path names.
 
     Raises:
         Refusal: MALFORMED_DOCUMENT, UNKNOWN_UPDATE, UNKNOWN_REQUIREMENT, IDENTIFIER_MISMATCH.
     """
+    path = update.ident
     if update.request is not None:
-        return update
-    path, request = update.ident, await update.document.read(parse_commit)
+        return path, update.request
+    request = await update.document.read(parse_commit)
     if request.identifier is None:
-        return msgspec.structs.replace(update, request=request)
+        return path, request
     named = ident_of(request.identifier)
     branch_of = path.namespace.parts == (*named.namespace.parts, named.name)
     if named.key != path.key and not branch_of:
@@ -48,7 +48,7 @@ async def read_update(update: TabularUpdate) -> TabularUpdate:
             path=str(path),
             body=str(named),
         )
-    return msgspec.structs.replace(update, ident=named if branch_of else path, request=request)
+    return named if branch_of else path, request
 
 
 async def updates_of(document: Payload) -> list[TabularUpdate]:
