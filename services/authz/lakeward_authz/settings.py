@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from lakeward_servicekit.joints import Joints
 from lakeward_servicekit.settings import kinds
@@ -18,6 +19,8 @@ from lakeward_servicekit.settings.postgres import PostgresSettings
 _FIRST_PROVIDER: Final = "oidc"
 _TAKEN: Final = frozenset({_FIRST_PROVIDER, "kubernetes"})
 _AUTHZ: Final = frozenset({Service.AUTHZ})
+# Callers are told whose tokens are taken.
+_NO_USERINFO: Final = "holds a user or password, which callers would be told; what a provider publishes is read without"
 
 
 class OpenIdProvider(Settings, read_by=_AUTHZ):
@@ -134,6 +137,8 @@ class AuthenticationSettings(Settings, read_by=_AUTHZ):
 
     def __post_init__(self) -> None:
         wrong = [problem for key, provider in self.further_providers.items() for problem in _wrong(key, provider)]
+        if self.openid_provider_uri is not None and "@" in urlsplit(self.openid_provider_uri).netloc:
+            wrong.append(("OPENID_PROVIDER_URI", _NO_USERINFO))
         if self.openid_audience is not None and not self.enabled:
             wrong.append(
                 ("OPENID_AUDIENCE", "is set without OPENID_PROVIDER_URI, so nobody would be asked for a token")
@@ -223,4 +228,6 @@ def _wrong(key: str, provider: OpenIdProvider) -> list[tuple[str, str]]:
         wrong.append((name, f"uses the id {key!r}; an id has letters, digits and '-' alone"))
     if provider.uri is None:
         wrong.append((name, "is missing: the issuer of this provider"))
+    elif "@" in urlsplit(provider.uri).netloc:
+        wrong.append((name, _NO_USERINFO))
     return wrong

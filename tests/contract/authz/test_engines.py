@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from datetime import timedelta
 from random import Random
 from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from openfga_sdk.credentials import CredentialConfiguration, Credentials
 
 from lakeward_authz.adapters.builtin import Builtin
-from lakeward_authz.adapters.openfga.connection import OpenFga, opened
+from lakeward_authz.adapters.openfga.connection import OpenFga
 from lakeward_authz.adapters.openfga.engine import OpenFgaEngine
 from lakeward_authz.adapters.openfga.feeding import Feeder
 from lakeward_authz.application.permissions import Gone, Grant, Made, Moved
@@ -29,7 +26,7 @@ from lakeward_servicekit.authorization.actions import SEEING, Action
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
 from lakeward_servicekit.errors import Reason, Refusal
-from tests.support.authz_stores import Stores
+from tests.support.authz_stores import Stores, openfga_store
 from tests.support.authz_worlds import (
     ROLES,
     USERS,
@@ -56,24 +53,10 @@ CALLERS = (*USERS, *(f"role:{role}" for role in ROLES))
 PREFIX = "test"
 
 
-@asynccontextmanager
-async def store_of(
-    server: OpenFgaServer, *, url: str = "", name: str = "", patience: float = 20
-) -> AsyncIterator[OpenFga]:
-    key = CredentialConfiguration(api_token=server.api_key)
-    async with opened(
-        url or server.url,
-        store=name or f"t{secrets.token_hex(6)}",
-        credentials=Credentials(method="api_token", configuration=key),
-        patience=timedelta(seconds=patience),
-    ) as openfga:
-        yield openfga
-
-
 @pytest.fixture
 async def openfga(openfga_server: OpenFgaServer) -> AsyncIterator[OpenFga]:
     """A store of this test's own, with the model."""
-    async with store_of(openfga_server) as store:
+    async with openfga_store(openfga_server) as store:
         await store.migrate(prefix=PREFIX)
         yield store
 
@@ -220,7 +203,7 @@ async def test_a_server_that_is_away_or_does_not_answer_decides_nothing(
     server = urlsplit(openfga_server.url)
     async with (
         proxy(str(server.hostname), int(server.port or 0)) as line,
-        store_of(openfga_server, url=line.instead_of(openfga_server.url), name=name, patience=1) as openfga,
+        openfga_store(openfga_server, url=line.instead_of(openfga_server.url), name=name, patience=1) as openfga,
     ):
         await openfga.migrate(prefix=PREFIX)
         engine = OpenFgaEngine(openfga, Feeder(stores.pool, openfga), stores.rights)
@@ -247,7 +230,7 @@ async def test_a_server_that_is_away_or_does_not_answer_decides_nothing(
 
 async def test_a_model_is_written_once_whoever_migrates_and_however_often(openfga_server: OpenFgaServer) -> None:
     name = f"t{secrets.token_hex(6)}"
-    async with store_of(openfga_server, name=name) as first, store_of(openfga_server, name=name) as second:
+    async with openfga_store(openfga_server, name=name) as first, openfga_store(openfga_server, name=name) as second:
         assert await first.model(prefix=PREFIX) is None
         written = await first.migrate(prefix=PREFIX)
         assert await second.migrate(prefix=PREFIX) == written
@@ -258,7 +241,29 @@ async def test_a_model_is_written_once_whoever_migrates_and_however_often(openfg
 async def test_a_key_that_the_server_does_not_know_gets_no_answer(openfga_server: OpenFgaServer) -> None:
     wrong = OpenFgaServer(openfga_server.url, "not the key")
     with pytest.raises(Refusal) as refused:
-        async with store_of(wrong):
+        async with openfga_store(wrong):
             raise AssertionError("it was let in")
     assert refused.value.reason == Reason.REASON_AUTHORIZATION_UNAVAILABLE
     assert "not the key" not in refused.value.message
+
+
+async def test_a_place_too_deep_for_the_server_is_not_decided_rather_than_denied(
+    stores: Stores, engine: OpenFgaEngine
+) -> None:
+    world = World()
+    world.add("project", "p", "server")
+    world.add("warehouse", "above", "p")
+    name = "above"
+    for level in range(30):
+        world.add("namespace", f"n{level}", name)
+        name = f"n{level}"
+    world.add("table", "t", name)
+    world.give("user:anne", "select", "above")
+    world.give("user:ben", "select", "t")
+    await fill(world, stores.tree, stores.grants)
+    demand = Demand(ref_of(world, world.nodes["t"]), Action.TABLE_READ_DATA)
+    assert await Builtin(stores.rights).decide(user("oidc~anne"), [demand]) == [Outcome.ALLOWED]
+    assert await engine.decide(user("oidc~ben"), [demand]) == [Outcome.ALLOWED]
+    with pytest.raises(Refusal) as refused:
+        await engine.decide(user("oidc~anne"), [demand])
+    assert refused.value.reason == Reason.REASON_AUTHORIZATION_UNAVAILABLE

@@ -34,7 +34,7 @@ from tests.support.authz_worlds import (
 
 pytestmark = pytest.mark.integration
 MANY = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 INCLUDED = {
     ObjectKind.WAREHOUSE: Action.WAREHOUSE_INCLUDE_IN_LIST,

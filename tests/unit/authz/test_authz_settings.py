@@ -54,3 +54,11 @@ def test_with_anybody_who_asks_it_may_decide(backend: AuthzBackend, asking: dict
 
 def test_where_everything_is_allowed_nobody_need_be_asked() -> None:
     assert not settings(AuthzBackend.ALLOW_ALL).authentication.enabled
+
+
+@pytest.mark.parametrize("name", ["OPENID_PROVIDER_URI", "OPENID_PROVIDERS__STAFF__URI"])
+def test_a_providers_address_holds_no_password_since_callers_are_told_whom_to_ask(name: str) -> None:
+    with pytest.raises(SettingsError) as raised:
+        settings(AuthzBackend.ALLOW_ALL, **{f"LAKEKEEPER__{name}": "https://reader:hunter2@idp.example.org/realm"})
+    assert f"LAKEKEEPER__{name} holds a user or password" in str(raised.value)
+    assert "hunter2" not in str(raised.value)
