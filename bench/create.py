@@ -59,18 +59,20 @@ async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
     seen = Seen()
     async with Connection(served.url) as connection:
         await make_namespace(connection, warehouse, _COMMITS)
-        for turn in range(plan.rounds):
-            names = [f"own-{turn}-{writer}" for writer in range(WRITERS)]
-            tallies, seconds = await storm(served, warehouse, names, names, seconds=plan.seconds, namespace=_COMMITS)
-            seen.commits.append(sum(len(tally.acknowledged) for tally in tallies) / seconds)
-            namespace = f"creates-{turn}"
+    for turn in range(plan.rounds):
+        names = [f"own-{turn}-{writer}" for writer in range(WRITERS)]
+        tallies, seconds = await storm(served, warehouse, names, names, seconds=plan.seconds, namespace=_COMMITS)
+        seen.commits.append(sum(len(tally.acknowledged) for tally in tallies) / seconds)
+        namespace = f"creates-{turn}"
+        async with Connection(served.url) as connection:
             await make_namespace(connection, warehouse, namespace)
-            with served.metered() as usage:
-                made, seconds = await _creates(served, warehouse, namespace, plan.seconds, seen)
-            seen.usages.append(usage)
-            seen.creates.append(len(made) / seconds)
+        with served.metered() as usage:
+            made, seconds = await _creates(served, warehouse, namespace, plan.seconds, seen)
+        seen.usages.append(usage)
+        seen.creates.append(len(made) / seconds)
+        async with Connection(served.url) as connection:
             insist_each_once(made, await _listed(connection, warehouse, namespace))
-            seen.looks += 1
+        seen.looks += 1
     judged = (_GOAL, _FLOOR) if served.composition is Composition.ONE_PROCESS else (None, None)
     return [
         Figure(

@@ -120,23 +120,20 @@ async def run(
     tokens = served.stack.home / "tokens"
     tokens.write_text("\n".join(known.tokens) + "\n", encoding="ascii")
     with _counters(served.stack.home / "fresh", kinds) as told:
-        async with Connection(served.url, headers={**known.headers, **CLIENT_MANAGED}) as connection:
-            for leg, counted in zip(kinds, told, strict=True):
-                await _see_a_fault(served, leg, counted, tokens)
-            for _ in range(plan.rounds):
-                selects = 1.0
-                if LOAD_MANY in benches:
-                    selects = await run_pgbench(served.stack, script=select, seconds=plan.seconds)
-                loads = 0.0
-                for leg, counted, found in zip(kinds, told, seen, strict=True):
-                    with served.metered() as usage:
-                        async with leg.change(connection, counted):
-                            one = await _read(served, leg, counted, tokens, plan.seconds)
-                    _insist(leg, one)
-                    loads = loads or one.per_second
-                    found.loads.append(one)
-                    found.usages.append(usage)
-                    found.bases.append(selects if leg.bench == LOAD_MANY else loads)
+        for leg, counted in zip(kinds, told, strict=True):
+            await _see_a_fault(served, leg, counted, tokens)
+        for _ in range(plan.rounds):
+            selects = 1.0
+            if LOAD_MANY in benches:
+                selects = await run_pgbench(served.stack, script=select, seconds=plan.seconds)
+            loads = 0.0
+            for leg, counted, found in zip(kinds, told, seen, strict=True):
+                with served.metered() as usage:
+                    one = await _while_changing(served, known, leg, counted, tokens=tokens, seconds=plan.seconds)
+                loads = loads or one.per_second
+                found.loads.append(one)
+                found.usages.append(usage)
+                found.bases.append(selects if leg.bench == LOAD_MANY else loads)
     figures: list[Figure] = []
     for leg, found in zip(kinds, seen, strict=True):
         if leg.bench in benches:
@@ -252,9 +249,18 @@ async def _see_a_fault(served: Lakeward, leg: Leg, told: Counter, tokens: Path) 
         )
 
 
-def _insist(leg: Leg, one: Wrk) -> None:
+async def _while_changing(
+    served: Lakeward, known: Callers, leg: Leg, told: Counter, *, tokens: Path, seconds: float
+) -> Wrk:
+    """One leg, on a connection of its own for the changes: a server ends one that nobody uses."""
+    async with (
+        Connection(served.url, headers={**known.headers, **CLIENT_MANAGED}) as connection,
+        leg.change(connection, told),
+    ):
+        one = await _read(served, leg, told, tokens, seconds)
     if one.faults or one.checked == 0:
         raise StaleReadError(f"{leg.name}: of {one.requests} replies {one.faults or 'none was checked'}")
+    return one
 
 
 class _Tables:

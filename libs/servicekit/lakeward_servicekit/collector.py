@@ -26,7 +26,7 @@ from typing import Final
 
 THRESHOLDS: Final = (2_000, 1, 1)
 """Of `gc.set_threshold`: a full collection comes when 8,000 objects more were made than freed, so it has few more to look at.
-How they were chosen is told in ADR 15."""
+How they were chosen is told in ADR 20."""
 GROWN: Final = 5_000
 """Objects that a full collection finds alive, beyond the frozen ones, before they are frozen, too."""
 _OLDEST: Final = 2
