@@ -1,6 +1,7 @@
 # Everything a new machine needs is Python 3.11 or newer and make; the rest is installed here, into $(VENV).
 # Spark, for `demo` and the tests of engines, also needs Java 17: it is used where it is found, else taken from a package.
 # The tests against Iceberg's own library are compiled, with a JDK 17 and Maven.
+# OpenFGA's server, for the tests of authz, is built with Go: the one that is found, else a package's; it is kept in the user's cache.
 
 VENV ?= .venv
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p && break; done)

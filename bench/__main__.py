@@ -22,7 +22,7 @@ from typing import Final
 
 import psutil
 
-from bench import big_metadata, commit, layers, listing, load_table, memory, sign, store_client, strangers
+from bench import authz, big_metadata, commit, layers, listing, load_table, memory, sign, store_client, strangers
 from bench.figures import Figure, Verdict, table
 from bench.generators import MissingToolError, wrk_program
 from bench.machine import this_machine
@@ -36,6 +36,7 @@ BENCHES: Final = (
     commit.BENCH,
     listing.BENCH,
     sign.BENCH,
+    authz.BENCH,
     strangers.BENCH,
     memory.BENCH,
 )
@@ -84,8 +85,11 @@ def _measured(home: Path, plan: Plan, benches: Sequence[str], compositions: Sequ
         if store_client.BENCH in benches:
             with _told(store_client.BENCH):
                 yield from store_client.run(parts, plan)
+        if authz.BENCH in benches:
+            with _told(authz.BENCH):
+                yield from authz.run(parts, plan)
         for composition in compositions:
-            if set(benches) - {strangers.BENCH, big_metadata.BENCH, memory.BENCH, store_client.BENCH}:
+            if set(benches) - {authz.BENCH, strangers.BENCH, big_metadata.BENCH, memory.BENCH, store_client.BENCH}:
                 yield from _of_composition(parts, composition, plan, benches, cores)
             if strangers.BENCH in benches:
                 with _told(f"{strangers.BENCH}, {composition}"):

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
+from openfga_sdk.credentials import CredentialConfiguration, Credentials
+
+from lakeward_authz.adapters.openfga.connection import OpenFga
+from lakeward_authz.adapters.openfga.connection import opened as open_store
 from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.rights import PostgresRights
 from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.bootstrap import MIGRATIONS
+from lakeward_components.openfga import OpenFgaServer
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.secrecy import SecretStr
@@ -44,3 +51,18 @@ async def opened(postgres_url: str) -> AsyncIterator[Stores]:
         made = Stores(pool, PostgresTree(pool, outbox), PostgresGrants(pool, outbox), PostgresRights(pool))
         await made.forget()
         yield made
+
+
+@asynccontextmanager
+async def openfga_store(
+    server: OpenFgaServer, *, url: str = "", name: str = "", patience: float = 20
+) -> AsyncIterator[OpenFga]:
+    """A store of the server; one that nobody else uses where no `name` is given. `patience` is in seconds."""
+    key = CredentialConfiguration(api_token=server.api_key)
+    async with open_store(
+        url or server.url,
+        store=name or f"t{secrets.token_hex(6)}",
+        credentials=Credentials(method="api_token", configuration=key),
+        patience=timedelta(seconds=patience),
+    ) as openfga:
+        yield openfga

@@ -13,8 +13,11 @@ from lakeward_authz.application.permissions import Grant, GrantStore, Made, Tree
 from lakeward_authz.domain.permissions.compiled import NOTHING
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MANAGED_ACCESS, MODEL, OWNERSHIP, shows_above
 from lakeward_authz.domain.permissions.objects import NIL, SERVER, ObjectKey, Subject, role_subject, user_subject
+from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId, user
 
 _NAMES = UUID("6a8f2c52-0d6b-4f0a-9f5e-2f6f6b1f6a10")
+KINDS = {kind.word: kind for kind in ObjectKind}
 _IN_WAREHOUSE = {"namespace", "table", "view", "generic_table"}
 
 
@@ -156,3 +159,32 @@ def subject_of(text: str) -> Subject:
     """ "user:anne" and "role:R" as authz names them: a user of the primary provider, and a role by its id."""
     kind, _, name = text.partition(":")
     return user_subject(f"oidc~{name}") if kind == "user" else role_subject(id_of(name))
+
+
+def ref_of(world: World, node: Node) -> ObjectRef:
+    """The object as services ask about it."""
+    key, parent_id = node.key, world.parent_id(node)
+    warehouse = "" if key.warehouse_id == NIL else str(key.warehouse_id)
+    own = b"" if key.id == NIL else key.id.bytes
+    return ObjectRef(KINDS[key.type], key.project_id, warehouse, own, b"" if parent_id is None else parent_id.bytes)
+
+
+def principal_of(caller: str) -> Principal:
+    """ "user:anne" and "role:R" as who calls."""
+    kind, _, name = caller.partition(":")
+    if kind == "user":
+        return user(f"oidc~{name}")
+    return Principal(PrincipalKind.ROLE, UserId("oidc~someone"), RoleId(str(id_of(name))))
+
+
+def small() -> World:
+    """A project p with a role R; a warehouse w with n, n.deep, t in it, and other."""
+    world = World()
+    world.add("project", "p", "server")
+    world.add("warehouse", "w", "p")
+    world.add("namespace", "n", "w")
+    world.add("namespace", "n.deep", "n")
+    world.add("table", "t", "n.deep")
+    world.add("namespace", "other", "w")
+    world.add("role", "R", "p")
+    return world

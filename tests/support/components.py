@@ -4,6 +4,7 @@
     nats_server       the session's server             nats_url       its URL; name streams after `unique_name`
     s3_server         the session's store              s3_store       the same with a fresh prefix for each test
     oidc              the session's identity provider; `tests.support.tokens` asks it for tokens
+    openfga_server    the session's server; make a store of your own
 
 All are plain values, made by synchronous fixtures, so tests of either kind may use them on whatever loop they run.
 """
@@ -22,6 +23,7 @@ from lakeward_components import blocking, databases, provision
 from lakeward_components.environment import TEST
 from lakeward_components.nats import NatsServer
 from lakeward_components.oidc import OidcProvider
+from lakeward_components.openfga import OpenFgaServer
 from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
 
@@ -117,6 +119,12 @@ def oidc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OidcProvider]:
     starting = provision.oidc_provider(folder, names=TEST, redirect_uris=[REDIRECT_URI])
     with _running(blocking.run(starting)) as provider:
         yield provider
+
+
+@pytest.fixture(scope="session")
+def openfga_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenFgaServer]:
+    with _running(blocking.run(provision.openfga_server(tmp_path_factory.mktemp("openfga"), names=TEST))) as server:
+        yield server
 
 
 @contextmanager

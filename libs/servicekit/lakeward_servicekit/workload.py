@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from lakeward_protocol.common.v1 import options_pb2
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.keeping import Kept
 
 METADATA_KEY: Final = "x-lakeward-workload"
 LIFETIME_SECONDS: Final = 300.0
@@ -106,7 +107,7 @@ class WorkloadVerifier:
         self._service = service
         self._keys = {peer: Ed25519PublicKey.from_public_bytes(key) for peer, key in peer_keys.items()}
         self._now = now
-        self._verified: dict[bytes, tuple[options_pb2.Caller.ValueType, float]] = {}
+        self._verified = Kept[bytes, tuple[options_pb2.Caller.ValueType, float]](_CACHED)
 
     def caller_of(self, metadata: Mapping[str, str], peer_names: Iterable[str]) -> options_pb2.Caller.ValueType:
         """The service that proved itself; CALLER_USER where none tried.
@@ -132,16 +133,11 @@ class WorkloadVerifier:
             raise _refused(f"its token is longer than {_MAX_TOKEN_CHARACTERS} characters")
         now = self._now()
         digest = hashlib.sha256(token.encode()).digest()
-        cached = self._verified.get(digest)
+        cached = self._verified.look(digest)
         if cached is not None and now < cached[1]:
             return cached[0]
         caller, ends = self._verified_afresh(token, now)
-        if len(self._verified) >= _CACHED:
-            # Live ones are few: each peer mints one in minutes. A full cache is mostly expired entries.
-            self._verified = {key: entry for key, entry in self._verified.items() if now < entry[1]}
-            if len(self._verified) >= _CACHED:
-                self._verified.clear()
-        self._verified[digest] = (caller, ends)
+        self._verified.put(digest, (caller, ends))
         return caller
 
     def _verified_afresh(self, token: str, now: float) -> tuple[options_pb2.Caller.ValueType, float]:

@@ -23,11 +23,10 @@ from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_authz.transport.tree import TreeServicer
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc, identity_pb2_grpc, tree_pb2_grpc
-from lakeward_servicekit.postgres.pools import Pool, open_pool
+from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host
 from lakeward_servicekit.settings.authorization import BUILT, AuthorizationSettings, AuthzBackend
-from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.system import SystemClock
 
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
@@ -57,7 +56,10 @@ async def authz(
         authenticator = await stack.enter_async_context(
             open_authenticator(settings.authentication, _engines(settings.authorization))
         )
-        pool = await stack.enter_async_context(_pool(settings.postgres))
+        size = min(_CONNECTIONS, settings.postgres.write_pool_connections)
+        pool = await stack.enter_async_context(service_pool(settings.postgres, "authz", size=size))
+        schema = settings.postgres.schema_of("authz")
+        await check_schema(pool, Needs("authz", schema, SCHEMA_NUMBER, version("lakeward-authz")))
         host = Host("authz", read_only=read_only, reflects=True)
         host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(decider))
         host.add(
@@ -89,24 +91,6 @@ def _authorizer(settings: AuthorizationSettings) -> RevisedAuthorizer:
     if not settings.instance_admins:
         return everything
     return InstanceAdministrators(everything, frozenset(settings.instance_admins))
-
-
-@asynccontextmanager
-async def _pool(settings: PostgresSettings) -> AsyncIterator[Pool]:
-    schema = settings.schema_of("authz")
-    async with open_pool(
-        settings.write_url,
-        size=min(_CONNECTIONS, settings.write_pool_connections),
-        name="lakeward authz",
-        schema=schema,
-        root_cert=settings.ssl_root_cert,
-        acquire_timeout=settings.acquire_timeout,
-        max_lifetime=settings.connection_max_lifetime,
-        test_before_acquire=settings.test_before_acquire,
-        log_statements=settings.statement_logging,
-    ) as pool:
-        await check_schema(pool, Needs("authz", schema, SCHEMA_NUMBER, version("lakeward-authz")))
-        yield pool
 
 
 def _engines(settings: AuthorizationSettings) -> list[EngineTokens]:

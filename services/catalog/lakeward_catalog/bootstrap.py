@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from importlib.metadata import version
@@ -14,7 +14,6 @@ from lakeward_catalog.adapters.gates import OpenGate
 from lakeward_catalog.adapters.postgres.bell import PostgresBell
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
-from lakeward_catalog.adapters.postgres.coalescing import CoalescingTabulars
 from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
@@ -47,10 +46,9 @@ from lakeward_catalog.transport.callers import caller_of
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.permits import PermitSigner
-from lakeward_servicekit.postgres.pools import Pool, open_pool
+from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Channel, Host
-from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.authorization import AuthzBackend
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.system import SystemClock, SystemIds
@@ -87,7 +85,7 @@ class Pools:
 
 
 @asynccontextmanager
-async def catalog(
+async def catalog(  # what comes from outside, each by its name
     settings: CatalogSettings,
     *,
     authz: Channel,
@@ -144,7 +142,7 @@ async def catalog(
         host.add_probe("database", pools.changes.ping)
         add_servicers(host, parts, _facts(settings))
         own = await stack.enter_async_context(
-            _pool(settings.postgres, settings.postgres.write_url, CONNECTIONS, "background")
+            service_pool(settings.postgres, SERVICE, size=CONNECTIONS, use="background")
         )
         await stack.enter_async_context(background(settings, parts, own, bell, holder=ids.uuid4()))
         yield host
@@ -155,30 +153,18 @@ async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools
     planned = with_generic_plans(settings.write_url)
     return Pools(
         changes=await stack.enter_async_context(
-            _pool(settings, settings.write_url, settings.write_pool_connections, "serve")
+            service_pool(settings, SERVICE, size=settings.write_pool_connections, use="serve")
         ),
-        lookups=await stack.enter_async_context(_pool(settings, planned, _LOOKUP_CONNECTIONS, "lookups")),
+        lookups=await stack.enter_async_context(
+            service_pool(settings, SERVICE, url=planned, size=_LOOKUP_CONNECTIONS, use="lookups")
+        ),
         listings=await stack.enter_async_context(
-            _pool(settings, settings.read_url, settings.read_pool_connections, "listings")
+            service_pool(settings, SERVICE, url=settings.read_url, size=settings.read_pool_connections, use="listings")
         ),
     )
 
 
-def _pool(settings: PostgresSettings, url: SecretStr, size: int, use: str) -> AbstractAsyncContextManager[Pool]:
-    return open_pool(
-        url,
-        size=size,
-        name=f"lakeward catalog {use}",
-        schema=settings.schema_of(SERVICE),
-        root_cert=settings.ssl_root_cert,
-        acquire_timeout=settings.acquire_timeout,
-        max_lifetime=settings.connection_max_lifetime,
-        test_before_acquire=settings.test_before_acquire,
-        log_statements=settings.statement_logging,
-    )
-
-
-async def _parts(
+async def _parts(  # as `catalog`, and what that opened
     settings: CatalogSettings,
     pools: Pools,
     bell: PostgresBell,
@@ -202,7 +188,7 @@ async def _parts(
         servers=servers,
         warehouses=PostgresWarehouses(pool, containers, listings=listings),
         namespaces=PostgresNamespaces(pool, listings=listings),
-        tabulars=CoalescingTabulars(PostgresTabulars(pools.lookups, containers, listings=listings)),
+        tabulars=PostgresTabulars(pools.lookups, containers, listings=listings),
         default_project=rules.default_project,
     )
     return Parts(

@@ -8,18 +8,38 @@ from lakeward_catalog.application.namespaces.dropping import NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import NamespaceListings
 from lakeward_catalog.application.namespaces.properties import PropertiesUpdates
 from lakeward_catalog.application.server import Facts, ServerBootstrap
+from lakeward_catalog.application.tables.committing import TableCommits, TableTransactions
+from lakeward_catalog.application.tables.giving import AccessGiving
+from lakeward_catalog.application.tables.kind import Tables
+from lakeward_catalog.application.tables.loading import CredentialLoads, TableLoads
+from lakeward_catalog.application.tables.registering import TableRegistrations
+from lakeward_catalog.application.tables.reporting import MetricsReports
+from lakeward_catalog.application.tables.signing import StorageSignings
+from lakeward_catalog.application.tables.unstaged import UnstagedCreations
+from lakeward_catalog.application.tabulars.committing import Commits
+from lakeward_catalog.application.tabulars.creating import TabularCreations
+from lakeward_catalog.application.tabulars.dropping import TabularDrops
+from lakeward_catalog.application.tabulars.listing import TabularListings
+from lakeward_catalog.application.tabulars.making import Making
+from lakeward_catalog.application.tabulars.means import Means
+from lakeward_catalog.application.tabulars.queueing import Queues
+from lakeward_catalog.application.tabulars.reading import TabularReads
+from lakeward_catalog.application.tabulars.renaming import TabularRenames
+from lakeward_catalog.application.views.committing import ViewCommits
+from lakeward_catalog.application.views.kind import Views
 from lakeward_catalog.application.warehouses.changing import WarehouseDeletions, WarehouseRenames, WarehouseSwitches
 from lakeward_catalog.application.warehouses.creating import WarehouseCreations
 from lakeward_catalog.application.warehouses.listing import WarehouseListings
 from lakeward_catalog.application.warehouses.places import Places
 from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.application.warehouses.storage import StorageReplacements
-from lakeward_catalog.composition_tabulars import life_cycle, signing, table_use_cases, view_use_cases
+from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.namespaces import NamespaceServicer
 from lakeward_catalog.transport.server import ServerServicer
 from lakeward_catalog.transport.signing import SigningServicer
 from lakeward_catalog.transport.tables import TableServicer
+from lakeward_catalog.transport.tabulars import TabularMethods
 from lakeward_catalog.transport.views import ViewServicer
 from lakeward_catalog.transport.warehouses import WarehouseServicer
 from lakeward_protocol.catalog.v1 import (
@@ -35,7 +55,6 @@ from lakeward_servicekit.rpc import Host
 
 def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
     """Host every service of the catalog."""
-    tabulars = life_cycle(parts)
     host.add(
         server_pb2_grpc.add_ServerServiceServicer_to_server,
         _server(parts, facts),
@@ -50,13 +69,16 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
     )
     host.add(
         tables_pb2_grpc.add_TableServiceServicer_to_server,
-        TableServicer(table_use_cases(parts), tabulars),
+        _tables(parts),
     )
     host.add(
         views_pb2_grpc.add_ViewServiceServicer_to_server,
-        ViewServicer(view_use_cases(parts), tabulars, referenced_by_max=parts.rules.referenced_by_max),
+        _views(parts),
     )
-    host.add(signing_pb2_grpc.add_SigningServiceServicer_to_server, SigningServicer(signing(parts)))
+    host.add(
+        signing_pb2_grpc.add_SigningServiceServicer_to_server,
+        SigningServicer(sign=StorageSignings(parts.doors, parts.access, parts.scopes)),
+    )
 
 
 def _server(parts: Parts, facts: Facts) -> ServerServicer:
@@ -90,4 +112,60 @@ def _namespaces(parts: Parts) -> NamespaceServicer:
         create=NamespaceCreations(doors, changes, once, announcer, clock, parts.ids, rules),
         update_properties=PropertiesUpdates(doors, changes, once, announcer, clock),
         drop=NamespaceDrops(doors, parts.documents, changes, once, announcer, clock, rules),
+    )
+
+
+def _tabulars(parts: Parts, kind: Kind) -> TabularMethods:
+    doors, changes, once, rules = parts.doors, parts.changes, parts.once, parts.rules
+    announcer, clock = parts.announcer, parts.clock
+    return TabularMethods(
+        kind=kind,
+        doors=doors,
+        listings=TabularListings(doors, rules),
+        drops=TabularDrops(doors, parts.documents, changes, once, announcer, clock, rules),
+        renames=TabularRenames(doors, changes, once, announcer, clock),
+    )
+
+
+def _tables(parts: Parts) -> TableServicer:
+    doors, once, means = parts.doors, parts.once, _means(parts)
+    tables = Tables(doors, parts.documents, AccessGiving(parts.access, parts.scopes), parts.clock)
+    reads, commits = TabularReads(doors, tables), Commits(tables, Queues(), means)
+    making = Making(tables, doors.tabulars, means, parts.rules.staged_for)
+    return TableServicer(
+        tabulars=_tabulars(parts, Kind.TABLE),
+        load=TableLoads(tables),
+        load_credentials=CredentialLoads(doors, parts.access),
+        create=TabularCreations(doors, once, making, reads),
+        register=TableRegistrations(doors, once, making, reads),
+        commit=TableCommits(doors, once, commits, UnstagedCreations(doors, making)),
+        commit_transaction=TableTransactions(doors, once, commits),
+        report_metrics=MetricsReports(doors),
+    )
+
+
+def _views(parts: Parts) -> ViewServicer:
+    doors, once, means = parts.doors, parts.once, _means(parts)
+    views = Views(doors, parts.documents, parts.access)
+    reads, commits = TabularReads(doors, views), Commits(views, Queues(), means)
+    making = Making(views, doors.tabulars, means, parts.rules.staged_for)
+    return ViewServicer(
+        tabulars=_tabulars(parts, Kind.VIEW),
+        create=TabularCreations(doors, once, making, reads),
+        load=reads,
+        commit=ViewCommits(once, commits, reads),
+        referenced_by_max=parts.rules.referenced_by_max,
+    )
+
+
+def _means(parts: Parts) -> Means:
+    return Means(
+        files=parts.files,
+        changes=parts.changes,
+        outcomes=parts.outcomes,
+        gate=parts.gate,
+        announcer=parts.announcer,
+        clock=parts.clock,
+        ids=parts.ids,
+        shield=parts.shield,
     )

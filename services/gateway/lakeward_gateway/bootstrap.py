@@ -20,13 +20,13 @@ from lakeward_gateway.dialects.iceberg.errors import RENDERED
 from lakeward_gateway.dialects.iceberg.operations import iceberg_operations
 from lakeward_gateway.dialects.management.operations import management_operations
 from lakeward_gateway.forwarded import Links, Proxies
-from lakeward_gateway.ids import uuid7
 from lakeward_gateway.memory import BodyMemory
 from lakeward_gateway.openapi import openapi_document
 from lakeward_gateway.operation import Operation
 from lakeward_gateway.peers import Peers, Stubs
 from lakeward_gateway.settings import GatewaySettings
 from lakeward_servicekit.rpc import RemoteChannel
+from lakeward_servicekit.system import request_id
 
 # Requests under way at once: beyond them 429.
 _MAX_IN_FLIGHT: Final = 2048
@@ -64,7 +64,7 @@ async def gateway(
     yield Application(
         operations,
         renderings=RENDERED,
-        contexts=Contexts(links=links, new_id=uuid7),
+        contexts=Contexts(links=links, new_id=request_id),
         bodies=Bodies(
             limit=server.max_request_body_size,
             memory=BodyMemory(total=server.body_memory, largest=server.max_request_body_size),
@@ -77,7 +77,7 @@ async def gateway(
         cors=Cors(server.allow_origin) if server.allow_origin else None,
         max_time=server.max_request_time,
         max_in_flight=max_in_flight,
-        new_id=uuid7,
+        new_id=request_id,
     )
 
 

@@ -7,15 +7,14 @@ catalog knows everybody, and the bounds on memory are what is left.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
 from lakeward_protocol.catalog.v1 import server_pb2, server_pb2_grpc
 from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.keeping import Kept, Once
 
 _REMEMBERED_SECONDS: Final = 60.0
 _CAPACITY: Final = 10_000
@@ -39,10 +38,9 @@ class Callers:
     ) -> None:
         """See the class."""
         self._server: Final = server
-        self._capacity: Final = capacity
         self._clock: Final = clock
-        self._known: Final[OrderedDict[bytes, float]] = OrderedDict()
-        self._asking: Final[dict[bytes, asyncio.Task[None]]] = {}
+        self._known: Final = Kept[bytes, float](capacity)
+        self._asking: Final = Once[bytes, None]()
 
     async def vouch(self, context: context_pb2.RequestContext) -> None:
         """Return where the catalog knows whose token it is.
@@ -51,15 +49,9 @@ class Callers:
             Refusal: TOKEN_MISSING, TOKEN_REFUSED, and whatever else the catalog refuses with.
         """
         digest = hashlib.sha256(context.authorization.encode()).digest()
-        until = self._known.get(digest)
-        if until is not None and self._clock() < until:
-            return
-        asking = self._asking.get(digest)
-        if asking is None:
-            asking = self._asking[digest] = asyncio.create_task(self._ask(digest, context))
-            asking.add_done_callback(_seen)
-        # who goes away does not take the answer from the others that wait for it
-        await asyncio.shield(asking)
+        until = self._known.look(digest)
+        if until is None or self._clock() >= until:
+            await self._asking(digest, lambda: self._ask(digest, context))
 
     async def _ask(self, digest: bytes, context: context_pb2.RequestContext) -> None:
         # The token alone: whatever else is wrong with the request is told by what the request is for.
@@ -67,16 +59,5 @@ class Callers:
             authorization=context.authorization, request_id=context.request_id, traceparent=context.traceparent
         )
         now = self._clock()
-        try:
-            await self._server.GetServerInfo(server_pb2.GetServerInfoRequest(context=asked))
-        finally:
-            del self._asking[digest]
-        self._known[digest] = now + _REMEMBERED_SECONDS
-        self._known.move_to_end(digest)
-        if len(self._known) > self._capacity:
-            self._known.popitem(last=False)
-
-
-def _seen(task: asyncio.Task[None]) -> None:
-    if not task.cancelled():
-        task.exception()  # who waited has it; they may all have gone
+        await self._server.GetServerInfo(server_pb2.GetServerInfoRequest(context=asked))
+        self._known.put(digest, now + _REMEMBERED_SECONDS)

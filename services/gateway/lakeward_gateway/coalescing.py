@@ -7,8 +7,9 @@ from typing import Final
 
 from lakeward_gateway.peers import LoadTable
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
+from lakeward_servicekit.coalescing import Coalescer
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.rpc import Coalescer, refusal_of
+from lakeward_servicekit.rpc import refusal_of
 
 _MAX_ITEMS: Final = 256
 

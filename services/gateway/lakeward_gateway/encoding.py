@@ -6,12 +6,12 @@ import asyncio
 import zlib
 from typing import Final
 
+from lakeward_servicekit.deflated import Deflated, inflate
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.remembering import remembered
 
 GZIP: Final = (b"content-encoding", b"gzip")
 _GZIP_WINDOW: Final = 31
-_RAW_WINDOW: Final = -15
 # Below this, the loop is not held up for longer than handing the work to a thread costs.
 _THREAD_FROM: Final = 128 * 1024
 # A reply shorter than one packet gains nothing from compression.
@@ -46,22 +46,9 @@ def _gzip(body: bytes) -> bytes:
     return zlib.compress(body, _LEVEL, _GZIP_WINDOW)
 
 
-async def inflated(raw: bytes, *, size: int) -> bytes:
-    """The text of a raw deflate stream that has no final block.
-
-    Args:
-        raw: the stream.
-        size: bytes of the text.
-    """
-    if size < _THREAD_FROM:
-        return _inflate_raw(raw, size)
-    return await asyncio.to_thread(_inflate_raw, raw, size)
-
-
-def _inflate_raw(raw: bytes, size: int) -> bytes:
-    text = zlib.decompressobj(_RAW_WINDOW).decompress(raw, size + 1)
-    assert len(text) == size, "a stored body has another length than it was stored with"
-    return text
+async def inflated(part: Deflated) -> bytes:
+    """The text of a stored part."""
+    return inflate(part) if part.size < _THREAD_FROM else await asyncio.to_thread(inflate, part)
 
 
 def is_gzip(coding: bytes) -> bool:

@@ -15,8 +15,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from lakeward_gateway.connections import Connections
 from lakeward_gateway.errors import envelope
 from lakeward_gateway.http import JSON_TYPE, Receive, Scope, Send, encode
-from lakeward_gateway.ids import uuid7
 from lakeward_gateway.printed import printed
+from lakeward_servicekit.system import request_id
 
 # Longer than the pools of JVM clients keep a connection, so that the client closes first and never writes into a closed one.
 _KEEP_ALIVE_SECONDS: Final = 75
@@ -241,7 +241,7 @@ class Protocol(HttpToolsProtocol):
         self.transport.write(
             b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncache-control: private\r\n"
             b"x-request-id: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%b"
-            % (uuid7().encode(), len(body), body)
+            % (request_id().encode(), len(body), body)
         )
         self.transport.close()
 
@@ -258,7 +258,7 @@ class _Refusing:
             JSON_TYPE,
             (b"cache-control", b"private"),
             (b"retry-after", b"1"),
-            (b"x-request-id", uuid7().encode()),
+            (b"x-request-id", request_id().encode()),
             (b"content-length", b"%d" % len(body)),
             (b"connection", b"close"),
         ]

@@ -13,7 +13,7 @@ from lakeward_protocol.vending.v1 import vending_pb2_grpc
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.errors import Refusal
-from lakeward_servicekit.postgres.pools import Pool, open_pool
+from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host
 from lakeward_servicekit.system import SystemClock, SystemIds
@@ -136,19 +136,9 @@ async def vending(
 
 @asynccontextmanager
 async def _pool(settings: PostgresSettings) -> AsyncIterator[Pool]:
-    schema = settings.schema_of(SERVICE)
-    async with open_pool(
-        settings.write_url,
-        size=min(_CONNECTIONS, settings.write_pool_connections),
-        name=f"lakeward {SERVICE}",
-        schema=schema,
-        root_cert=settings.ssl_root_cert,
-        acquire_timeout=settings.acquire_timeout,
-        max_lifetime=settings.connection_max_lifetime,
-        test_before_acquire=settings.test_before_acquire,
-        log_statements=settings.statement_logging,
-    ) as pool:
-        await check_schema(pool, Needs(SERVICE, schema, migrations.NEEDED, version("lakeward-vending")))
+    async with service_pool(settings, SERVICE, size=min(_CONNECTIONS, settings.write_pool_connections)) as pool:
+        needs = Needs(SERVICE, settings.schema_of(SERVICE), migrations.NEEDED, version("lakeward-vending"))
+        await check_schema(pool, needs)
         yield pool
 
 

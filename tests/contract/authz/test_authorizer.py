@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
 from typing import TypeAlias
 from uuid import UUID
 
@@ -11,8 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward_authz.adapters.allow_all import AllowAll
+from lakeward_authz.adapters.builtin import Builtin
+from lakeward_authz.adapters.openfga.engine import OpenFgaEngine
+from lakeward_authz.adapters.openfga.feeding import Feeder
 from lakeward_authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
+from lakeward_authz.application.permissions import Grant, Made, key_of, subject_of
 from lakeward_authz.transport.decisions import DecisionServicer
+from lakeward_components.openfga import OpenFgaServer
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
 from lakeward_servicekit.authorization.actions import SEEING, Action
 from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome
@@ -20,6 +26,7 @@ from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.rpc import Caller, Host
+from tests.support.authz_stores import Stores, opened, openfga_store
 from tests.support.deciding import Rule, TableAuthorizer
 
 Wrap: TypeAlias = Callable[[RevisedAuthorizer], Authorizer]
@@ -69,10 +76,49 @@ def every_authorizer() -> list[RevisedAuthorizer]:
     return [AllowAll(), table, TableAuthorizer(), InstanceAdministrators(table, frozenset({BOB.key}))]
 
 
-@pytest.fixture(params=range(4), ids=["allow-all", "table", "empty table", "administrators"])
-def authorizer(request: pytest.FixtureRequest) -> RevisedAuthorizer:
-    chosen: int = request.param
-    return every_authorizer()[chosen]
+async def engine_of(stores: Stores) -> Builtin:
+    """The builtin engine over the objects: Alice reads the namespace, Bob runs the project."""
+    warehouse = OBJECTS[ObjectKind.WAREHOUSE]
+    keys = {kind: key_of(ref) for kind, ref in OBJECTS.items()}
+    made = [
+        Made(keys[kind], NAMESPACE_ID if kind in {ObjectKind.TABLE, ObjectKind.VIEW} else None)
+        for kind in (ObjectKind.PROJECT, ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE, ObjectKind.TABLE, ObjectKind.VIEW)
+    ]
+    await stores.tree.apply(warehouse.warehouse_id, [*enumerate(made, 1)])
+    for who, kind, relation in [(ALICE, ObjectKind.NAMESPACE, "select"), (BOB, ObjectKind.PROJECT, "project_admin")]:
+        await stores.grants.change(keys[kind], writes=[Grant(subject_of(who), relation)], deletes=[])
+    return Builtin(stores.rights)
+
+
+@pytest.fixture(
+    params=[
+        *(pytest.param(n, id=name) for n, name in enumerate(["allow-all", "table", "empty table", "administrators"])),
+        pytest.param("builtin", marks=pytest.mark.integration),
+        pytest.param("openfga", marks=pytest.mark.integration),
+    ]
+)
+def chosen(request: pytest.FixtureRequest) -> tuple[int | str, str, OpenFgaServer | None]:
+    """Which authorizer, and what real ones need."""
+    which: int | str = request.param
+    url = "" if isinstance(which, int) else request.getfixturevalue("postgres_url")
+    return which, url, request.getfixturevalue("openfga_server") if which == "openfga" else None
+
+
+@pytest.fixture
+async def authorizer(chosen: tuple[int | str, str, OpenFgaServer | None]) -> AsyncIterator[RevisedAuthorizer]:
+    which, url, server = chosen
+    if isinstance(which, int):
+        yield every_authorizer()[which]
+        return
+    async with AsyncExitStack() as stack:
+        stores = await stack.enter_async_context(opened(url))
+        builtin = await engine_of(stores)
+        if server is None:
+            yield builtin
+            return
+        openfga = await stack.enter_async_context(openfga_store(server))
+        await openfga.migrate(prefix="test")
+        yield OpenFgaEngine(openfga, Feeder(stores.pool, openfga), stores.rights)
 
 
 async def test_every_demand_gets_its_own_outcome_in_its_place(authorizer: RevisedAuthorizer, wrap: Wrap) -> None:
@@ -94,6 +140,18 @@ async def test_what_is_not_seen_is_hidden_whatever_is_asked_of_it(authorizer: Re
             assert (Outcome.HIDDEN in of_kind) == (outcomes[seeing] is Outcome.HIDDEN)
 
 
+@pytest.mark.integration
+@pytest.mark.parametrize("chosen", ["builtin", "openfga"], indirect=True)
+async def test_engines_tell_readers_owners_and_strangers_apart(authorizer: RevisedAuthorizer, wrap: Wrap) -> None:
+    asked = [demand(action) for action in (Action.TABLE_READ_DATA, Action.TABLE_DROP, Action.WAREHOUSE_DELETE)]
+    outcomes = {who.key: list(await wrap(authorizer).decide(who, asked)) for who in (ALICE, BOB, ANONYMOUS)}
+    assert outcomes == {
+        ALICE.key: [Outcome.ALLOWED, Outcome.DENIED, Outcome.DENIED],
+        BOB.key: [Outcome.ALLOWED] * 3,
+        ANONYMOUS.key: [Outcome.HIDDEN] * 3,
+    }
+
+
 async def test_showing_everything_comes_with_no_sets(authorizer: RevisedAuthorizer, wrap: Wrap) -> None:
     for scope, kind in [
         (OBJECTS[ObjectKind.PROJECT], ObjectKind.WAREHOUSE),
@@ -105,7 +163,7 @@ async def test_showing_everything_comes_with_no_sets(authorizer: RevisedAuthoriz
         assert not (shown.everything and (shown.containers or shown.objects))
 
 
-def test_an_authorizer_always_names_its_revision(authorizer: RevisedAuthorizer) -> None:
+async def test_an_authorizer_always_names_its_revision(authorizer: RevisedAuthorizer) -> None:
     assert authorizer.revision
 
 

@@ -12,20 +12,30 @@ from lakeward_authz.adapters.postgres.grants import MOST_NESTED
 from lakeward_authz.adapters.postgres.rights import PostgresMembership
 from lakeward_authz.application.permissions import Gone, Grant, Made, Moved
 from lakeward_authz.domain.permissions.lakeward import MODEL
-from lakeward_authz.domain.permissions.objects import NIL, SERVER, ObjectKey, role_subject
+from lakeward_authz.domain.permissions.objects import SERVER, ObjectKey, role_subject
 from lakeward_servicekit.authorization.actions import SEEING, Action
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
-from lakeward_servicekit.authorization.principals import ANONYMOUS, Principal, PrincipalKind, RoleId, UserId, user
+from lakeward_servicekit.authorization.principals import ANONYMOUS, RoleId, UserId, user
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.authz_stores import Stores
-from tests.support.authz_worlds import ROLES, USERS, Node, World, fill, id_of, subject_of, worlds
+from tests.support.authz_worlds import (
+    ROLES,
+    USERS,
+    World,
+    fill,
+    id_of,
+    principal_of,
+    ref_of,
+    small,
+    subject_of,
+    worlds,
+)
 
 pytestmark = pytest.mark.integration
 MANY = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-KINDS = {kind.word: kind for kind in ObjectKind}
 INCLUDED = {
     ObjectKind.WAREHOUSE: Action.WAREHOUSE_INCLUDE_IN_LIST,
     ObjectKind.NAMESPACE: Action.NAMESPACE_INCLUDE_IN_LIST,
@@ -33,32 +43,6 @@ INCLUDED = {
     ObjectKind.VIEW: Action.VIEW_INCLUDE_IN_LIST,
 }
 CALLERS = (*USERS, *(f"role:{role}" for role in ROLES))
-
-
-def ref_of(world: World, node: Node) -> ObjectRef:
-    key, parent_id = node.key, world.parent_id(node)
-    warehouse = "" if key.warehouse_id == NIL else str(key.warehouse_id)
-    own = b"" if key.id == NIL else key.id.bytes
-    return ObjectRef(KINDS[key.type], key.project_id, warehouse, own, b"" if parent_id is None else parent_id.bytes)
-
-
-def principal_of(caller: str) -> Principal:
-    kind, _, name = caller.partition(":")
-    if kind == "user":
-        return user(f"oidc~{name}")
-    return Principal(PrincipalKind.ROLE, UserId("oidc~someone"), RoleId(str(id_of(name))))
-
-
-def small() -> World:
-    world = World()
-    world.add("project", "p", "server")
-    world.add("warehouse", "w", "p")
-    world.add("namespace", "n", "w")
-    world.add("namespace", "n.deep", "n")
-    world.add("table", "t", "n.deep")
-    world.add("namespace", "other", "w")
-    world.add("role", "R", "p")
-    return world
 
 
 async def held(stores: Stores, caller: str, key: ObjectKey) -> frozenset[str] | None:

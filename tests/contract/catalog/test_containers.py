@@ -18,11 +18,11 @@ from tests.support.catalog.values import (
     EVERYTHING,
     NOON,
     a_body,
+    a_key_place,
     a_namespace,
     a_project,
     a_purge,
     a_record,
-    a_scope,
     a_storage,
     a_tabular,
     a_time,
@@ -338,22 +338,22 @@ async def test_pages_of_tables_hold_live_ones_of_the_kind_in_order(stores: Store
 
 
 async def test_a_key_is_remembered_until_its_time(stores: Stores) -> None:
-    scope, remembered = a_scope(), a_record()
+    place, remembered = a_key_place(), a_record()
     async with stores.changes.change() as change:
-        change.ledger.remember(scope, remembered, until=NOON + timedelta(minutes=1))
-    assert await stores.idempotency.find(scope, now=NOON) == remembered
-    assert await stores.idempotency.find(scope, now=NOON + timedelta(minutes=1)) is None
-    assert await stores.idempotency.find(dataclasses.replace(scope, principal="other"), now=NOON) is None
+        change.ledger.remember(place, remembered, until=NOON + timedelta(minutes=1))
+    assert await stores.idempotency.find(place, now=NOON) == remembered
+    assert await stores.idempotency.find(place, now=NOON + timedelta(minutes=1)) is None
+    assert await stores.idempotency.find(dataclasses.replace(place, principal="other"), now=NOON) is None
 
 
 async def test_of_two_changes_with_one_key_exactly_one_happens(stores: Stores) -> None:
     namespace = await stores.with_namespace()
-    scope = a_scope()
+    place = a_key_place()
     tabulars = [a_tabular(namespace) for _ in range(4)]
 
     async def make(tabular: Tabular) -> bool:
         async with stores.changes.change() as change:
-            change.ledger.remember(scope, a_record(), until=NOON + timedelta(minutes=1))
+            change.ledger.remember(place, a_record(), until=NOON + timedelta(minutes=1))
             await change.tabulars.insert(tabular, a_body())
             change.ledger.emit(an_event(namespace.warehouse_id))
         return True
@@ -367,16 +367,16 @@ async def test_of_two_changes_with_one_key_exactly_one_happens(stores: Stores) -
 
 
 async def test_an_expired_key_may_be_used_again(stores: Stores) -> None:
-    scope, again = a_scope(), a_record()
+    place, again = a_key_place(), a_record()
     async with stores.changes.change() as change:
-        change.ledger.remember(scope, a_record(), until=stores.clock.now())
+        change.ledger.remember(place, a_record(), until=stores.clock.now())
     async with stores.changes.change() as change:
-        change.ledger.remember(scope, again, until=NOON + timedelta(days=1))
-    assert await stores.idempotency.find(scope, now=NOON) == again
+        change.ledger.remember(place, again, until=NOON + timedelta(days=1))
+    assert await stores.idempotency.find(place, now=NOON) == again
 
 
 async def test_a_refusal_is_kept_where_nothing_was(stores: Stores) -> None:
-    scope, first, second = a_scope(), a_record(), a_record()
-    await stores.idempotency.keep_refusal(scope, first, until=NOON + timedelta(days=1))
-    await stores.idempotency.keep_refusal(scope, second, until=NOON + timedelta(days=1))
-    assert await stores.idempotency.find(scope, now=NOON) == first
+    place, first, second = a_key_place(), a_record(), a_record()
+    await stores.idempotency.keep_refusal(place, first, until=NOON + timedelta(days=1))
+    await stores.idempotency.keep_refusal(place, second, until=NOON + timedelta(days=1))
+    assert await stores.idempotency.find(place, now=NOON) == first

@@ -17,7 +17,7 @@ from lakeward_locations import Location
 from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.memory_events import QuietBell
 from tests.support.catalog.stores import PostgresStores
-from tests.support.catalog.values import NOON, a_body, a_commit, a_purge, a_record, a_scope, uuid7
+from tests.support.catalog.values import NOON, a_body, a_commit, a_key_place, a_purge, a_record, uuid7
 
 pytestmark = pytest.mark.integration
 
@@ -37,12 +37,12 @@ async def test_a_sweep_takes_what_has_expired_and_nothing_else(stores: PostgresS
     fresh = await stores.with_tabular(state=State.STAGED, expires_at=NOON + timedelta(seconds=1))
     dropped = await stores.with_tabular()
     finished = await stores.with_tabular(state=State.STAGED, expires_at=NOON)
-    key, fresh_key = a_scope(), a_scope()
+    key, fresh_key = a_key_place(), a_key_place()
     async with stores.changes.change() as change:
         await change.tabulars.drop(dropped, at=NOON, expires_at=NOON)
         await change.tabulars.commit([a_commit(finished)])
-    for scope, until in ((key, NOON), (fresh_key, NOON + timedelta(seconds=1))):
-        await stores.idempotency.keep_refusal(scope, a_record(), until=until)
+    for place, until in ((key, NOON), (fresh_key, NOON + timedelta(seconds=1))):
+        await stores.idempotency.keep_refusal(place, a_record(), until=until)
     await sweep_once(leftovers=PostgresLeftovers(pool), clock=stores.clock, retention=Retention(rows=1))
     kept = [
         (await stores.tabulars.by_id(each.warehouse_id, each.tabular_id)) is not None

@@ -12,7 +12,7 @@ from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
 from lakeward_catalog.application.sweeping import Retention, sweep_once
 from lakeward_catalog.domain.model import State
 from tests.support.catalog.stores import PostgresStores, catalog_pool
-from tests.support.catalog.values import NOON, a_record, a_scope
+from tests.support.catalog.values import NOON, a_key_place, a_record
 
 pytestmark = pytest.mark.integration
 
@@ -54,8 +54,8 @@ async def test_everything_that_is_due_is_swept_though_only_some_at_a_time(stores
 
 
 async def test_a_key_is_forgotten_when_its_time_is_over(stores: PostgresStores) -> None:
-    scope, record = a_scope(), a_record()
-    await stores.idempotency.keep_refusal(scope, record, until=NOON + DAY)
+    place, record = a_key_place(), a_record()
+    await stores.idempotency.keep_refusal(place, record, until=NOON + DAY)
     stores.clock.at = NOON + 2 * DAY
     await sweep(stores)
-    assert await stores.pool.fetchval("select count(*) from idempotency where key = $1", scope.key) == 0
+    assert await stores.pool.fetchval("select count(*) from idempotency where key = $1", place.key) == 0

@@ -15,23 +15,18 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import asyncpg
-import boto3
-import grpc
 import httpx
 import pytest
 import uvloop
-from botocore.config import Config
 
 from lakeward_servicekit import tls
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import open_connection
+from lakeward_servicekit.rpc import ChannelSecurity, Host, ServerSecurity, connect, is_serving
 from lakeward_servicekit.secrecy import SecretStr
 from tests.support.certificates import Authority, Pair
 
 pytestmark = pytest.mark.integration
-
-_BUCKETS = b"""<?xml version="1.0"?><ListAllMyBucketsResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
-<Owner><ID>o</ID></Owner><Buckets><Bucket><Name>lake</Name></Bucket></Buckets></ListAllMyBucketsResult>"""
 
 Client = Callable[[str], str]
 
@@ -42,11 +37,9 @@ class _Store(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        body = _BUCKETS if self.path == "/" else b"hello"
+        body = b"hello"
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
-        self.send_header("Last-Modified", "Sat, 21 Nov 2026 11:00:00 GMT")
-        self.send_header("ETag", '"e"')
         self.end_headers()
         self.wfile.write(body)
 
@@ -94,22 +87,7 @@ async def _get(url: str) -> str:
         return (await client.get(f"{url}/lake/key")).text
 
 
-def _by_boto3(url: str) -> str:
-    client = boto3.client(
-        "s3",
-        endpoint_url=url,
-        region_name="local",
-        aws_access_key_id="a",
-        aws_secret_access_key="b",
-        verify=tls.bundle_path(),
-        config=Config(retries={"total_max_attempts": 1}),
-    )
-    with contextlib.closing(client):
-        assert [bucket["Name"] for bucket in client.list_buckets()["Buckets"]] == ["lake"]
-    return "hello"
-
-
-_CLIENTS: list[Client] = [_by_httpx, _by_httpx_on_asyncio, _by_httpx_on_uvloop, _by_boto3]
+_CLIENTS: list[Client] = [_by_httpx, _by_httpx_on_asyncio, _by_httpx_on_uvloop]
 
 
 @pytest.fixture
@@ -159,7 +137,7 @@ def test_an_authority_nobody_named_is_not_trusted_and_the_cure_is_said(client: C
     assert "not trusted" in explained
 
 
-@pytest.mark.parametrize("client", [_by_httpx, _by_httpx_on_asyncio, _by_httpx_on_uvloop])
+@pytest.mark.parametrize("client", _CLIENTS)
 def test_an_authoritys_own_certificate_as_a_servers_is_refused_and_the_cure_is_said(
     client: Client, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,7 +179,6 @@ def test_public_authorities_stay_trusted_beside_a_private_one(
     subjects = [each["subject"] for each in tls.client_context().get_ca_certs()]
     assert ((("commonName", "authority"),),) in subjects
     assert len(subjects) > 50
-    assert Path(tls.bundle_path()).read_text().count("BEGIN CERTIFICATE") >= len(subjects)
 
 
 def test_an_explicit_bundle_is_trusted_alone(authority: Authority) -> None:
@@ -220,20 +197,19 @@ def test_a_file_without_a_certificate_is_told(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "empty.pem").write_text("nothing here")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "empty.pem"))
     with pytest.raises(tls.TlsSetupError, match="holds no PEM certificate"):
-        tls.bundle_path()
+        tls.shared_context()
 
 
-async def test_grpc_channels_verify_with_the_same_roots(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> None:
-    leaf = authority.issue()
-    monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
-    server = grpc.aio.server()
-    pair = (leaf.key.read_bytes(), leaf.certificate.read_bytes())
-    port = server.add_secure_port("127.0.0.1:0", grpc.ssl_server_credentials([pair]))
-    await server.start()
-    credentials = grpc.ssl_channel_credentials(tls.root_certificates())
-    async with grpc.aio.secure_channel(f"127.0.0.1:{port}", credentials) as channel, asyncio.timeout(10):
-        await channel.channel_ready()
-    await server.stop(None)
+async def test_services_meet_over_tls_and_none_meets_one_whose_authority_it_does_not_know(
+    authority: Authority, tmp_path: Path
+) -> None:
+    leaf, stranger = authority.issue(), Authority(tmp_path / "stranger")
+    serving = ServerSecurity(leaf.certificate.read_bytes(), leaf.key.read_bytes(), client_ca=None)
+    async with Host("catalog").serve("127.0.0.1:0", security=serving) as port:
+        for ca, met in ((authority, True), (stranger, False)):
+            security = ChannelSecurity(ca.certificate.read_bytes())
+            async with connect(f"127.0.0.1:{port}", service="catalog", security=security) as channel:
+                assert await is_serving(channel, seconds=5.0) is met
 
 
 @asynccontextmanager

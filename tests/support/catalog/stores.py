@@ -10,7 +10,6 @@ from uuid import UUID
 
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
-from lakeward_catalog.adapters.postgres.coalescing import CoalescingTabulars
 from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
@@ -168,7 +167,7 @@ class PostgresStores(Stores):
             PostgresServer(pool),
             PostgresWarehouses(pool, containers),
             PostgresNamespaces(pool),
-            CoalescingTabulars(PostgresTabulars(pool, containers)),
+            PostgresTabulars(pool, containers),
             PostgresBodies(pool),
             PostgresIdempotency(pool),
             PostgresChanges(pool, clock=clock, ids=FreshIds(), changed=containers.keep),

@@ -196,7 +196,7 @@ def an_event(stream: object = "server", kind: str = "table", verb: str = "commit
     return Event(event_id=uuid7(), stream=str(stream), kind=kind, verb=verb, body=body)
 
 
-def a_scope(owner: object = "warehouse/w", principal: str = "oidc~anna") -> KeyPlace:
+def a_key_place(owner: object = "warehouse/w", principal: str = "oidc~anna") -> KeyPlace:
     return KeyPlace(str(owner), principal, uuid4())
 
 

@@ -160,7 +160,7 @@ async def test_what_is_remembered_is_bounded_and_holds_no_token() -> None:
     for number in range(50):
         await world.ask(f"secret-{number}")
     assert len(world.identity._remembered) == 10
-    assert {len(key) for key in world.identity._remembered} == {32}
+    assert {len(key) for key in world.identity._remembered._values} == {32}
     asked = world.idp.asked
     await world.ask("secret-49")
     assert world.idp.asked == asked

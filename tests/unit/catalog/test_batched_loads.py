@@ -10,7 +10,7 @@ import pytest
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.tables.loading import LoadTable, NotModified
 from lakeward_catalog.transport import tables
-from lakeward_catalog.transport.tables import MAX_BATCHED_BYTES, TableServicer, TableUseCases, _check_size
+from lakeward_catalog.transport.tables import MAX_BATCHED_BYTES, TableServicer, _check_size
 from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.authorization.principals import user
@@ -62,7 +62,8 @@ async def test_a_load_that_takes_long_is_left_to_be_asked_for_alone_and_its_neig
 
 def _methods(load: Any) -> Any:
     nothing: Any = None
-    metadata = TableUseCases(
+    return TableServicer(
+        tabulars=nothing,
         load=load,
         load_credentials=nothing,
         create=nothing,
@@ -71,7 +72,6 @@ def _methods(load: Any) -> Any:
         commit_transaction=nothing,
         report_metrics=nothing,
     )
-    return TableServicer(metadata, nothing)
 
 
 def _question(name: str) -> tables_pb2.LoadTableRequest:

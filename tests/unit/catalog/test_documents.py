@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from lakeward_catalog.application.documents import Documents, SizedCache
+from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.domain.bodies import Body, BodyPart, text_of
 from lakeward_catalog.domain.iceberg.table import Selection
 from lakeward_catalog.domain.model import MetadataId, WarehouseId
@@ -124,32 +122,3 @@ async def test_a_commit_to_a_table_of_thousands_of_snapshots_builds_on_what_the_
     documents.keep(ID, a_body("x" * (10 << 20)), TABLE)  # as much as 15,000 snapshots
     assert await documents.table(WAREHOUSE, ID) is TABLE
     assert not store.reads
-
-
-@given(st.integers(1, 40), st.lists(st.tuples(st.integers(0, 9), st.integers(0, 12)), max_size=40))
-def test_what_is_cached_fits_and_is_what_was_put(budget: int, puts: list[tuple[int, int]]) -> None:
-    cache, sizes = SizedCache[int, int](budget), dict[int, int]()
-    for key, size in puts:
-        held = cache.get(key)
-        cache.put(key, size, size)
-        if held is None:
-            sizes[key] = size
-        kept = {each: cache.get(each) for each in sizes if cache.get(each) is not None}
-        assert all(kept[each] == sizes[each] for each in kept)
-        assert sum(size for size in kept.values() if size is not None) <= budget
-
-
-def test_what_was_used_last_goes_last() -> None:
-    cache = SizedCache[str, int](8)
-    for key in "abcd":
-        cache.put(key, 0, 2)
-    assert cache.get("a") == 0
-    cache.put("e", 0, 2)
-    assert [key for key in "abcde" if cache.get(key) is None] == ["b"]
-
-
-def test_one_value_does_not_push_out_all_the_others() -> None:
-    cache = SizedCache[str, int](8)
-    cache.put("small", 0, 2)
-    cache.put("large", 0, 5)
-    assert (cache.get("small"), cache.get("large")) == (0, None)

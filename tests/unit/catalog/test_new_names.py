@@ -91,3 +91,15 @@ async def test_in_a_namespace_that_is_hidden_or_may_not_be_written_to_a_taken_na
     create_it = Action.NAMESPACE_CREATE_VIEW if make == "create-view" else Action.NAMESPACE_CREATE_TABLE
     house.authorizer.replace(Rule(allows=False, action=create_it), ANYTHING)
     assert (await refusal_of(MAKES[make](house, name))).reason == Reason.REASON_FORBIDDEN
+
+
+@pytest.mark.parametrize("where", ["", "/below"])
+async def test_no_file_of_a_view_is_ever_put_at_a_place_that_is_anothers(
+    house: House, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("it was written")
+
+    monkeypatch.setattr(house.files, "write", never)
+    taken = house.tabular("orders").location + where
+    assert (await refusal_of(house.make_view("sales", "new", location=taken))).reason == Reason.REASON_LOCATION_TAKEN

@@ -20,8 +20,7 @@ from lakeward_catalog.adapters.signer_scopes import SignedScopes
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.ports.access import Access, StorageRequest, Vended
 from lakeward_catalog.application.tables.signer_scopes import Minted, SignerScope
-from lakeward_catalog.application.tables.signing import SignStorageRequest
-from lakeward_catalog.composition_tabulars import signing
+from lakeward_catalog.application.tables.signing import SignStorageRequest, StorageSignings
 from lakeward_catalog.domain.model import Incarnation, Kind, TabularId, Warehouse, WarehouseId
 from lakeward_locations import LocationError
 from lakeward_protocol.catalog.v1 import tables_pb2
@@ -415,12 +414,13 @@ class World:
         return house
 
     async def outcome(self, tabular_id: TabularId | None, method: str, uri: str, scope: str, who: str) -> Any:
+        parts = self.house.parts
         command = SignStorageRequest(
             self.warehouse.warehouse_id, tabular_id, StorageRequest(method, uri, "eu", {}, None), scope
         )
         caller = Caller(principal=user(who), request_id="r")
         try:
-            return await signing(self.house.parts)(command, caller=caller)
+            return await StorageSignings(parts.doors, parts.access, parts.scopes)(command, caller=caller)
         except Refusal as refusal:
             return said(refusal)
 

@@ -250,6 +250,47 @@ async def test_a_commit_whose_outcome_stays_unknown_keeps_the_file(monkeypatch: 
     assert len(house.files.stored) == files + 1
 
 
+async def no_access(*_: object, **__: object) -> None:
+    raise Refusal(Reason.REASON_STORE_UNAVAILABLE, "away", store="s3")
+
+
+async def test_a_view_whose_maker_can_not_be_given_access_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = await a_house()
+    before, files = house.catalog.rows.copy(), house.files.stored.copy()
+    with monkeypatch.context() as away:
+        away.setattr(house.access, "vend", no_access)
+        assert (await refusal_of(create(house))).reason == Reason.REASON_STORE_UNAVAILABLE
+    assert (house.catalog.rows, house.files.stored) == (before, files)
+    await create(house)
+
+
+async def test_a_commit_that_was_made_is_never_refused_as_if_it_had_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = await a_house()
+    with monkeypatch.context() as away:
+        away.setattr(house.access, "vend", no_access)
+        refusal = await refusal_of(commit(house, prop("a")))
+    assert (refusal.reason, refusal.metadata["object"]) == (Reason.REASON_COMMIT_STATE_UNKNOWN, "sales.recent")
+    assert "was made" in refusal.message
+    assert "a" in document(await load(house))["properties"]
+
+
+@pytest.mark.parametrize("fate", [Fate.LOST_BEFORE, Fate.LOST_AFTER])
+async def test_a_commit_that_changes_nothing_has_no_outcome_to_be_unknown(fate: Fate) -> None:
+    house = await a_house()
+    await commit(house, prop("a"))
+    house.catalog.next_commit = fate
+    assert "a" in document(await commit(house, prop("a"), key=uuid4()))["properties"]
+
+
+async def test_a_view_that_was_just_written_is_loaded_without_reading_its_document(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = await a_house()
+    await commit(house, prop("a"))
+    monkeypatch.setattr(house.catalog.bodies, "body", no_access)
+    assert "a" in document(await load(house))["properties"]
+
+
 async def test_a_store_that_is_away_refuses_a_commit_and_nothing_changes() -> None:
     house = await a_house()
     before = house.catalog.rows.copy()

@@ -30,7 +30,7 @@ ONE, TWO, THREE = (
 def test_each_layout_puts_a_tabular_where_the_reference_says(document: object, path: list[str]) -> None:
     layout = Layout.parse(document)
     namespace = layout.namespace_location(BASE, (ONE, TWO))
-    assert list(BASE.relative(layout.tabular_location(namespace, THREE))) == path
+    assert list(layout.tabular_location(namespace, THREE).segments[len(BASE.segments) :]) == path
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_any_name_renders_to_one_segment_below_its_namespace(name: str) -> None:
         assert "longer" in error.fault  # noqa: PT017 - the other outcome is asserted below
         return
     tabular = layout.tabular_location(namespace, named)
-    assert len(BASE.relative(tabular)) == 2
+    assert len(tabular.segments) - len(BASE.segments) == 2
     assert Location.parse(str(tabular)) == tabular
 
 

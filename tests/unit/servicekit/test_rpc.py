@@ -9,7 +9,7 @@ import importlib
 import pkgutil
 import sys
 import weakref
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -26,7 +26,6 @@ from lakeward_servicekit.rpc import (
     Call,
     Caller,
     Channel,
-    Coalescer,
     Host,
     client,
     connect,
@@ -396,84 +395,3 @@ async def test_a_service_that_is_not_there_is_unavailable_by_name() -> None:
 def test_a_refusal_survives_being_an_item_of_a_batch() -> None:
     again = refusal_of(failure_of(REFUSED))
     assert (again.reason, again.message, again.metadata) == (REFUSED.reason, REFUSED.message, REFUSED.metadata)
-
-
-async def test_calls_of_one_moment_share_a_batch_and_later_ones_do_not_join_it() -> None:
-    batches: list[list[int]] = []
-    gate = asyncio.Event()
-
-    async def ask(items: Sequence[int]) -> list[int | Exception]:
-        batches.append(list(items))
-        await gate.wait()
-        return [item * 2 for item in items]
-
-    double = Coalescer(ask)
-    early = [asyncio.create_task(double(n)) for n in (1, 2, 3)]
-    while not batches:
-        await asyncio.sleep(0)
-    late = asyncio.create_task(double(4))
-    gate.set()
-    assert await asyncio.gather(*early, late) == [2, 4, 6, 8]
-    assert batches == [[1, 2, 3], [4]]
-
-
-async def test_a_batch_that_takes_long_does_not_keep_the_next_one_waiting() -> None:
-    never = asyncio.Event()
-
-    async def ask(items: Sequence[int]) -> list[int | Exception]:
-        if 1 in items:
-            await never.wait()
-        return list(items)
-
-    same = Coalescer(ask, patience=0.001)
-    slow = asyncio.create_task(same(1))
-    await asyncio.sleep(0)
-    assert await asyncio.gather(same(2), same(3)) == [2, 3]
-    never.set()
-    assert await slow == 1
-
-
-async def test_questions_whose_callers_went_are_not_asked_and_the_others_are() -> None:
-    asked: list[int] = []
-    gate = asyncio.Event()
-
-    async def ask(items: Sequence[int]) -> list[int | Exception]:
-        asked.extend(items)
-        await gate.wait()
-        return list(items)
-
-    same = Coalescer(ask, max_items=2)
-    first = asyncio.create_task(same(0))
-    while not asked:
-        await asyncio.sleep(0)
-    gone = [asyncio.create_task(same(n)) for n in (1, 2)]
-    stays = asyncio.create_task(same(3))
-    await asyncio.sleep(0)
-    for task in gone:
-        task.cancel()
-    gate.set()
-    assert (await first, await stays, asked) == (0, 3, [0, 3])
-
-
-async def test_one_items_failure_is_not_its_neighbours() -> None:
-    async def ask(items: Sequence[int]) -> list[int | Exception]:
-        return [REFUSED if item == 2 else item for item in items]
-
-    same = Coalescer(ask)
-    outcomes = await asyncio.gather(*(same(n) for n in (1, 2, 3)), return_exceptions=True)
-    assert outcomes == [1, REFUSED, 3]
-
-
-async def test_a_batch_that_fails_fails_all_of_its_callers_and_the_next_works() -> None:
-    fail = True
-
-    async def ask(items: Sequence[int]) -> list[int | Exception]:
-        if fail:
-            raise REFUSED
-        return list(items)
-
-    same = Coalescer(ask)
-    outcomes = await asyncio.gather(*(same(n) for n in (1, 2)), return_exceptions=True)
-    assert outcomes == [REFUSED, REFUSED]
-    fail = False
-    assert await same(3) == 3

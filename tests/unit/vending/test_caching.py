@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-import asyncio
 import datetime as dt
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from lakeward_locations import Location
-from lakeward_vending.adapters.caching.loading import LoadingCache
 from lakeward_vending.adapters.caching.secrets import CachedSecrets
 from lakeward_vending.adapters.s3.cached import CachedS3
 from lakeward_vending.application.ports import Grant, Storage
@@ -26,95 +23,6 @@ def storage(**changes: object) -> Storage:
 def grant(**changes: Any) -> Grant:
     arguments: dict[str, Any] = {"storage": storage(), "location": TABLE, "access": Access.READ, "principal": "alice"}
     return Grant(**(arguments | changes))
-
-
-async def test_concurrent_misses_of_one_key_share_one_load() -> None:
-    cache: LoadingCache[str, int] = LoadingCache(capacity=4)
-    loads = 0
-
-    async def load() -> tuple[int, float]:
-        nonlocal loads
-        loads += 1
-        await asyncio.sleep(0)
-        return loads, 60.0
-
-    assert await asyncio.gather(*(cache.get("a", load) for _ in range(20))) == [1] * 20
-    assert await cache.get("b", load) == 2
-
-
-async def test_a_load_whose_first_caller_is_cancelled_still_answers_the_others() -> None:
-    cache: LoadingCache[str, str] = LoadingCache(capacity=4)
-    release = asyncio.Event()
-
-    async def load() -> tuple[str, float]:
-        await release.wait()
-        return "value", 60.0
-
-    first, second = (asyncio.create_task(cache.get("a", load)) for _ in range(2))
-    await asyncio.sleep(0)
-    first.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await first
-    release.set()
-    assert await second == "value"
-
-
-async def test_an_error_is_told_to_all_who_wait_and_is_not_kept() -> None:
-    cache: LoadingCache[str, int] = LoadingCache(capacity=4)
-    answers: Iterator[Any] = iter([ValueError("no"), 7])
-
-    async def load() -> tuple[int, float]:
-        await asyncio.sleep(0)
-        answer = next(answers)
-        if isinstance(answer, ValueError):
-            raise answer
-        return answer, 60.0
-
-    outcomes = await asyncio.gather(*(cache.get("a", load) for _ in range(3)), return_exceptions=True)
-    assert [type(each) for each in outcomes] == [ValueError] * 3
-    assert await cache.get("a", load) == 7
-
-
-async def test_the_least_recently_used_value_goes_and_an_old_one_is_loaded_again() -> None:
-    now = [0.0]
-    cache: LoadingCache[str, str] = LoadingCache(capacity=2, now=lambda: now[0])
-    loaded: list[str] = []
-
-    async def get(key: str, seconds: float = 10.0) -> None:
-        async def load() -> tuple[str, float]:
-            loaded.append(key)
-            return key, seconds
-
-        await cache.get(key, load)
-
-    for key in ("a", "b", "a", "c", "a", "b"):
-        await get(key)
-    assert loaded == ["a", "b", "c", "b"]
-    now[0] = 10.0
-    await get("b")
-    await get("brief", 0.0)
-    await get("brief", 0.0)
-    assert loaded[4:] == ["b", "brief", "brief"]
-
-
-async def test_what_is_discarded_during_its_load_is_not_kept() -> None:
-    cache: LoadingCache[str, int] = LoadingCache(capacity=2)
-    release = asyncio.Event()
-
-    async def load() -> tuple[int, float]:
-        await release.wait()
-        return 1, 60.0
-
-    waiting = asyncio.create_task(cache.get("a", load))
-    await asyncio.sleep(0)
-    cache.discard("a")
-    release.set()
-    assert await waiting == 1
-
-    async def again() -> tuple[int, float]:
-        return 2, 60.0
-
-    assert await cache.get("a", again) == 2
 
 
 def cached(*, life: dt.timedelta = dt.timedelta(hours=1), capacity: int = 10) -> tuple[CachedS3, FakeStores]:

@@ -13,9 +13,9 @@ from lakeward_servicekit.authorization import wire
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
+from lakeward_servicekit.coalescing import Coalescer
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc.client import Channel
-from lakeward_servicekit.rpc.coalesce import Coalescer
 from lakeward_servicekit.rpc.status import refusal_of
 
 # A decision that takes longer helps nobody: whoever waits for it holds a request.

@@ -7,10 +7,8 @@ assumed role, which may be taken away. Tokens themselves are kept nowhere.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final, NamedTuple, cast
@@ -24,6 +22,7 @@ from lakeward_servicekit.authorization.identity import OPEN_REVISION, Identified
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.authorization.registrar import Presented
 from lakeward_servicekit.authorization.wire import principal_of
+from lakeward_servicekit.keeping import Kept, Once
 from lakeward_servicekit.rpc.client import Channel
 
 REMEMBERED_SECONDS: Final = 60.0
@@ -57,11 +56,10 @@ class RemoteIdentity:
     ) -> None:
         """Ask over `channel`; remember nothing yet."""
         self._stub = identity_pb2_grpc.IdentityServiceStub(cast("grpc.aio.Channel", channel))
-        self._capacity = capacity
         self._clock = clock
         self._now = now
-        self._remembered: OrderedDict[bytes, _Remembered] = OrderedDict()
-        self._asking: dict[bytes, asyncio.Task[Identified]] = {}
+        self._remembered = Kept[bytes, _Remembered](capacity)
+        self._asking = Once[bytes, Identified]()
         self._revision = ""
         # Set while no provider is configured: then the answer is the same for every token, and none is hashed.
         self._everybody: Identified | None = None
@@ -75,10 +73,10 @@ class RemoteIdentity:
         if self._everybody is not None and at < self._everybody_until:
             return self._everybody
         digest = hashlib.sha256(context.authorization.encode()).digest()
-        remembered = self._remembered.get(digest)
+        remembered = self._remembered.look(digest)
         if remembered is not None and at < remembered.until and remembered.revision == self._revision:
             return remembered.identified
-        return await self._ask_once(digest, context.authorization)
+        return await self._asking(digest, lambda: self._ask_and_remember(digest, context.authorization))
 
     async def provision_user(self, presented: Presented) -> UserId | None:
         """See `Registrar`."""
@@ -92,21 +90,9 @@ class RemoteIdentity:
         request = pb.BootstrapAdministratorRequest(context=_of(presented), is_operator=is_operator)
         await self._stub.BootstrapAdministrator(request)
 
-    async def _ask_once(self, digest: bytes, authorization: str) -> Identified:
-        asking = self._asking.get(digest)
-        if asking is None:
-            asking = asyncio.create_task(self._ask_and_remember(digest, authorization))
-            self._asking[digest] = asking
-            asking.add_done_callback(_seen)
-        # A caller who goes away must not take the answer from the others who wait for it.
-        return await asyncio.shield(asking)
-
     async def _ask_and_remember(self, digest: bytes, authorization: str) -> Identified:
         at, now = self._clock(), self._now()
-        try:
-            identified, revision = await self._ask(authorization, "")
-        finally:
-            del self._asking[digest]
+        identified, revision = await self._ask(authorization, "")
         until = at + REMEMBERED_SECONDS
         if identified.expires_at is not None:
             until = min(until, at + (identified.expires_at - now).total_seconds())
@@ -115,10 +101,7 @@ class RemoteIdentity:
             self._everybody, self._everybody_until = identified, until
             return identified
         self._everybody = None
-        self._remembered[digest] = _Remembered(identified, until, revision)
-        self._remembered.move_to_end(digest)
-        if len(self._remembered) > self._capacity:
-            self._remembered.popitem(last=False)
+        self._remembered.put(digest, _Remembered(identified, until, revision))
         return identified
 
     async def _ask(self, authorization: str, assumed_role: str) -> tuple[Identified, str]:
@@ -133,8 +116,3 @@ def _of(presented: Presented) -> RequestContext:
     return RequestContext(
         authorization=presented.authorization, request_id=presented.request_id, traceparent=presented.traceparent
     )
-
-
-def _seen(task: asyncio.Task[Identified]) -> None:
-    if not task.cancelled():
-        task.exception()  # who waited has it; they may all have gone

@@ -20,12 +20,14 @@ from lakeward_servicekit.postgres.statements import log_statement
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
     from types import TracebackType
 
     from asyncpg.pool import PoolConnectionProxy
 
     from lakeward_servicekit.secrecy import SecretStr
+    from lakeward_servicekit.settings.postgres import PostgresSettings
 
     _AsyncpgPool: TypeAlias = asyncpg.Pool[asyncpg.Record]
 
@@ -231,6 +233,31 @@ async def open_pool(
             renewal.cancel()
             await asyncio.gather(renewal, return_exceptions=True)
         await _close(raw)
+
+
+def service_pool(
+    settings: PostgresSettings, service: str, *, size: int, url: SecretStr | None = None, use: str = ""
+) -> AbstractAsyncContextManager[Pool]:
+    """A pool in a service's own schema, as the settings want pools to be; see `open_pool`.
+
+    Args:
+        settings: see there.
+        service: its name, as "catalog".
+        size: most connections, of this process.
+        url: where; None: where changes go.
+        use: what the pool is for, where the service has several; Postgres shows it.
+    """
+    return open_pool(
+        url or settings.write_url,
+        size=size,
+        name=f"lakeward {service} {use}".rstrip(),
+        schema=settings.schema_of(service),
+        root_cert=settings.ssl_root_cert,
+        acquire_timeout=settings.acquire_timeout,
+        max_lifetime=settings.connection_max_lifetime,
+        test_before_acquire=settings.test_before_acquire,
+        log_statements=settings.statement_logging,
+    )
 
 
 @contextlib.asynccontextmanager

@@ -4,14 +4,12 @@
     connect   ── a channel to a service in another process
     Settle    ── what a host is given to say who users are; a method that acts for one is handed what it says
     Call      ── what a method that acts for nobody knows of its call
-    Coalescer ── turns calls that arrive together into one batch
 
 Generated stubs work over either channel, and failures arrive as `Refusal` over both.
 """
 
 from lakeward_servicekit.rpc.call import Call, Caller, Settle
 from lakeward_servicekit.rpc.client import Channel, ChannelSecurity, RemoteChannel, connect, is_serving, stub
-from lakeward_servicekit.rpc.coalesce import Coalescer
 from lakeward_servicekit.rpc.host import Host, ServerSecurity, Workloads
 from lakeward_servicekit.rpc.methods import ActsFor, MethodRule, rule_of_method
 from lakeward_servicekit.rpc.status import failure_of, refusal_of
@@ -22,7 +20,6 @@ __all__ = [
     "Caller",
     "Channel",
     "ChannelSecurity",
-    "Coalescer",
     "Host",
     "MethodRule",
     "RemoteChannel",

@@ -93,11 +93,6 @@ class TlsSettings(Settings):
         """Whether this process's gRPC listener has a certificate."""
         return self.cert_file is not None
 
-    @property
-    def calls_with_tls(self) -> bool:
-        """Whether this process's gRPC channels verify their peers."""
-        return self.ca_file is not None
-
 
 class WorkloadSettings(Settings):
     """How this process proves which service it is, and whose proofs it accepts."""

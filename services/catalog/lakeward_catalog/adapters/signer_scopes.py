@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections import OrderedDict
-from collections.abc import Hashable
 from datetime import UTC, datetime, timedelta
-from typing import Final, Generic, TypeVar
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -25,6 +23,7 @@ from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.tables.signer_scopes import Minted, SignerScope
 from lakeward_catalog.domain.model import Incarnation, NamespaceId, TabularId, WarehouseId
+from lakeward_servicekit.keeping import Kept
 from lakeward_servicekit.permits import SCOPE_LIFETIME_SECONDS, PermitSigner, key_id_of
 
 _LIFETIME: Final = timedelta(seconds=SCOPE_LIFETIME_SECONDS)
@@ -46,29 +45,6 @@ class _Claims(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_field
 _encode: Final = msgspec.msgpack.Encoder().encode
 _claims: Final = msgspec.msgpack.Decoder(_Claims)
 
-Key = TypeVar("Key", bound=Hashable)
-Value = TypeVar("Value")
-
-
-class _Latest(Generic[Key, Value]):
-    """The values that were asked for latest, at most `most` of them."""
-
-    def __init__(self, most: int) -> None:
-        self._most: Final = most
-        self._values: Final[OrderedDict[Key, Value]] = OrderedDict()
-
-    def get(self, key: Key) -> Value | None:
-        value = self._values.get(key)
-        if value is not None:
-            self._values.move_to_end(key)
-        return value
-
-    def keep(self, key: Key, value: Value) -> None:
-        self._values[key] = value
-        self._values.move_to_end(key)
-        if len(self._values) > self._most:
-            self._values.popitem(last=False)
-
 
 class SignedScopes:
     """`SignerScopes` of one key: what another key signed is not read.
@@ -84,8 +60,8 @@ class SignedScopes:
         self._signer: Final = signer
         self._clock: Final = clock
         self._key_id: Final = bytes.fromhex(key_id_of(signer.public_key))
-        self._minted: Final = _Latest[SignerScope, Minted](capacity)
-        self._verified: Final = _Latest[tuple[str, UUID, UUID, str], tuple[SignerScope, int]](capacity)
+        self._minted: Final = Kept[SignerScope, Minted](capacity)
+        self._verified: Final = Kept[tuple[str, UUID, UUID, str], tuple[SignerScope, int]](capacity)
 
     def mint(self, scope: SignerScope) -> Minted:
         """See `SignerScopes`; the same again while at least half of its life is left."""
@@ -107,7 +83,7 @@ class SignedScopes:
         bound = _bound(scope.warehouse_id, scope.tabular_id, scope.principal)
         signature = self._signer.sign_scope(bound + claims)
         minted = Minted(_text(self._key_id + signature + claims), datetime.fromtimestamp(seconds, UTC))
-        self._minted.keep(scope, minted)
+        self._minted.put(scope, minted)
         return minted
 
     def read(
@@ -120,7 +96,7 @@ class SignedScopes:
             verified = self._read_afresh(text, warehouse_id, tabular_id, principal)
             if verified is None:
                 return None
-            self._verified.keep(key, verified)
+            self._verified.put(key, verified)
         scope, expires_at = verified
         return scope if self._clock.now().timestamp() < expires_at else None
 

@@ -6,10 +6,7 @@ bounded by bytes; what is pushed out is read again.
 
 from __future__ import annotations
 
-import asyncio
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable
-from typing import Final, Generic, TypeVar
+from typing import Final
 
 from lakeward_catalog.application.payloads import beside
 from lakeward_catalog.application.ports.stores import BodyStore
@@ -18,42 +15,10 @@ from lakeward_catalog.domain.iceberg.reading import parse_table
 from lakeward_catalog.domain.iceberg.table import TableMetadata
 from lakeward_catalog.domain.model import MetadataId, WarehouseId
 from lakeward_servicekit.deflated import Deflated, join
-
-Key = TypeVar("Key", bound=Hashable)
-Value = TypeVar("Value")
+from lakeward_servicekit.keeping import Kept, Once
 
 # Parsed metadata weighs about this many times its JSON.
 _PARSED_FACTOR: Final = 3
-
-
-class SizedCache(Generic[Key, Value]):
-    """Least recently used values go first, so that the rest stays within a budget of bytes."""
-
-    __slots__ = ("_budget", "_entries", "_used")
-
-    def __init__(self, budget: int) -> None:
-        """Hold up to `budget` bytes."""
-        self._budget = budget
-        self._used = 0
-        self._entries: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
-
-    def get(self, key: Key) -> Value | None:
-        """The value, which becomes the most recently used."""
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        self._entries.move_to_end(key)
-        return entry[0]
-
-    def put(self, key: Key, value: Value, size: int) -> None:
-        """Keep a value of `size` bytes, unless it alone is over a half of the budget."""
-        if size > self._budget // 2 or key in self._entries:
-            return
-        self._entries[key] = (value, size)
-        self._used += size
-        while self._used > self._budget:
-            _, (_, gone) = self._entries.popitem(last=False)
-            self._used -= gone
 
 
 class Documents:
@@ -69,10 +34,10 @@ class Documents:
     def __init__(self, bodies: BodyStore, *, text_bytes: int = 32 << 20, parsed_bytes: int = 128 << 20) -> None:
         """Start empty; see the class."""
         self._bodies = bodies
-        self._plain: SizedCache[tuple[MetadataId, bool], bytes] = SizedCache(text_bytes)
-        self._deflated: SizedCache[tuple[MetadataId, bool], Deflated] = SizedCache(text_bytes)
-        self._parsed: SizedCache[MetadataId, TableMetadata] = SizedCache(parsed_bytes)
-        self._reading: dict[Hashable, asyncio.Future[Deflated]] = {}
+        self._plain: Final = Kept[tuple[MetadataId, bool], bytes](size=text_bytes)
+        self._deflated: Final = Kept[tuple[MetadataId, bool], Deflated](size=text_bytes)
+        self._parsed: Final = Kept[MetadataId, TableMetadata](size=parsed_bytes)
+        self._reading: Final = Once[tuple[MetadataId, bool], Deflated]()
 
     async def deflated(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Deflated:
         """The compressed text.
@@ -81,10 +46,11 @@ class Documents:
             LookupError: a later commit has replaced it; read the row again.
         """
         key = (metadata_id, references)
-        cached = self._deflated.get(key)
+        cached = self._deflated.look(key)
         if cached is not None:
+            self._deflated.used(key)
             return cached
-        return await self._once(key, lambda: self._read(warehouse_id, metadata_id, references=references))
+        return await self._reading(key, lambda: self._read(warehouse_id, metadata_id, references=references))
 
     async def plain(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> bytes:
         """The text.
@@ -97,7 +63,7 @@ class Documents:
         if text is None:
             deflated = await self.deflated(warehouse_id, metadata_id, references=references)
             text = await beside(deflated.size, lambda: text_of(deflated))
-            self._plain.put(key, text, len(text))
+            self._plain.put(key, text, size=len(text))
         return text
 
     async def table(self, warehouse_id: WarehouseId, metadata_id: MetadataId) -> TableMetadata:
@@ -110,27 +76,18 @@ class Documents:
         if metadata is None:
             text = await self.plain(warehouse_id, metadata_id, references=False)
             metadata = await beside(len(text), lambda: parse_table(text))
-            self._parsed.put(metadata_id, metadata, len(text) * _PARSED_FACTOR)
+            self._parsed.put(metadata_id, metadata, size=len(text) * _PARSED_FACTOR)
         return metadata
 
     def keep(self, metadata_id: MetadataId, body: Body, parsed: TableMetadata | None = None) -> None:
         """Remember what a commit just wrote: its reply shows it, and the next commit to a table builds on it."""
-        text = body.whole
-        self._deflated.put((metadata_id, False), text, len(text.raw))
+        text = join([part.part for part in body.everything])
+        self._deflated.put((metadata_id, False), text, size=len(text.raw))
         if parsed is not None:
-            self._parsed.put(metadata_id, parsed, text.size * _PARSED_FACTOR)
+            self._parsed.put(metadata_id, parsed, size=text.size * _PARSED_FACTOR)
 
     async def _read(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Deflated:
         parts = await self._bodies.body(warehouse_id, metadata_id, references=references)
         text = join([part.part for part in parts])
-        self._deflated.put((metadata_id, references), text, len(text.raw))
+        self._deflated.put((metadata_id, references), text, size=len(text.raw))
         return text
-
-    async def _once(self, key: Hashable, read: Callable[[], Awaitable[Deflated]]) -> Deflated:
-        """Let concurrent readers of one document share one read."""
-        reading = self._reading.get(key)
-        if reading is None:
-            reading = asyncio.ensure_future(read())
-            self._reading[key] = reading
-            reading.add_done_callback(lambda _: self._reading.pop(key, None))
-        return await asyncio.shield(reading)

@@ -264,19 +264,19 @@ class Doors:
         return OpenedTabular(warehouse, namespace, tabular, allowed)
 
     async def shown(
-        self, scope: ObjectRef, kind: ObjectKind, *, caller: Caller, everything: bool = False
+        self, container: ObjectRef, kind: ObjectKind, *, caller: Caller, everything: bool = False
     ) -> Visibility:
-        """What of a kind a listing of `scope` shows to the caller.
+        """What of a kind a listing of `container` shows to the caller.
 
         Args:
-            scope: what is listed.
+            container: what is listed.
             kind: which of its children.
             caller: who asks.
             everything: it was decided already that all show.
         """
         if everything:
             return Visibility(everything=True)
-        shown = await self.authorizer.visible(caller.principal, scope, kind)
+        shown = await self.authorizer.visible(caller.principal, container, kind)
         return Visibility(everything=shown.everything, containers=shown.containers, objects=shown.objects)
 
     async def sees(self, warehouse: Warehouse, *, caller: Caller) -> bool:

@@ -54,7 +54,7 @@ class Event:
     body: bytes
 
 
-def cloud_event(
+def cloud_event(  # every attribute of an event, each by its name
     *,
     event_id: UUID,
     at: datetime,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+import dataclasses
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.ports.access import StorageRequest
@@ -11,12 +11,11 @@ from lakeward_catalog.transport import decode
 from lakeward_protocol.catalog.v1 import signing_pb2, signing_pb2_grpc
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SigningServicer(signing_pb2_grpc.SigningServiceServicer):
     """Signs storage requests for clients."""
 
-    def __init__(self, sign: StorageSignings) -> None:
-        """Serve `sign`."""
-        self._sign: Final = sign
+    sign: StorageSignings
 
     async def SignS3Request(
         self, request: signing_pb2.SignS3RequestRequest, caller: Caller
@@ -34,6 +33,6 @@ class SigningServicer(signing_pb2_grpc.SigningServiceServicer):
             ),
             request.scope,
         )
-        signed = await self._sign(command, caller=caller)
+        signed = await self.sign(command, caller=caller)
         headers = {name: signing_pb2.HeaderValues(values=values) for name, values in signed.headers.items()}
         return signing_pb2.SignS3RequestResponse(uri=signed.uri, headers=headers, cacheable=signed.cacheable)

@@ -24,7 +24,7 @@ from lakeward_catalog.domain.iceberg.table import TableMetadata
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.transport import decode, encode
 from lakeward_catalog.transport.probing import looked_for
-from lakeward_catalog.transport.tabulars import LifeCycle, TabularMethods
+from lakeward_catalog.transport.tabulars import TabularMethods
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc import Settle, failure_of
@@ -37,9 +37,10 @@ BATCH_SECONDS: Final = 0.05
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class TableUseCases:
-    """What TableService does with tables alone."""
+class TableServicer(tables_pb2_grpc.TableServiceServicer):
+    """Iceberg tables."""
 
+    tabulars: TabularMethods
     load: TableLoads
     load_credentials: CredentialLoads
     create: TabularCreations[TableMetadata]
@@ -48,22 +49,13 @@ class TableUseCases:
     commit_transaction: TableTransactions
     report_metrics: MetricsReports
 
-
-class TableServicer(tables_pb2_grpc.TableServiceServicer):
-    """Iceberg tables."""
-
-    def __init__(self, use_cases: TableUseCases, life_cycle: LifeCycle) -> None:
-        """Serve the use cases."""
-        self._do: Final = use_cases
-        self._tabulars: Final = TabularMethods(Kind.TABLE, life_cycle)
-
     async def ListTables(self, request: tables_pb2.ListTablesRequest, caller: Caller) -> tables_pb2.ListTablesResponse:
         """See the contract."""
-        return await self._tabulars.list(request, tables_pb2.ListTablesResponse(), caller)
+        return await self.tabulars.list(request, tables_pb2.ListTablesResponse(), caller)
 
     async def LoadTable(self, request: tables_pb2.LoadTableRequest, caller: Caller) -> tables_pb2.LoadTableResponse:
         """See the contract."""
-        loaded = await self._do.load(
+        loaded = await self.load(
             LoadTable(
                 decode.warehouse_id(request.warehouse_id),
                 decode.tabular_ident(request.table),
@@ -114,7 +106,7 @@ class TableServicer(tables_pb2_grpc.TableServiceServicer):
     ) -> tables_pb2.LoadCredentialsResponse:
         """See the contract."""
         command = LoadCredentials(decode.warehouse_id(request.warehouse_id), decode.tabular_ident(request.table))
-        credentials = await self._do.load_credentials(command, caller=caller)
+        credentials = await self.load_credentials(command, caller=caller)
         return tables_pb2.LoadCredentialsResponse(
             storage_credentials=[encode.credential(credential) for credential in credentials]
         )
@@ -129,7 +121,7 @@ class TableServicer(tables_pb2_grpc.TableServiceServicer):
             Payload(request.body),
             deflated=request.accept_deflate,
         )
-        return tables_pb2.CreateTableResponse(table=encode.loaded(await self._do.create(command, caller=caller)))
+        return tables_pb2.CreateTableResponse(table=encode.loaded(await self.create(command, caller=caller)))
 
     async def RegisterTable(
         self, request: tables_pb2.RegisterTableRequest, caller: Caller
@@ -143,7 +135,7 @@ class TableServicer(tables_pb2_grpc.TableServiceServicer):
             overwrite=request.overwrite,
             deflated=request.accept_deflate,
         )
-        return tables_pb2.RegisterTableResponse(table=encode.loaded(await self._do.register(command, caller=caller)))
+        return tables_pb2.RegisterTableResponse(table=encode.loaded(await self.register(command, caller=caller)))
 
     async def CommitTable(
         self, request: tables_pb2.CommitTableRequest, caller: Caller
@@ -155,7 +147,7 @@ class TableServicer(tables_pb2_grpc.TableServiceServicer):
             Payload(request.body),
             deflated=request.accept_deflate,
         )
-        loaded = await self._do.commit(command, caller=caller)
+        loaded = await self.commit(command, caller=caller)
         response = tables_pb2.CommitTableResponse()
         encode.fill_loaded(response.table, loaded)
         return response
@@ -165,26 +157,26 @@ class TableServicer(tables_pb2_grpc.TableServiceServicer):
     ) -> tables_pb2.CommitTransactionResponse:
         """See the contract."""
         command = CommitTransaction(decode.warehouse_id(request.warehouse_id), Payload(request.body))
-        await self._do.commit_transaction(command, caller=caller)
+        await self.commit_transaction(command, caller=caller)
         return tables_pb2.CommitTransactionResponse()
 
     async def TableExists(
         self, request: tables_pb2.TableExistsRequest, caller: Caller
     ) -> tables_pb2.TableExistsResponse:
         """See the contract."""
-        await self._tabulars.look(request.warehouse_id, request.table, caller)
+        await self.tabulars.look(request.warehouse_id, request.table, caller)
         return tables_pb2.TableExistsResponse()
 
     async def DropTable(self, request: tables_pb2.DropTableRequest, caller: Caller) -> tables_pb2.DropTableResponse:
         """See the contract."""
-        await self._tabulars.drop(request, request.table, caller)
+        await self.tabulars.drop(request, request.table, caller)
         return tables_pb2.DropTableResponse()
 
     async def RenameTable(
         self, request: tables_pb2.RenameTableRequest, caller: Caller
     ) -> tables_pb2.RenameTableResponse:
         """See the contract."""
-        await self._tabulars.rename(request, caller)
+        await self.tabulars.rename(request, caller)
         return tables_pb2.RenameTableResponse()
 
     async def ReportMetrics(
@@ -194,7 +186,7 @@ class TableServicer(tables_pb2_grpc.TableServiceServicer):
         command = ReportMetrics(
             decode.warehouse_id(request.warehouse_id), looked_for(Kind.TABLE, request.table), Payload(request.body)
         )
-        await self._do.report_metrics(command, caller=caller)
+        await self.report_metrics(command, caller=caller)
         return tables_pb2.ReportMetricsResponse()
 
 

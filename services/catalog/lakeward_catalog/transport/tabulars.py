@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.dropping import DropTabular, TabularDrops
 from lakeward_catalog.application.tabulars.listing import ListTabulars, TabularListings
-from lakeward_catalog.application.tabulars.looking import LookForTabular, TabularLooks
 from lakeward_catalog.application.tabulars.renaming import RenameTabular, TabularRenames
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.transport import decode, encode
@@ -20,22 +21,14 @@ Listed = TypeVar("Listed", tables_pb2.ListTablesResponse, views_pb2.ListViewsRes
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class LifeCycle:
-    """What is done with tabulars of every kind."""
-
-    list: TabularListings
-    look: TabularLooks
-    drop: TabularDrops
-    rename: TabularRenames
-
-
 class TabularMethods:
     """The methods of one kind's service that are those of every kind: its messages differ in their names alone."""
 
-    def __init__(self, kind: Kind, life_cycle: LifeCycle) -> None:
-        """Serve them for tabulars of `kind`."""
-        self._kind: Final = kind
-        self._do: Final = life_cycle
+    kind: Kind
+    doors: Doors
+    listings: TabularListings
+    drops: TabularDrops
+    renames: TabularRenames
 
     async def list(
         self, request: tables_pb2.ListTablesRequest | views_pb2.ListViewsRequest, response: Listed, caller: Caller
@@ -44,10 +37,10 @@ class TabularMethods:
         command = ListTabulars(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.namespace),
-            self._kind,
+            self.kind,
             page_of(request),
         )
-        found = await self._do.list(command, caller=caller)
+        found = await self.listings(command, caller=caller)
         entries, namespace = found.page.entries, encode.namespace_ident(found.namespace)
         if request.with_names:
             response.namespace.CopyFrom(namespace)
@@ -65,8 +58,13 @@ class TabularMethods:
 
     async def look(self, warehouse_id: str, ident: types_pb2.TabularIdent, caller: Caller) -> None:
         """Whether it is there."""
-        command = LookForTabular(decode.warehouse_id(warehouse_id), looked_for(self._kind, ident), self._kind)
-        await self._do.look(command, caller=caller)
+        await self.doors.tabular(
+            decode.warehouse_id(warehouse_id),
+            looked_for(self.kind, ident),
+            self.kind,
+            DEMANDS[self.kind].see,
+            caller=caller,
+        )
 
     async def drop(
         self,
@@ -78,11 +76,11 @@ class TabularMethods:
         command = DropTabular(
             decode.warehouse_id(request.warehouse_id),
             decode.tabular_ident(ident),
-            self._kind,
+            self.kind,
             purge=request.purge if request.HasField("purge") else None,
             force=request.force,
         )
-        await self._do.drop(command, caller=caller)
+        await self.drops(command, caller=caller)
 
     async def rename(
         self, request: tables_pb2.RenameTableRequest | views_pb2.RenameViewRequest, caller: Caller
@@ -90,8 +88,8 @@ class TabularMethods:
         """Give it another name."""
         command = RenameTabular(
             decode.warehouse_id(request.warehouse_id),
-            self._kind,
+            self.kind,
             decode.tabular_ident(request.source),
             decode.tabular_ident(request.destination),
         )
-        await self._do.rename(command, caller=caller)
+        await self.renames(command, caller=caller)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sized
-from typing import Final
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.payloads import Payload
@@ -16,32 +15,28 @@ from lakeward_catalog.domain.iceberg.views.metadata import ViewMetadata
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.transport import decode, encode
 from lakeward_catalog.transport.probing import looked_for
-from lakeward_catalog.transport.tabulars import LifeCycle, TabularMethods
+from lakeward_catalog.transport.tabulars import TabularMethods
 from lakeward_protocol.catalog.v1 import views_pb2, views_pb2_grpc
 from lakeward_servicekit.errors import Reason, Refusal
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class ViewUseCases:
-    """What ViewService does with views alone."""
+class ViewServicer(views_pb2_grpc.ViewServiceServicer):
+    """Iceberg views.
 
+    Attributes:
+        referenced_by_max: a load may say that it was led by so many views.
+    """
+
+    tabulars: TabularMethods
     create: TabularCreations[ViewMetadata]
     load: TabularReads[ViewMetadata]
     commit: ViewCommits
-
-
-class ViewServicer(views_pb2_grpc.ViewServiceServicer):
-    """Iceberg views."""
-
-    def __init__(self, use_cases: ViewUseCases, life_cycle: LifeCycle, *, referenced_by_max: int) -> None:
-        """Serve the use cases; a load may say that it was led by so many views."""
-        self._do: Final = use_cases
-        self._tabulars: Final = TabularMethods(Kind.VIEW, life_cycle)
-        self._referenced_by_max: Final = referenced_by_max
+    referenced_by_max: int
 
     async def ListViews(self, request: views_pb2.ListViewsRequest, caller: Caller) -> views_pb2.ListViewsResponse:
         """See the contract."""
-        return await self._tabulars.list(request, views_pb2.ListViewsResponse(), caller)
+        return await self.tabulars.list(request, views_pb2.ListViewsResponse(), caller)
 
     async def CreateView(self, request: views_pb2.CreateViewRequest, caller: Caller) -> views_pb2.CreateViewResponse:
         """See the contract."""
@@ -50,17 +45,17 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
             decode.namespace_ident(request.namespace),
             Payload(request.body),
         )
-        return views_pb2.CreateViewResponse(view=encode.loaded(await self._do.create(command, caller=caller)))
+        return views_pb2.CreateViewResponse(view=encode.loaded(await self.create(command, caller=caller)))
 
     async def LoadView(self, request: views_pb2.LoadViewRequest, caller: Caller) -> views_pb2.LoadViewResponse:
         """See the contract."""
-        check_depth(request.referenced_by, limit=self._referenced_by_max)
+        check_depth(request.referenced_by, limit=self.referenced_by_max)
         command = ReadTabular(decode.warehouse_id(request.warehouse_id), looked_for(Kind.VIEW, request.view))
-        return views_pb2.LoadViewResponse(view=encode.loaded(await self._do.load(command, caller=caller)))
+        return views_pb2.LoadViewResponse(view=encode.loaded(await self.load(command, caller=caller)))
 
     async def ViewExists(self, request: views_pb2.ViewExistsRequest, caller: Caller) -> views_pb2.ViewExistsResponse:
         """See the contract."""
-        await self._tabulars.look(request.warehouse_id, request.view, caller)
+        await self.tabulars.look(request.warehouse_id, request.view, caller)
         return views_pb2.ViewExistsResponse()
 
     async def CommitView(self, request: views_pb2.CommitViewRequest, caller: Caller) -> views_pb2.CommitViewResponse:
@@ -70,16 +65,16 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
             decode.tabular_ident(request.view),
             Payload(request.body),
         )
-        return views_pb2.CommitViewResponse(view=encode.loaded(await self._do.commit(command, caller=caller)))
+        return views_pb2.CommitViewResponse(view=encode.loaded(await self.commit(command, caller=caller)))
 
     async def DropView(self, request: views_pb2.DropViewRequest, caller: Caller) -> views_pb2.DropViewResponse:
         """See the contract."""
-        await self._tabulars.drop(request, request.view, caller)
+        await self.tabulars.drop(request, request.view, caller)
         return views_pb2.DropViewResponse()
 
     async def RenameView(self, request: views_pb2.RenameViewRequest, caller: Caller) -> views_pb2.RenameViewResponse:
         """See the contract."""
-        await self._tabulars.rename(request, caller)
+        await self.tabulars.rename(request, caller)
         return views_pb2.RenameViewResponse()
 
 

@@ -7,7 +7,6 @@ import enum
 import json
 from typing import TYPE_CHECKING, Final
 
-from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_vending.domain import documents
 from lakeward_vending.domain.secret import Secret
 
@@ -159,13 +158,3 @@ def _google_key(members: Members) -> str:
         if name not in key:
             raise members.malformed(f"key.{name}", "given, and a text")
     return json.dumps({name: key[name] for name in _GOOGLE_KEY})
-
-
-def mismatch(*, profile: str, credential: CredentialKind) -> Refusal:
-    """The refusal of a credential of another family than the profile's."""
-    return Refusal(
-        Reason.REASON_CREDENTIAL_MISMATCH,
-        f"a storage profile of type {profile} can't be used with a credential of type {credential.family}",
-        profile=profile,
-        credential=credential.family,
-    )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
+
 import pytest
 
-from lakeward_authz.domain.permissions.lakeward import MODEL, RELATION_OF, granting, shows_above
+from lakeward_authz.domain.permissions.lakeward import MODEL, RELATION_OF, VERSION, granting, shows_above
 from lakeward_servicekit.authorization.actions import DATA, SEEING, Action
 from tests.support.authz_worlds import World
 
@@ -190,3 +192,9 @@ def test_what_shows_a_container_is_what_shows_the_thing_itself() -> None:
     assert shows_above("table") == {"ownership", "describe", "select", "modify"}
     assert shows_above("namespace") == {"ownership", "describe", "select", "create", "modify"}
     assert shows_above("role") == shows_above("tag") == shows_above("server") == set()
+
+
+def test_another_model_has_another_version() -> None:
+    """Stores keep the model by its version, and a model that is there is not written again."""
+    rules = repr({name: dict(relations) for name, relations in MODEL.rules.items()})
+    assert (VERSION, zlib.crc32(rules.encode())) == ("1.0", 2966696218)

@@ -107,8 +107,8 @@ def test_equal_claims_are_equal_bytes_however_often_they_are_made(clock: HeldClo
     assert first.permit.SerializeToString(deterministic=True) == second.permit.SerializeToString(deterministic=True)
 
 
-def test_what_is_remembered_is_bounded_and_the_oldest_goes(permits: Permits, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakeward_catalog.adapters.vending.permits._CACHED", 2)
+def test_what_is_remembered_is_bounded_and_the_oldest_goes(clock: HeldClock) -> None:
+    permits = Permits(PermitSigner(Ed25519PrivateKey.generate()), clock, capacity=2)
     kept = [ask(permits, principal=name) for name in "abc"]
     again = [ask(permits, principal=name) for name in "cba"]
     assert [one is other for one, other in zip(reversed(kept), again, strict=True)] == [True, True, False]

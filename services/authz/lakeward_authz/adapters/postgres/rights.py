@@ -30,6 +30,11 @@ subjects(subject) as (
       join grants g on g.subject = s.subject and g.kind = 'role' and g.relation in ('{ASSIGNEE}', '{OWNERSHIP}')),
 who(subjects) as materialized (select array_agg(subject) from subjects)
 """
+# Looked up one by one: by its guess of how many there are, Postgres would read all objects to find a thousand.
+_OBJECT: Final = """
+select * from objects
+ where project_id = {0}.project_id and warehouse_id = {0}.warehouse_id and kind = {0}.kind and object_id = {0}.object_id limit 1
+"""
 # Rows with `n` answer the objects asked about, the others are what is above them, once each. What shows because of something
 # below is looked for where it is asked: of the objects themselves, and of projects, which roles and tags look up to.
 RIGHTS: Final = f"""
@@ -37,8 +42,8 @@ with recursive {SUBJECTS},
 asked as materialized (
     select a.n, o.project_id, o.warehouse_id, o.kind, o.object_id, o.parent_id, o.path, o.managed_access
       from unnest($2::text[], $3::uuid[], $4::text[], $5::uuid[]) with ordinality
-           as a(project_id, warehouse_id, kind, object_id, n)
-      join objects o using (project_id, warehouse_id, kind, object_id)),
+           as a(project_id, warehouse_id, kind, object_id, n),
+           lateral ({_OBJECT.format("a")}) as o),
 above(project_id, warehouse_id, kind, object_id) as (
     select distinct project_id, warehouse_id, 'namespace', unnest(path) from asked
     union
@@ -51,7 +56,7 @@ places as (
     select n, project_id, warehouse_id, kind, object_id, parent_id, managed_access from asked
     union all
     select null, o.project_id, o.warehouse_id, o.kind, o.object_id, o.parent_id, o.managed_access
-      from above join objects o using (project_id, warehouse_id, kind, object_id))
+      from above a, lateral ({_OBJECT.format("a")}) as o)
 select p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_id), uuid_send(p.parent_id),
        p.managed_access,
        array(select g.relation from grants g

@@ -6,10 +6,13 @@ from typing import Final, NamedTuple
 from urllib.parse import quote
 from uuid import UUID
 
-from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
+from lakeward_authz.domain.permissions.objects import NIL, SERVER, ObjectKey, Subject
 
+MARK: Final = "lw-"
+"""What our objects' ids begin with, so that others in a shared store are not taken for ours."""
 _EVERYBODY: Final = ("user:*", "role:*")
 _USER: Final = "user:"
+_ROLE: Final = "role:"
 
 
 class FgaTuple(NamedTuple):
@@ -21,23 +24,29 @@ class FgaTuple(NamedTuple):
 
 
 def object_name(key: ObjectKey) -> str:
-    """The object's name: `table:<warehouse>/<incarnation>`, since one id may occur in two warehouses."""
+    """The object's name: `table:lw-<warehouse>/<incarnation>`, since one id may occur in two warehouses."""
+    return f"{key.type}:{MARK}{_id(key)}"
+
+
+def _id(key: ObjectKey) -> str:
     match key.type:
         case "server":
-            return "server:server"
+            return "server"
         case "project":
-            return f"project:{_escaped(key.project_id)}"
+            return _escaped(key.project_id)
         case "warehouse":
-            return f"warehouse:{key.warehouse_id}"
+            return str(key.warehouse_id)
         case _ if key.warehouse_id == NIL:
-            return f"{key.type}:{key.id}"
+            return str(key.id)
         case _:
-            return f"{key.type}:{key.warehouse_id}/{key.id}"
+            return f"{key.warehouse_id}/{key.id}"
 
 
 def caller_name(subject: Subject) -> str:
     """Who asks: a user, or a role that was assumed."""
-    return f"{_USER}{_escaped(subject.removeprefix(_USER))}" if subject.startswith(_USER) else str(subject)
+    if subject.startswith(_ROLE):
+        return f"{_ROLE}{MARK}{subject.removeprefix(_ROLE)}"
+    return f"{_USER}{_escaped(subject.removeprefix(_USER))}"
 
 
 def grant_tuple(key: ObjectKey, subject: Subject, relation: str) -> FgaTuple:
@@ -52,7 +61,7 @@ def link_tuple(key: ObjectKey, parent_id: UUID | None) -> FgaTuple | None:
         case "server":
             return None
         case "project":
-            return FgaTuple("server:server", "server", object_name(key))
+            return FgaTuple(object_name(SERVER), "server", object_name(key))
         case "warehouse":
             return FgaTuple(object_name(ObjectKey("project", key.project_id)), "project", object_name(key))
         case _ if key.warehouse_id == NIL:

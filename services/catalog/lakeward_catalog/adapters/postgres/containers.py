@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Collection, Hashable
-from typing import Final, Generic, Protocol, TypeVar
+from collections.abc import Callable, Collection
+from typing import Final
 from uuid import UUID
 
 from lakeward_catalog.adapters.postgres.rows import NAMESPACE, WAREHOUSE, namespace_of, warehouse_of
 from lakeward_catalog.domain.model import Namespace, Warehouse
+from lakeward_servicekit.keeping import Kept
 from lakeward_servicekit.postgres.pools import Pool
 
 WAREHOUSES: Final = f"select {WAREHOUSE} from warehouse w where w.warehouse_id = any($1::uuid[])"
@@ -26,41 +27,8 @@ select {NAMESPACE} from unnest($1::uuid[], $2::uuid[]) as k(warehouse_id, namesp
 """
 
 
-class Versioned(Protocol):
-    """A row with a version."""
-
-    @property
-    def row_version(self) -> int:
-        """Grows with every change of the row."""
-        ...
-
-
-Key = TypeVar("Key", bound=Hashable)
-Row = TypeVar("Row", bound=Versioned)
 # Half a minute, as long as what was vended is given again.
 _TRUSTED_SECONDS: Final = 30.0
-
-
-class _Newest(Generic[Key, Row]):
-    """The newest row that was read under each key, at most `most` of them; which one goes is of no importance."""
-
-    def __init__(self, most: int) -> None:
-        self._most: Final = most
-        self._rows: dict[Key, Row] = {}
-
-    def at(self, key: Key, row_version: int) -> Row | None:
-        """The row, where it is kept in this version."""
-        row = self._rows.get(key)
-        return row if row is not None and row.row_version == row_version else None
-
-    def keep(self, key: Key, row: Row) -> None:
-        """Keep a row, unless a newer one is kept."""
-        kept = self._rows.get(key)
-        if kept is not None and kept.row_version > row.row_version:
-            return
-        if kept is None and len(self._rows) >= self._most:
-            del self._rows[next(iter(self._rows))]
-        self._rows[key] = row
 
 
 @dataclasses.dataclass(slots=True)
@@ -68,7 +36,6 @@ class _Shown:
     """A warehouse, and when a statement last showed that this is its current version."""
 
     warehouse: Warehouse
-    row_version: int
     at: float
 
 
@@ -93,29 +60,34 @@ class Containers:
         """
         self._pool: Final = pool
         self._now: Final = now
-        self._warehouses: Final = _Newest[UUID, _Shown](most_warehouses)
-        self._namespaces: Final = _Newest[tuple[UUID, UUID], Namespace](most_namespaces)
+        self._warehouses: Final = Kept[UUID, _Shown](most_warehouses)
+        self._namespaces: Final = Kept[tuple[UUID, UUID], Namespace](most_namespaces)
 
     def warehouse(self, warehouse_id: UUID, row_version: int) -> Warehouse | None:
         """The row, where this version of it is kept: a statement has just shown that it is the current one."""
-        shown = self._warehouses.at(warehouse_id, row_version)
-        if shown is None:
+        shown = self._warehouses.look(warehouse_id)
+        if shown is None or shown.warehouse.row_version != row_version:
             return None
         shown.at = self._now()
         return shown.warehouse
 
     def remembered(self, warehouse_id: UUID, row_version: int) -> Warehouse | None:
         """The row, where this version of it is kept and was shown to be the current one less than half a minute ago."""
-        shown = self._warehouses.at(warehouse_id, row_version)
-        return None if shown is None or self._now() - shown.at >= _TRUSTED_SECONDS else shown.warehouse
+        shown = self._warehouses.look(warehouse_id)
+        if shown is None or shown.warehouse.row_version != row_version:
+            return None
+        return shown.warehouse if self._now() - shown.at < _TRUSTED_SECONDS else None
 
     def keep(self, warehouse: Warehouse) -> None:
         """Keep a row that a statement has just read, unless a newer one is kept."""
-        self._warehouses.keep(warehouse.warehouse_id, _Shown(warehouse, warehouse.row_version, self._now()))
+        kept = self._warehouses.look(warehouse.warehouse_id)
+        if kept is None or kept.warehouse.row_version <= warehouse.row_version:
+            self._warehouses.put(warehouse.warehouse_id, _Shown(warehouse, self._now()))
 
     def namespace(self, warehouse_id: UUID, namespace_id: UUID, row_version: int) -> Namespace | None:
         """The row, where this version of it is kept."""
-        return self._namespaces.at((warehouse_id, namespace_id), row_version)
+        row = self._namespaces.look((warehouse_id, namespace_id))
+        return row if row is not None and row.row_version == row_version else None
 
     async def read(
         self, warehouse_ids: Collection[UUID], namespace_ids: Collection[tuple[UUID, UUID]]
@@ -142,5 +114,7 @@ class Containers:
                 namespace = namespace_of(row)
                 key = (namespace.warehouse_id, namespace.namespace_id)
                 namespaces[key] = namespace
-                self._namespaces.keep(key, namespace)
+                kept = self._namespaces.look(key)
+                if kept is None or kept.row_version <= namespace.row_version:
+                    self._namespaces.put(key, namespace)
         return warehouses, namespaces

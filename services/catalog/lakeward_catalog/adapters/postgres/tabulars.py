@@ -17,6 +17,7 @@ from lakeward_catalog.application.ports.stores import After, Listed, Located, Vi
 from lakeward_catalog.domain.model import Kind, Namespace, NamespaceId, Tabular, TabularId, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_locations import Location
+from lakeward_servicekit.coalescing import Coalescer
 from lakeward_servicekit.postgres.pools import Pool
 
 LOCATE: Final = """
@@ -89,14 +90,17 @@ class Key(NamedTuple):
 
 
 class PostgresTabulars:
-    """`TabularStore` on Postgres.
-
-    `locate` is one statement for as many keys as are asked for together; `CoalescingTabulars` brings concurrent callers
-    together in front of it.
-    """
+    """`TabularStore` on Postgres. Concurrent calls of `locate` share statements, and equal ones a place in them."""
 
     def __init__(
-        self, pool: Pool, containers: Containers, *, listings: Pool | None = None, most_kept: int = 50_000
+        self,
+        pool: Pool,
+        containers: Containers,
+        *,
+        listings: Pool | None = None,
+        most_kept: int = 50_000,
+        most_items: int = 128,
+        most_batches: int = 2,
     ) -> None:
         """Read through `pool`, which leads to the primary, and pages through `listings`.
 
@@ -106,17 +110,22 @@ class PostgresTabulars:
             containers: what is on the way to a tabular; read through the same pool.
             most_kept: values kept in memory, about 1 KB each, so that rows that are read again need not be made into values
                 again; what they are is read each time.
+            most_items: different keys of a statement of `locate`.
+            most_batches: such statements under way at a time.
         """
         self._pool: Final = pool
         self._listings: Final = listings or pool
         self._containers: Final = containers
         self._most_kept: Final = most_kept
         self._kept: Final[dict[UUID, Tabular]] = {}
+        # Without patience: of more statements at a time, each would be shared by fewer.
+        self._located: Final[Coalescer[Key, Located]] = Coalescer(
+            self.locate_many, max_items=most_items, at_once=most_batches, patience=None, alike=True
+        )
 
     async def locate(self, warehouse_id: WarehouseId, ident: TabularIdent) -> Located:
         """See `TabularStore`."""
-        [found] = await self.locate_many([Key(warehouse_id, *ident.key)])
-        return found
+        return await self._located(Key(warehouse_id, *ident.key))
 
     async def locate_many(self, keys: Sequence[Key]) -> Sequence[Located]:
         """What each key leads to, in the order of `keys`; one statement where the containers are known already."""

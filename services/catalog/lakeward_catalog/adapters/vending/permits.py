@@ -7,7 +7,6 @@ its minute is over.
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -15,21 +14,22 @@ from uuid import UUID
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Storage, Warehouse
 from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2
+from lakeward_servicekit.keeping import Kept
 from lakeward_servicekit.permits import PermitSigner
 
 _LIFETIME: Final = timedelta(seconds=60)
 _HANDED_OUT_FOR: Final = timedelta(seconds=30)
-_CACHED: Final = 8192
+_CAPACITY: Final = 8192
 
 
 class Permits:
     """Signs what was decided."""
 
-    def __init__(self, signer: PermitSigner, clock: Clock) -> None:
-        """Sign with `signer`, now."""
+    def __init__(self, signer: PermitSigner, clock: Clock, *, capacity: int = _CAPACITY) -> None:
+        """Sign with `signer`, now; `capacity` permits are handed out again at most."""
         self._signer = signer
         self._clock = clock
-        self._cache: OrderedDict[object, tuple[vending_pb2.Storage, datetime]] = OrderedDict()
+        self._kept = Kept[object, tuple[vending_pb2.Storage, datetime]](capacity)
 
     def storage(
         self,
@@ -45,7 +45,7 @@ class Permits:
         """A permit for one location and purpose, and the profile. Not to be changed: it is handed out again."""
         key = (warehouse_id, storage.secret_id, storage.profile, incarnation, location, access, purpose, principal)
         now = self._clock.now()
-        cached = self._cache.get(key)
+        cached = self._kept.look(key)
         if cached is not None and now < cached[1]:
             return cached[0]
         claims = permits_pb2.PermitClaims(
@@ -61,10 +61,7 @@ class Permits:
         claims.issued_at.FromDatetime(now)
         claims.expires_at.FromDatetime(now + _LIFETIME)
         made = vending_pb2.Storage(permit=self._signer.sign(claims), profile=storage.profile)
-        self._cache.pop(key, None)
-        self._cache[key] = (made, now + _HANDED_OUT_FOR)
-        if len(self._cache) > _CACHED:
-            self._cache.popitem(last=False)
+        self._kept.put(key, (made, now + _HANDED_OUT_FOR))
         return made
 
     def for_files(

@@ -8,7 +8,6 @@ warehouse whose storage or secret changes has another key at once.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -23,6 +22,7 @@ from lakeward_catalog.application.ports.access import (
 )
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Tabular, Warehouse
+from lakeward_servicekit.keeping import Kept
 
 _LONGEST: Final = timedelta(seconds=30)
 _CAPACITY: Final = 8192
@@ -41,8 +41,7 @@ class RememberedAccess:
         """Stand before `access`; see the class."""
         self._access: Final = access
         self._clock: Final = clock
-        self._capacity: Final = capacity
-        self._remembered: Final[OrderedDict[object, tuple[Vended, datetime]]] = OrderedDict()
+        self._remembered: Final = Kept[object, tuple[Vended, datetime]](capacity)
 
     async def vend(
         self,
@@ -66,15 +65,12 @@ class RememberedAccess:
             principal,
         )
         now = self._clock.now()
-        kept = self._remembered.get(key)
+        kept = self._remembered.look(key)
         if kept is not None and now < kept[1]:
             return kept[0]
         vended = await self._access.vend(warehouse, tabular, level, delegation=delegation, principal=principal)
         lasts = _LONGEST if vended.expires_at is None else min(_LONGEST, (vended.expires_at - now) / 2)
-        self._remembered.pop(key, None)
-        self._remembered[key] = (vended, now + lasts)
-        if len(self._remembered) > self._capacity:
-            self._remembered.popitem(last=False)
+        self._remembered.put(key, (vended, now + lasts))
         return vended
 
     async def sign(

@@ -38,8 +38,8 @@ class NamespaceListings:
         Raises:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE (the parent), FORBIDDEN, INVALID_PAGE_TOKEN.
         """
-        parent_id, scope = await self._open(command, caller)
-        visible = await self.doors.shown(scope, ObjectKind.NAMESPACE, caller=caller)
+        parent_id, container = await self._open(command, caller)
+        visible = await self.doors.shown(container, ObjectKind.NAMESPACE, caller=caller)
         return await read_page(
             command.page,
             listing=("namespace", str(command.warehouse_id), str(parent_id), caller.principal.key),

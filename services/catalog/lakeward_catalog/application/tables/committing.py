@@ -21,7 +21,7 @@ from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import NoSuchTable
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TableCommits:
     """Makes commits to one table."""
 
@@ -82,7 +82,7 @@ class CommitTransaction:
     document: Payload
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TableTransactions:
     """Makes commits to several tables."""
 

@@ -32,7 +32,7 @@ def is_client_managed(delegation: frozenset[Delegation]) -> bool:
 _CLIENT_MANAGED: Final = frozenset({Delegation.CLIENT_MANAGED})
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class AccessGiving:
     """Gives access to tables' files."""
 

@@ -30,7 +30,7 @@ from lakeward_servicekit.deflated import Deflated
 from lakeward_servicekit.errors import NoSuchTable
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Tables:
     """`TabularKind` of Iceberg tables."""
 

@@ -45,7 +45,7 @@ class NotModified(msgspec.Struct, frozen=True):
     etag: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TableLoads:
     """Loads tables."""
 
@@ -97,7 +97,7 @@ class LoadCredentials:
     ident: TabularIdent
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class CredentialLoads:
     """Gives access to tables' files alone; staged tables have it too."""
 

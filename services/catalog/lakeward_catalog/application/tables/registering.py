@@ -50,7 +50,7 @@ class RegisterTable:
     deflated: bool = False
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TableRegistrations:
     """Makes tables of metadata files."""
 

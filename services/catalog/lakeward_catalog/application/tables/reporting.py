@@ -28,7 +28,7 @@ class ReportMetrics:
     report: Payload
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class MetricsReports:
     """Logs engines' reports; they are kept nowhere else."""
 

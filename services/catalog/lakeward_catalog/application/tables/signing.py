@@ -46,7 +46,7 @@ class SignStorageRequest:
         return Action.TABLE_READ_DATA if self.level is Access.READ else Action.TABLE_WRITE_DATA
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class StorageSignings:
     """Signs storage requests for what callers may do to one table's files."""
 

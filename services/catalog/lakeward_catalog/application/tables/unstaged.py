@@ -28,7 +28,7 @@ def creates(request: CommitRequest) -> bool:
     return any(isinstance(requirement, AssertCreate) for requirement in request.requirements)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class UnstagedCreations:
     """Makes tables of commits' updates alone."""
 

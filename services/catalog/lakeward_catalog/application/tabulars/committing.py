@@ -84,7 +84,7 @@ class _LostRace(Exception):  # noqa: N818 - nobody but the retry loop sees it
     """Another commit won in the database."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Commits(Generic[M]):
     """Makes commits to tabulars of one kind."""
 

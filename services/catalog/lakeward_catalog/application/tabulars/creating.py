@@ -36,7 +36,7 @@ class CreateTabular:
     deflated: bool = False
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TabularCreations(Generic[M]):
     """Creates tabulars of one kind."""
 

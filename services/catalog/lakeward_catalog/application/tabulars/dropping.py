@@ -38,7 +38,7 @@ class DropTabular:
     force: bool = False
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TabularDrops:
     """Drops tables and views: restorable for a while where the warehouse soft-deletes, else at once. No file is touched here."""
 

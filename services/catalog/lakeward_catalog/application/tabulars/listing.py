@@ -38,7 +38,7 @@ class TabularPage:
     page: Page[Listed]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TabularListings:
     """Lists the tables or views of a namespace."""
 

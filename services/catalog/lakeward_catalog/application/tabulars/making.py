@@ -35,7 +35,7 @@ class New(Generic[M]):
         opened: where it goes.
         told: what its event says.
         request: JSON of what was asked for, for the event.
-        writes: its metadata file is to be written; a registered table has one.
+        writes: its metadata file is to be written, if it begins with one; a registered table's is there.
         leaves: what had the name when the request was looked at, and goes with its place: a staged row as long as it is
             staged, with `overwrites` a live one as well.
     """
@@ -59,7 +59,7 @@ class New(Generic[M]):
         return OpenedTabular(self.opened.warehouse, self.opened.namespace, tabular, allowed)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Making(Generic[M]):
     """Makes tabulars of one kind.
 
@@ -102,9 +102,7 @@ class Making(Generic[M]):
         if wanted.staged:
             expires_at = now + self.staged_for
             tabular = dataclasses.replace(tabular, state=State.STAGED, metadata_location=None, expires_at=expires_at)
-        return dataclasses.replace(
-            new, tabular=tabular, request=document.raw, writes=not wanted.staged, leaves=opened.there
-        )
+        return dataclasses.replace(new, tabular=tabular, request=document.raw, leaves=there)
 
     async def ready(
         self, opened: OpenedName, ident: TabularIdent, place: Place, metadata: M, *, uuid: UUID, size: int

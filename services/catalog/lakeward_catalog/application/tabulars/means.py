@@ -8,7 +8,6 @@ from typing import Any, Protocol, TypeVar
 
 from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.application.changes import Changes
-from lakeward_catalog.application.metadata_files import to_the_end
 from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports.files import Files
 from lakeward_catalog.application.ports.gates import ChangeGate
@@ -36,4 +35,4 @@ class Means:
     announcer: Announcer
     clock: Clock
     ids: Ids
-    shield: Shield = to_the_end
+    shield: Shield

@@ -33,7 +33,7 @@ class ReadTabular:
     made: str | None = None
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TabularReads(Generic[M]):
     """Reads tabulars of one kind."""
 

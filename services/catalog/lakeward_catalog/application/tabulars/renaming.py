@@ -30,7 +30,7 @@ class RenameTabular:
     destination: TabularIdent
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TabularRenames:
     """Renames tables and views; their locations, ids and metadata stay."""
 

@@ -14,7 +14,7 @@ from lakeward_catalog.domain.iceberg.views.metadata import ViewMetadata
 from lakeward_catalog.domain.model import Kind
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class ViewCommits:
     """Makes commits to views."""
 

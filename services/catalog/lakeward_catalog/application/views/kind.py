@@ -29,10 +29,8 @@ from lakeward_catalog.domain.model import Kind, Tabular, WarehouseId
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.deflated import deflate
 
-_SHARED_WITH_NONE: frozenset[UUID] = frozenset()
 
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Views:
     """`TabularKind` of Iceberg views."""
 
@@ -85,7 +83,7 @@ class Views:
     def shared_parts(self, base: ViewMetadata) -> frozenset[UUID]:
         """See `TabularKind`."""
         del base
-        return _SHARED_WITH_NONE
+        return frozenset()
 
     def keep(self, tabular: Tabular, metadata: ViewMetadata, body: Body) -> None:
         """See `TabularKind`."""

@@ -36,8 +36,8 @@ class WarehouseListings:
             Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN.
         """
         project = await self.doors.project(Action.PROJECT_LIST_WAREHOUSES, caller=caller)
-        scope = ObjectRef.project(project.project_id)
-        visible = await self.doors.shown(scope, ObjectKind.WAREHOUSE, caller=caller)
+        container = ObjectRef.project(project.project_id)
+        visible = await self.doors.shown(container, ObjectKind.WAREHOUSE, caller=caller)
         wanted = set(command.active) or {True}
         only = None if len(wanted) > 1 else next(iter(wanted))
         return await self.doors.warehouses.list(project.project_id, active=only, visible=visible)

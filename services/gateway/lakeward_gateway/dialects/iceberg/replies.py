@@ -25,12 +25,11 @@ async def loaded_response(loaded: types_pb2.LoadedTabular, request: Request, *, 
     after = _after(loaded, credentials=credentials)
     metadata = loaded.metadata
     if metadata.HasField("deflated"):
-        deflated = metadata.deflated
+        part = Deflated(metadata.deflated.raw, metadata.deflated.crc32, metadata.deflated.size)
         if request.takes_gzip:
-            part = Deflated(deflated.raw, deflated.crc32, deflated.size)
             body = gzip_file(part, before=before, after=after)
             return Response(200, headers=_headers(_GZIP_JSON_HEADERS, loaded.etag), body=body, encoded=True)
-        text = await inflated(deflated.raw, size=deflated.size)
+        text = await inflated(part)
     else:
         text = metadata.plain
     return Response(200, headers=_headers(_JSON_HEADERS, loaded.etag), body=before + text + after)

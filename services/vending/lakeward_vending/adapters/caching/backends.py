@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
-from lakeward_vending.adapters.caching.loading import LoadingCache
+from lakeward_servicekit.keeping import Loaded
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -65,10 +65,8 @@ class CachedBackend(Generic[Minted]):
         self._clock = clock
         self._keeps_credentials = capacity > 0
         self._longest = longest
-        self._clients: LoadingCache[tuple[bytes, UUID | None], ObjectStore] = LoadingCache(capacity=_CLIENTS)
-        self._credentials: LoadingCache[tuple[str, Access, str, bytes, UUID | None], Minted] = LoadingCache(
-            capacity=max(capacity, 1)
-        )
+        self._clients: Loaded[tuple[bytes, UUID | None], ObjectStore] = Loaded(_CLIENTS)
+        self._credentials: Loaded[tuple[str, Access, str, bytes, UUID | None], Minted] = Loaded(capacity)
 
     async def open(self, storage: Storage) -> ObjectStore:
         """See `Backend`."""

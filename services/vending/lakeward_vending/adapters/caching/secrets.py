@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lakeward_vending.adapters.caching.loading import LoadingCache
+from lakeward_servicekit.keeping import Loaded
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -23,7 +23,7 @@ class CachedSecrets:
     def __init__(self, secrets: SecretStore) -> None:
         """Stand before `secrets`."""
         self._secrets = secrets
-        self._found: LoadingCache[UUID, StoredSecret | None] = LoadingCache(capacity=CAPACITY)
+        self._found: Loaded[UUID, StoredSecret | None] = Loaded(CAPACITY)
 
     async def find(self, secret_id: UUID) -> StoredSecret | None:
         """See `Secrets`."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from lakeward_locations import pattern_mark
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.keeping import Kept
 from lakeward_vending.adapters.s3 import endpoints, oss, r2, sts
 from lakeward_vending.adapters.s3.key_sources import FixedKey, KeySource, ProcessKey, RoleKey, base_key
 from lakeward_vending.adapters.s3.objects import S3Objects
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 _SERVER_SESSION: Final = "lakeward-server"
 _SERVER_SESSION_SECONDS: Final = 3600
-_IDENTITIES: Final = 1024
+_ROLES: Final = 1024
 
 
 class S3Backend:
@@ -51,7 +52,7 @@ class S3Backend:
         self._clock = clock
         self._ids = ids
         self._process = ProcessKey()
-        self._identities: dict[tuple[bytes, object], KeySource] = {}
+        self._assumed: Kept[tuple[bytes, object], KeySource] = Kept(_ROLES)
 
     async def open(self, storage: Storage) -> ObjectStore:
         """See `S3Stores`."""
@@ -126,14 +127,12 @@ class S3Backend:
         if profile.assume_role_arn is None or oss_role:  # OSS's role is for vending; its STS speaks another protocol
             return base
         known = (storage.digest, storage.secret_id)
-        identity = self._identities.get(known)
-        if identity is None:
+        role = self._assumed.look(known)
+        if role is None:
             request = _role(storage, profile, profile.assume_role_arn)
-            identity = RoleKey(request, base, calls=self._calls, clock=self._clock)
-            if len(self._identities) >= _IDENTITIES:
-                self._identities.clear()  # each is made again when it is next needed
-            self._identities[known] = identity
-        return identity
+            role = RoleKey(request, base, calls=self._calls, clock=self._clock)
+            self._assumed.put(known, role)
+        return role
 
 
 def _role(storage: Storage, profile: S3Profile, role: str | None) -> RoleRequest:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Final
 
+from lakeward_servicekit.keeping import Loaded
 from lakeward_vending.adapters.caching.backends import LONGEST, CachedBackend
-from lakeward_vending.adapters.caching.loading import LoadingCache
 from lakeward_vending.domain.s3.keys import Session
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class CachedS3(CachedBackend[Session]):
         """Stand before `stores`; see `CachedBackend`."""
         super().__init__(stores, clock=clock, capacity=capacity, longest=longest)
         self._stores = stores
-        self._terms: LoadingCache[tuple[bytes, UUID | None], SigningTerms] = LoadingCache(capacity=_TERMS)
+        self._terms: Loaded[tuple[bytes, UUID | None], SigningTerms] = Loaded(_TERMS)
 
     async def signing_terms(self, storage: Storage) -> SigningTerms:
         """See `S3Stores`; tried again now and then, since a store's release changes too."""

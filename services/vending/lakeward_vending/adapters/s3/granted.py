@@ -8,15 +8,18 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from lakeward_vending.adapters.network.refusals import unavailable
-from lakeward_vending.adapters.s3 import xml
+from lakeward_vending.adapters.s3 import failures, xml
 from lakeward_vending.domain.s3.keys import Session
 from lakeward_vending.domain.secret import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lakeward_vending.adapters.network.calls import Reply
+
 # A whole reply of an STS, an error's document included.
 MAX_REPLY_BYTES: Final = 64 * 1024
+_OK: Final = 200
 # What goes into headers and clients' configurations: one word of printable ASCII. Tokens with a policy in them are the longest.
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,1024}\Z")
 _TOKEN: Final = re.compile(r"[\x21-\x7e]{1,16384}\Z")
@@ -24,6 +27,19 @@ _TOKEN: Final = re.compile(r"[\x21-\x7e]{1,16384}\Z")
 
 class BadGrant(ValueError):  # noqa: N818 - it says what the reply is
     """A reply that grants no credential that can be used; the message says why, and holds nothing of it."""
+
+
+def body_of(url: str, reply: Reply) -> bytes:
+    """What a service said that was asked for a session.
+
+    Raises:
+        Refusal: CREDENTIAL_NOT_ISSUED, or STORE_UNAVAILABLE where it may say otherwise later.
+    """
+    if reply.status == _OK:
+        return reply.body
+    if failures.is_passing(reply):
+        raise failures.of_reply(url, reply)
+    raise failures.not_issued(url, f"{reply.status} {reply.body[:500]!r}")
 
 
 def of_xml(url: str, body: bytes) -> Session:

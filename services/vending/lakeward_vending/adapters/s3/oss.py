@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 from lakeward_locations import pattern_mark
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_vending.adapters.network.refusals import unavailable
-from lakeward_vending.adapters.s3 import failures, granted
+from lakeward_vending.adapters.s3 import granted
 from lakeward_vending.adapters.s3.sts import session_name_of
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.s3.signing.target import UNRESERVED
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from lakeward_vending.domain.s3.keys import Session
     from lakeward_vending.domain.secret import Secret
 
-_OK: Final = 200
 _READ: Final = ("oss:GetObject", "oss:GetObjectVersion")
 _WRITE: Final = ("oss:PutObject", "oss:AbortMultipartUpload", "oss:ListParts")
 _DELETE: Final = ("oss:DeleteObject",)
@@ -82,12 +81,9 @@ async def mint(
         repeatable=False,  # a nonce is taken once
         limit=granted.MAX_REPLY_BYTES,
     )
-    if reply.status != _OK:
-        if failures.is_passing(reply):
-            raise failures.of_reply(url, reply)
-        raise failures.not_issued(url, f"{reply.status} {reply.body[:500]!r}")
+    granting = granted.body_of(url, reply)
     try:
-        found = granted.member(reply.body, "Credentials")
+        found = granted.member(granting, "Credentials")
         return granted.session(
             found.get("AccessKeyId"),
             found.get("AccessKeySecret"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from lakeward_vending.adapters.network.refusals import unavailable
-from lakeward_vending.adapters.s3 import failures, granted
+from lakeward_vending.adapters.s3 import granted
 from lakeward_vending.domain.access import Access
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from lakeward_vending.domain.s3.keys import Session
 
 API: Final = "https://api.cloudflare.com"
-_OK: Final = 200
 
 
 async def mint(
@@ -57,12 +56,9 @@ async def mint(
         repeatable=True,
         limit=granted.MAX_REPLY_BYTES,
     )
-    if reply.status != _OK:
-        if failures.is_passing(reply):
-            raise failures.of_reply(api, reply)
-        raise failures.not_issued(api, f"{reply.status} {reply.body[:500]!r}")
+    granting = granted.body_of(api, reply)
     try:
-        found = granted.member(reply.body, "result")
+        found = granted.member(granting, "result")
         return granted.session(
             found.get("accessKeyId"),
             found.get("secretAccessKey"),

@@ -7,7 +7,7 @@ import hashlib
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urlsplit
 
-from lakeward_vending.adapters.s3 import failures, granted
+from lakeward_vending.adapters.s3 import granted
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.s3.signing import sigv4
 from lakeward_vending.domain.s3.signing.request import Signable
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from lakeward_vending.application.ports import Clock
     from lakeward_vending.domain.s3.keys import Session, SigningKey
 
-_OK: Final = 200
 _VERSION: Final = "2011-06-15"
 _FORM: Final = "application/x-www-form-urlencoded; charset=utf-8"
 
@@ -80,11 +79,7 @@ async def assume_role(request: RoleRequest, key: SigningKey, *, calls: HttpCalls
     reply = await calls.send(
         "POST", request.url, headers=headers, body=body, repeatable=True, limit=granted.MAX_REPLY_BYTES
     )
-    if reply.status != _OK:
-        if failures.is_passing(reply):
-            raise failures.of_reply(request.url, reply)
-        raise failures.not_issued(request.url, f"{reply.status} {reply.body[:500]!r}")
-    return granted.of_xml(request.url, reply.body)
+    return granted.of_xml(request.url, granted.body_of(request.url, reply))
 
 
 def _form(request: RoleRequest) -> dict[str, str]:

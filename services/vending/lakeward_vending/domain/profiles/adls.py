@@ -30,6 +30,7 @@ class AdlsProfile(rules.Plain):
 
     type_name: ClassVar[str] = "adls"
     credential_family: ClassVar[str] = "az"
+    place: ClassVar[str] = "azure"  # the account stands in the location
 
     filesystem: str
     account_name: str
@@ -83,11 +84,6 @@ class AdlsProfile(rules.Plain):
         """Where the warehouse lies."""
         tail = (self.key_prefix,) if self.key_prefix else ()
         return Location.parse("/".join((f"abfss://{self.filesystem}@{self.account_name}.{self.host}", *tail)))
-
-    @property
-    def place(self) -> str:
-        """The cloud: the account stands in the location."""
-        return "azure"
 
     @property
     def schemes(self) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ class GcsProfile(rules.Plain):
 
     type_name: ClassVar[str] = "gcs"
     credential_family: ClassVar[str] = "gcs"
+    place: ClassVar[str] = "gcs"  # bucket names are given once in the world
+    schemes: ClassVar[tuple[str, ...]] = ("gs",)
 
     bucket: str
     key_prefix: str | None = None
@@ -58,16 +60,6 @@ class GcsProfile(rules.Plain):
     def base(self) -> Location:
         """Where the warehouse lies."""
         return Location.parse("/".join(("gs:/", self.bucket, *((self.key_prefix,) if self.key_prefix else ()))))
-
-    @property
-    def place(self) -> str:
-        """The cloud: bucket names are given once in the world."""
-        return "gcs"
-
-    @property
-    def schemes(self) -> tuple[str, ...]:
-        """Schemes in which locations may be written; the first is ours."""
-        return ("gs",)
 
     def document(self) -> dict[str, object]:
         """The profile in the public API's form."""

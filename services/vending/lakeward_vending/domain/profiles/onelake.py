@@ -38,6 +38,8 @@ class OneLakeProfile(rules.Plain):
 
     type_name: ClassVar[str] = "onelake"
     credential_family: ClassVar[str] = "az"
+    place: ClassVar[str] = "azure"  # the account stands in the location
+    schemes: ClassVar[tuple[str, ...]] = ("abfss",)
 
     workspace_id: UUID
     lakehouse_id: UUID
@@ -119,16 +121,6 @@ class OneLakeProfile(rules.Plain):
         tail = (self.directory_rel_path,) if self.directory_rel_path else ()
         head = f"abfss://{self.workspace_id.hex}@{self.account}.{self.host}"
         return Location.parse("/".join((head, str(self.lakehouse_id), self.top_level_folder, *tail)))
-
-    @property
-    def place(self) -> str:
-        """The cloud: the account stands in the location."""
-        return "azure"
-
-    @property
-    def schemes(self) -> tuple[str, ...]:
-        """Schemes in which locations may be written; the first is ours."""
-        return ("abfss",)
 
     def document(self) -> dict[str, object]:
         """The profile in the public API's form."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from lakeward_locations import Layout, LayoutError, Location, pattern_mark
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_vending.domain import documents
-from lakeward_vending.domain.credentials import mismatch
 from lakeward_vending.domain.documents import Members, invalid
 from lakeward_vending.domain.profiles.adls import AdlsProfile
 from lakeward_vending.domain.profiles.gcs import GcsProfile
@@ -67,7 +66,12 @@ def normalise(text: bytes, *, credential: CredentialKind | None, replaces: bytes
         )
     profile = kind.parse(members, replaces=old)  # type: ignore[arg-type] # of one kind, as was checked
     if credential is not None and credential.family != profile.credential_family:
-        raise mismatch(profile=profile.type_name, credential=credential)
+        raise Refusal(
+            Reason.REASON_CREDENTIAL_MISMATCH,
+            f"a storage profile of type {profile.type_name} can't be used with a credential of type {credential.family}",
+            profile=profile.type_name,
+            credential=credential.family,
+        )
     profile = profile.normalised(credential)
     if credential is None and profile.needs_credential:
         raise Refusal(

@@ -31,6 +31,7 @@ class StackitProfile(rules.Plain):
 
     type_name: ClassVar[str] = "stackit"
     credential_family: ClassVar[str] = "stackit"
+    schemes: ClassVar[tuple[str, ...]] = ("s3",)
     needs_credential: ClassVar[bool] = False
 
     bucket: str
@@ -96,11 +97,6 @@ class StackitProfile(rules.Plain):
     def place(self) -> str:
         """The store, as an S3 profile of the same endpoint names it."""
         return self.as_s3().place
-
-    @property
-    def schemes(self) -> tuple[str, ...]:
-        """Schemes in which locations may be written."""
-        return ("s3",)
 
     def urls(self) -> tuple[str, ...]:
         """The URLs that the server is going to call."""

@@ -1,0 +1,146 @@
+"""Questions that arrive together, asked as one.
+
+A statement or a call costs little more for many questions than for one; so what is asked at one moment shares one. A question
+joins only a batch that has not been sent, so an answer never comes from before its question. While as many batches as are allowed
+are under way the next one fills up: the busier it is, the less each question costs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import copy
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from itertools import islice
+from typing import Final, Generic, TypeAlias, TypeVar
+
+from lakeward_servicekit.errors import Refusal
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+
+class Coalescer(Generic[Item, Answer]):
+    """Gathers concurrent questions into batches.
+
+    The first question of a quiet moment is sent when the turn of the loop ends that it came in, with all that came in it.
+
+    Args:
+        ask: answers a batch: one answer for each item, in order; an answer that is an exception is raised for its item
+            alone, and what `ask` itself raises is raised for all. It runs for nobody in particular: neither the deadline nor the
+            request of who came first is the others'.
+        max_items: items of a batch.
+        at_once: batches under way, before the next has to wait.
+        patience: seconds after which a batch counts no more, so that one that takes long holds up nobody; None: it always counts.
+        alike: whether items that are equal share an answer; they are hashable then.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[Sequence[Item]], Awaitable[Sequence[Answer | Exception]]],
+        *,
+        max_items: int = 256,
+        at_once: int = 1,
+        patience: float | None = 0.01,
+        alike: bool = False,
+    ) -> None:
+        """Start empty; see the class."""
+        self._ask: Final = ask
+        self._max_items: Final = max_items
+        self._at_once: Final = at_once
+        self._patience: Final = patience
+        self._alike: Final = alike
+        # by the item itself or its identity, for as long as it waits: the item, and who waits for its answer
+        self._waiting: Final[dict[Hashable, tuple[Item, list[asyncio.Future[Answer]]]]] = {}
+        self._senders: Final[dict[_Sender, asyncio.Task[None]]] = {}
+        self._under_way = 0
+        self._gathering = False  # whether a sender has yet to begin
+
+    def __call__(self, item: Item) -> asyncio.Future[Answer]:
+        """The answer to one question, to be awaited; it raises what `ask` raised, or answered for this item."""
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        name = item if self._alike else id(item)
+        asked = self._waiting.get(name)
+        if asked is not None:
+            asked[1].append(answer)
+            return answer
+        self._waiting[name] = (item, [answer])
+        if self._under_way < self._at_once and not self._gathering:
+            self._begin()
+        return answer
+
+    def _begin(self) -> None:
+        self._under_way += 1
+        self._gathering = True
+        sender = _Sender()
+        # The task first runs after every caller that is ready now has had its turn.
+        task = asyncio.get_running_loop().create_task(self._send(sender), context=contextvars.Context())
+        self._senders[sender] = task
+
+    async def _send(self, sender: _Sender) -> None:
+        """Send one batch after the other while there are questions, and until one of them takes too long."""
+        self._gathering = False
+        try:
+            while self._waiting and sender.counts:
+                batch = self._taken()
+                if batch:
+                    await self._answer(batch, sender)
+        finally:
+            # Here and not when the task is collected: a caller in between would count on a sender that has ended.
+            self._under_way -= sender.counts
+            del self._senders[sender]
+
+    def _taken(self) -> _Batch[Item, Answer]:
+        """The questions that waited longest, as many as go into a batch, without those whose callers have all gone."""
+        batch: _Batch[Item, Answer] = []
+        for name in list(islice(self._waiting, self._max_items)):
+            question = self._waiting.pop(name)
+            for answer in question[1]:
+                if not answer.done():
+                    batch.append(question)
+                    break
+        return batch
+
+    async def _answer(self, batch: _Batch[Item, Answer], sender: _Sender) -> None:
+        late = None
+        if self._patience is not None:
+            late = asyncio.get_running_loop().call_later(self._patience, self._give_up, sender)
+        items, callers = zip(*batch, strict=True)
+        try:
+            for waiting, found in zip(callers, await self._ask(items), strict=True):
+                failed = isinstance(found, Exception)
+                for answer in waiting:
+                    if not answer.done():  # else its caller was cancelled
+                        (answer.set_exception if failed else answer.set_result)(found)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is each caller's, and the next batch goes on
+            _fail(callers, error)
+        except BaseException:
+            _fail(callers, asyncio.CancelledError())
+            raise
+        finally:
+            if late is not None:
+                late.cancel()
+
+    def _give_up(self, sender: _Sender) -> None:
+        """Count no more on one whose batch takes long; what waits goes beside it."""
+        sender.counts = False
+        self._under_way -= 1
+        if self._waiting and not self._gathering:
+            self._begin()
+
+
+_Batch: TypeAlias = list[tuple[Item, list[asyncio.Future[Answer]]]]
+
+
+class _Sender:
+    """One who sends, and whether it counts among those that are under way."""
+
+    counts = True
+
+
+def _fail(callers: Sequence[Sequence[asyncio.Future[Answer]]], error: BaseException) -> None:
+    for waiting in callers:
+        for answer in waiting:
+            if not answer.done():
+                # A refusal that is raised in many places would gather all their tracebacks.
+                answer.set_exception(copy.copy(error) if isinstance(error, Refusal) else error)

@@ -1,0 +1,269 @@
+"""The two engines are one: OpenFGA, fed from the rows, decides as the rows do, on random worlds and through changes."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from random import Random
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from lakeward_authz.adapters.builtin import Builtin
+from lakeward_authz.adapters.openfga.connection import OpenFga
+from lakeward_authz.adapters.openfga.engine import OpenFgaEngine
+from lakeward_authz.adapters.openfga.feeding import Feeder
+from lakeward_authz.application.permissions import Gone, Grant, Made, Moved
+from lakeward_authz.domain.permissions.lakeward import GLIMPSE, MODEL
+from lakeward_authz.domain.permissions.language import Computed
+from lakeward_authz.domain.permissions.objects import ObjectKey
+from lakeward_authz.domain.permissions.tuples import FgaTuple
+from lakeward_components.openfga import OpenFgaServer
+from lakeward_servicekit.authorization.actions import SEEING, Action
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome
+from lakeward_servicekit.authorization.principals import ANONYMOUS, user
+from lakeward_servicekit.errors import Reason, Refusal
+from tests.support.authz_stores import Stores, openfga_store
+from tests.support.authz_worlds import (
+    ROLES,
+    USERS,
+    World,
+    fill,
+    id_of,
+    principal_of,
+    ref_of,
+    small,
+    subject_of,
+    worlds,
+)
+from tests.support.proxy import proxy
+
+pytestmark = pytest.mark.integration
+# Not made smaller: each try is hundreds of checks by a server, and a world is small as it is.
+FEW = settings(
+    max_examples=8,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+CALLERS = (*USERS, *(f"role:{role}" for role in ROLES))
+PREFIX = "test"
+
+
+@pytest.fixture
+async def openfga(openfga_server: OpenFgaServer) -> AsyncIterator[OpenFga]:
+    """A store of this test's own, with the model."""
+    async with openfga_store(openfga_server) as store:
+        await store.migrate(prefix=PREFIX)
+        yield store
+
+
+@pytest.fixture
+def engine(openfga: OpenFga, stores: Stores) -> OpenFgaEngine:
+    return OpenFgaEngine(openfga, Feeder(stores.pool, openfga), stores.rights)
+
+
+# Relations that have a rule of their own; the others are other names for these, as the model's document says.
+RULED = {
+    name: [relation for relation, rule in relations.items() if not isinstance(rule, Computed) and relation != GLIMPSE]
+    for name, relations in MODEL.rules.items()
+}
+
+
+@FEW
+@given(world=worlds(), some=st.randoms(use_true_random=False))
+async def test_both_engines_hold_every_relation_alike(
+    stores: Stores, openfga: OpenFga, engine: OpenFgaEngine, world: World, some: Random
+) -> None:
+    await stores.forget()
+    await Feeder(stores.pool, openfga).repair()
+    await fill(world, stores.tree, stores.grants)
+    every = [
+        (node.key, relation)
+        for node in world.nodes.values()
+        for relation in RULED[node.key.type]
+        if relation != MODEL.types[node.key.type].link
+    ]
+    for caller in CALLERS:
+        asked = some.sample(every, min(40, len(every)))
+        rights = await stores.rights.of(subject_of(caller), [key for key, _ in asked])
+        told = await engine.holds(subject_of(caller), asked)
+        for (key, relation), held, by_openfga in zip(asked, rights.held, told, strict=True):
+            assert held is not None
+            assert by_openfga == bool(held & MODEL.types[key.type].bits[relation]), (caller, key, relation)
+
+
+@FEW
+@given(world=worlds(), some=st.randoms(use_true_random=False))
+async def test_both_engines_answer_demands_alike(
+    stores: Stores, openfga: OpenFga, engine: OpenFgaEngine, world: World, some: Random
+) -> None:
+    await stores.forget()
+    await Feeder(stores.pool, openfga).repair()
+    await fill(world, stores.tree, stores.grants)
+    builtin = Builtin(stores.rights)
+    every = [
+        Demand(ref_of(world, node), action)
+        for node in world.nodes.values()
+        for action in Action
+        if action.kind.word == node.key.type
+    ]
+    scopes = [node for node in world.nodes.values() if node.key.type in {"project", "warehouse", "namespace"}]
+    for principal in [*(principal_of(caller) for caller in CALLERS), ANONYMOUS]:
+        demands = some.sample(every, min(20, len(every)))
+        assert await engine.decide(principal, demands) == await builtin.decide(principal, demands)
+        scope, kind = ref_of(world, some.choice(scopes)), some.choice([*SEEING])
+        assert await engine.visible(principal, scope, kind) == await builtin.visible(principal, scope, kind)
+
+
+async def test_no_answer_is_older_than_the_change_that_came_before_the_question(
+    stores: Stores, engine: OpenFgaEngine
+) -> None:
+    world = small()
+    world.add("namespace", "managed", "w", managed=True)
+    await fill(world, stores.tree, stores.grants)
+    anne, table = subject_of("user:anne"), world.nodes["t"].key
+    select, member = Grant(anne, "select"), Grant(anne, "assignee")
+
+    async def reads() -> bool:
+        return (await engine.holds(anne, [(table, "can_read_data")]))[0]
+
+    assert not await reads()
+    for _ in range(3):
+        await stores.grants.change(table, writes=[select], deletes=[])
+        assert await reads()
+        await stores.grants.change(table, writes=[], deletes=[select])
+        assert not await reads()
+    await stores.grants.change(world.nodes["other"].key, writes=[Grant(subject_of("role:R"), "select")], deletes=[])
+    await stores.grants.change(world.nodes["R"].key, writes=[member], deletes=[])
+    assert not await reads()
+    await stores.tree.apply("w", [(1, Moved(table, id_of("other")))])
+    assert await reads()
+    await stores.grants.change(world.nodes["R"].key, writes=[], deletes=[member])
+    assert not await reads()
+
+
+async def test_what_is_gone_leaves_no_tuple_behind(stores: Stores, openfga: OpenFga) -> None:
+    world = small()
+    world.give("user:anne", "ownership", "n.deep")
+    world.give("role:R", "select", "t")
+    world.give("user:anne", "assignee", "R")
+    await fill(world, stores.tree, stores.grants)
+    await stores.tree.manage(world.nodes["n"].key, managed=True)
+    feeder = Feeder(stores.pool, openfga)
+    await feeder.catch_up()
+    before = {each async for each in openfga.tuples() if each.object.partition(":")[0] != "model_version"}
+    assert len(before) == 12
+    await stores.tree.apply("w", [(1, Gone(ObjectKey("project", "p")))])
+    await feeder.catch_up()
+    assert {each async for each in openfga.tuples() if each.object.partition(":")[0] != "model_version"} == set()
+
+
+async def test_drift_is_repaired_and_what_is_others_stays(stores: Stores, openfga: OpenFga) -> None:
+    world = small()
+    world.give("user:anne", "select", "t")
+    await fill(world, stores.tree, stores.grants)
+    feeder = Feeder(stores.pool, openfga)
+    await feeder.catch_up()
+    assert await feeder.repair() == 0
+    fed = {each async for each in openfga.tuples()}
+    lost = next(each for each in fed if each.relation == "select")
+    extra = FgaTuple("user:mallory", "modify", lost.object)
+    others = FgaTuple("user:someone", "modify", "warehouse:4c6d7a4e-0000-7000-8000-000000000000")
+    await openfga.write([(lost, False), (extra, True), (others, True)])
+    assert await feeder.repair() == 2
+    assert {each async for each in openfga.tuples()} == {*fed, others}
+
+
+async def test_of_feeders_at_once_each_returns_with_all_that_was_there(stores: Stores, openfga: OpenFga) -> None:
+    await fill(small(), stores.tree, stores.grants)
+    keys = [ObjectKey("namespace", "p", id_of("w"), id_of(f"n{number}")) for number in range(40)]
+    owner = subject_of("user:anne")
+    engines = [OpenFgaEngine(openfga, Feeder(stores.pool, openfga), stores.rights) for _ in range(3)]
+
+    async def make_and_ask(number: int) -> bool:
+        await stores.tree.apply(f"stream {number}", [(1, Made(keys[number], owner=owner))])
+        return (await engines[number % 3].holds(owner, [(keys[number], "can_delete")]))[0]
+
+    assert all(await asyncio.gather(*(make_and_ask(number) for number in range(len(keys)))))
+    assert await Feeder(stores.pool, openfga).repair() == 0
+
+
+async def test_a_server_that_is_away_or_does_not_answer_decides_nothing(
+    stores: Stores, openfga_server: OpenFgaServer
+) -> None:
+    world = small()
+    world.give("user:anne", "select", "t")
+    await fill(world, stores.tree, stores.grants)
+    name = f"t{secrets.token_hex(6)}"
+    demand = Demand(ref_of(world, world.nodes["t"]), Action.TABLE_READ_DATA)
+    server = urlsplit(openfga_server.url)
+    async with (
+        proxy(str(server.hostname), int(server.port or 0)) as line,
+        openfga_store(openfga_server, url=line.instead_of(openfga_server.url), name=name, patience=1) as openfga,
+    ):
+        await openfga.migrate(prefix=PREFIX)
+        engine = OpenFgaEngine(openfga, Feeder(stores.pool, openfga), stores.rights)
+
+        async def decides_nothing() -> None:
+            with pytest.raises(Refusal) as refused:
+                await engine.decide(user("oidc~anne"), [demand])
+            assert refused.value.reason == Reason.REASON_AUTHORIZATION_UNAVAILABLE
+
+        assert await engine.decide(user("oidc~anne"), [demand]) == [Outcome.ALLOWED]
+        line.pause()
+        await decides_nothing()
+        line.resume()
+        assert await engine.decide(user("oidc~anne"), [demand]) == [Outcome.ALLOWED]
+        await line.refuse()
+        line.cut_all()
+        await decides_nothing()
+        await stores.grants.change(world.nodes["t"].key, writes=[], deletes=[Grant(subject_of("user:anne"), "select")])
+        await decides_nothing()
+        await line.accept()
+        # what was taken while it was away is gone when it is back
+        assert await engine.decide(user("oidc~anne"), [demand]) == [Outcome.HIDDEN]
+
+
+async def test_a_model_is_written_once_whoever_migrates_and_however_often(openfga_server: OpenFgaServer) -> None:
+    name = f"t{secrets.token_hex(6)}"
+    async with openfga_store(openfga_server, name=name) as first, openfga_store(openfga_server, name=name) as second:
+        assert await first.model(prefix=PREFIX) is None
+        written = await first.migrate(prefix=PREFIX)
+        assert await second.migrate(prefix=PREFIX) == written
+        assert await second.model(prefix=PREFIX) == written
+        assert await second.model(prefix="another") is None
+
+
+async def test_a_key_that_the_server_does_not_know_gets_no_answer(openfga_server: OpenFgaServer) -> None:
+    wrong = OpenFgaServer(openfga_server.url, "not the key")
+    with pytest.raises(Refusal) as refused:
+        async with openfga_store(wrong):
+            raise AssertionError("it was let in")
+    assert refused.value.reason == Reason.REASON_AUTHORIZATION_UNAVAILABLE
+    assert "not the key" not in refused.value.message
+
+
+async def test_a_place_too_deep_for_the_server_is_not_decided_rather_than_denied(
+    stores: Stores, engine: OpenFgaEngine
+) -> None:
+    world = World()
+    world.add("project", "p", "server")
+    world.add("warehouse", "above", "p")
+    name = "above"
+    for level in range(30):
+        world.add("namespace", f"n{level}", name)
+        name = f"n{level}"
+    world.add("table", "t", name)
+    world.give("user:anne", "select", "above")
+    world.give("user:ben", "select", "t")
+    await fill(world, stores.tree, stores.grants)
+    demand = Demand(ref_of(world, world.nodes["t"]), Action.TABLE_READ_DATA)
+    assert await Builtin(stores.rights).decide(user("oidc~anne"), [demand]) == [Outcome.ALLOWED]
+    assert await engine.decide(user("oidc~ben"), [demand]) == [Outcome.ALLOWED]
+    with pytest.raises(Refusal) as refused:
+        await engine.decide(user("oidc~anne"), [demand])
+    assert refused.value.reason == Reason.REASON_AUTHORIZATION_UNAVAILABLE
