@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import grpc
@@ -44,15 +44,21 @@ def empty_request(path: str) -> Message:
 
 
 async def call(
-    channel: grpc.aio.Channel, path: str, request: Message, *, metadata: Mapping[str, str], seconds: float = 30
+    channel: grpc.aio.Channel,
+    path: str,
+    request: Message,
+    *,
+    metadata: Mapping[str, str] | Sequence[tuple[str, str]],
+    seconds: float = 30,
 ) -> Message | Refusal:
-    """The response, or the refusal that came in its place."""
+    """The response, or the refusal that came in its place. Metadata as pairs may hold a key twice."""
+    pairs = tuple(metadata.items()) if isinstance(metadata, Mapping) else tuple(metadata)
     response = message_factory.GetMessageClass(method_of(path).output_type)
     method: Any = channel.unary_unary(
         path, request_serializer=type(request).SerializeToString, response_deserializer=response.FromString
     )
     try:
-        return await method(request, metadata=tuple(metadata.items()), timeout=seconds)  # type: ignore[no-any-return]
+        return await method(request, metadata=pairs, timeout=seconds)  # type: ignore[no-any-return]
     except grpc.aio.AioRpcError as error:
         return refusal_from(error, service="peer")
 

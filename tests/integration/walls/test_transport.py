@@ -69,6 +69,17 @@ async def test_a_call_by_reflection_is_refused_without_a_token(walled: Walled, t
         assert reply["code"] == _UNAUTHENTICATED, reply
 
 
+async def test_of_two_tokens_in_a_calls_metadata_neither_is_believed(walled: Walled) -> None:
+    path = f"/{_INFO}"
+    good, bad = ("authorization", walled.token), ("authorization", "Bearer dev")
+    answer = await call(walled.channel_of(path), path, empty_request(path), metadata=[good])
+    assert not isinstance(answer, Refusal)
+    for both in ((good, bad), (bad, good), (good, good)):
+        answer = await call(walled.channel_of(path), path, empty_request(path), metadata=both)
+        assert isinstance(answer, Refusal)
+        assert (answer.reason, answer.metadata) == (Reason.REASON_DUPLICATE_HEADER, {"header": "authorization"})
+
+
 async def test_the_public_server_refuses_without_a_token_too(walled: Walled) -> None:
     async with httpx.AsyncClient(base_url=walled.installation.url) as http:
         for path in ("/catalog/v1/config?warehouse=demo", walled.warehouse.path + "/namespaces", "/management/v1/info"):

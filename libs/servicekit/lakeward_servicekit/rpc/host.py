@@ -25,6 +25,8 @@ from lakeward_servicekit.telemetry import incoming
 
 DRAIN_SECONDS = 20.0
 _PROBE_SECONDS = 2.0
+# What may stand once: which of two is meant would be a guess, and a proxy in front may have guessed otherwise.
+_SINGLE = frozenset({"authorization", "idempotency-key", "x-assume-role", "x-project-id"})
 
 
 class Workloads(Protocol):
@@ -233,10 +235,10 @@ class _Wire:
         method = self._methods[path]
 
         async def answer(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:  # noqa: ANN401
-            metadata = dict(_text_metadata(context))
             left: float | None = context.time_remaining()
             deadline = bind_deadline(method.rule.seconds if left is None else left)
             try:
+                metadata = _by_key(_text_metadata(context))
                 if method.rule.has_context:
                     fill_context(request, metadata)
                 with incoming(metadata.get("x-request-id"), metadata.get("traceparent")):
@@ -278,6 +280,20 @@ def _abort(context: grpc.aio.ServicerContext[Any, Any], refusal: Refusal) -> Awa
 def _text_metadata(context: grpc.aio.ServicerContext[Any, Any]) -> Iterable[tuple[str, str]]:
     received: Iterable[tuple[str, str | bytes]] = context.invocation_metadata() or ()
     return ((key, value) for key, value in received if isinstance(value, str))
+
+
+def _by_key(pairs: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+    """Metadata by key.
+
+    Raises:
+        Refusal: DUPLICATE_HEADER, for what may stand once.
+    """
+    found: dict[str, str] = {}
+    for key, value in pairs:
+        if key in _SINGLE and key in found:
+            raise Refusal(Reason.REASON_DUPLICATE_HEADER, f"{key} stands more than once; send one", header=key)
+        found[key] = value
+    return found
 
 
 def _peer_names(context: grpc.aio.ServicerContext[Any, Any]) -> tuple[str, ...]:
