@@ -27,7 +27,12 @@ from lakeward_catalog.application.tabulars.reading import TabularReads
 from lakeward_catalog.application.tabulars.renaming import TabularRenames
 from lakeward_catalog.application.views.committing import ViewCommits
 from lakeward_catalog.application.views.kind import Views
-from lakeward_catalog.application.warehouses.changing import WarehouseDeletions, WarehouseRenames, WarehouseSwitches
+from lakeward_catalog.application.warehouses.changing import (
+    WarehouseDeletions,
+    WarehouseProtections,
+    WarehouseRenames,
+    WarehouseSwitches,
+)
 from lakeward_catalog.application.warehouses.creating import WarehouseCreations
 from lakeward_catalog.application.warehouses.listing import WarehouseListings
 from lakeward_catalog.application.warehouses.places import Places
@@ -98,6 +103,7 @@ def _warehouses(parts: Parts) -> WarehouseServicer:
         list=WarehouseListings(doors),
         rename=WarehouseRenames(doors, changes, announcer, clock),
         switch=WarehouseSwitches(doors, changes, announcer, clock),
+        protect=WarehouseProtections(doors, changes, announcer, clock),
         delete=WarehouseDeletions(doors, changes, places, secrets, once, announcer, clock),
         replace_storage=StorageReplacements(doors, changes, judge, places, secrets, announcer, clock),
     )

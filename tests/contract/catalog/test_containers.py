@@ -134,6 +134,19 @@ async def test_an_update_changes_what_is_given_and_its_version(stores: Stores) -
     )
 
 
+async def test_a_warehouses_protection_is_set_and_taken_away(stores: Stores) -> None:
+    warehouse = await stores.with_warehouse()
+    async with stores.changes.change() as change:
+        protected = await change.warehouses.update(warehouse, protected=True)
+        renamed = await change.warehouses.update(protected, name="New name")
+    assert renamed.protected
+    assert await stores.warehouses.find(warehouse.warehouse_id) == renamed
+    async with stores.changes.change() as change:
+        freed = await change.warehouses.update(renamed, protected=False)
+    assert freed == dataclasses.replace(warehouse, name="New name", row_version=4, updated_at=stores.clock.now())
+    assert await stores.warehouses.find(warehouse.warehouse_id) == freed
+
+
 async def test_an_update_of_an_older_version_is_refused(stores: Stores) -> None:
     warehouse = await stores.with_warehouse()
 

@@ -57,6 +57,7 @@ CALLERS: Mapping[str, set[str]] = {
         "RenameWarehouse",
         "ActivateWarehouse",
         "DeactivateWarehouse",
+        "SetWarehouseProtection",
         "DeleteWarehouse",
         "UpdateStorage",
         "UpdateStorageCredential",

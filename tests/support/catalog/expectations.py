@@ -167,6 +167,12 @@ WAREHOUSE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "DeactivateWarehouse": (
         Case(lambda house: warehouses_pb2.DeactivateWarehouseRequest(warehouse_id=house.warehouse_id), WAREHOUSE),
     ),
+    "SetWarehouseProtection": (
+        Case(
+            lambda house: warehouses_pb2.SetWarehouseProtectionRequest(warehouse_id=house.warehouse_id, protected=True),
+            WAREHOUSE,
+        ),
+    ),
     "DeleteWarehouse": (
         Case(
             lambda house: warehouses_pb2.DeleteWarehouseRequest(warehouse_id=house.warehouse_id),

@@ -326,6 +326,7 @@ class _Warehouses:
         *,
         name: str | None = None,
         active: bool | None = None,
+        protected: bool | None = None,
         storage: Storage | None = None,
     ) -> Warehouse:
         stored = self.rows.warehouses.get(warehouse.warehouse_id)
@@ -337,6 +338,7 @@ class _Warehouses:
             stored,
             name=stored.name if name is None else name,
             active=stored.active if active is None else active,
+            protected=stored.protected if protected is None else protected,
             storage=stored.storage if storage is None else storage,
             row_version=stored.row_version + 1,
             updated_at=self._clock.now(),

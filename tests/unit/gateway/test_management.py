@@ -208,6 +208,22 @@ async def test_a_warehouse_is_switched_on_and_off_with_empty_replies(served: Wor
         assert (response.status_code, response.content) == (200, b"")
 
 
+@pytest.mark.parametrize("protected", [True, False])
+async def test_a_warehouse_is_protected_or_no_longer(served: World, protected: bool) -> None:
+    now = warehouses_pb2.Warehouse(protected=protected, updated_at=STORED.updated_at)
+    served.catalog.answers["SetWarehouseProtection"] = warehouses_pb2.SetWarehouseProtectionResponse(warehouse=now)
+    response = await served.client.post(f"{ONE}/protection", json={"protected": protected})
+    assert response.status_code == 200
+    assert response.json() == {"protected": protected, "updated_at": "2026-01-01T00:00:00.005000Z"}
+    assert (served.asked.warehouse_id, served.asked.protected) == (WAREHOUSE, protected)
+
+
+@pytest.mark.parametrize("document", [{}, {"protected": None}, {"protected": "yes"}, [], "true"])
+async def test_protection_of_the_wrong_shape_is_refused(served: World, document: Any) -> None:
+    assert (await served.client.post(f"{ONE}/protection", json=document)).status_code == 400
+    assert not served.catalog.asked
+
+
 @pytest.mark.parametrize(("query", "force"), [("", False), ("?force=true", True)])
 async def test_a_warehouse_is_deleted(served: World, query: str, force: bool) -> None:
     served.catalog.answers["DeleteWarehouse"] = warehouses_pb2.DeleteWarehouseResponse()

@@ -59,6 +59,7 @@ class WarehouseChange(enum.StrEnum):
     RENAMED = "renamed"
     ACTIVATED = "activated"
     DEACTIVATED = "deactivated"
+    PROTECTION_UPDATED = "protection-updated"
     STORAGE_UPDATED = "storage-updated"
     CREDENTIAL_UPDATED = "credential-updated"
     DELETED = "deleted"
@@ -223,6 +224,7 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("warehouse", WarehouseChange.RENAMED): "renameWarehouse",
     ("warehouse", WarehouseChange.ACTIVATED): "activateWarehouse",
     ("warehouse", WarehouseChange.DEACTIVATED): "deactivateWarehouse",
+    ("warehouse", WarehouseChange.PROTECTION_UPDATED): "updateWarehouseProtection",
     ("warehouse", WarehouseChange.STORAGE_UPDATED): "updateWarehouseStorage",
     ("warehouse", WarehouseChange.CREDENTIAL_UPDATED): "updateWarehouseStorageCredential",
     ("warehouse", WarehouseChange.DELETED): "deleteWarehouse",

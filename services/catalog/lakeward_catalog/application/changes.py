@@ -101,6 +101,7 @@ class WarehouseChanges(Protocol):
         *,
         name: str | None = None,
         active: bool | None = None,
+        protected: bool | None = None,
         storage: Storage | None = None,
     ) -> Warehouse:
         """Change what is given. Raises CONCURRENT_CHANGE unless the stored row version is the given one, WAREHOUSE_EXISTS."""

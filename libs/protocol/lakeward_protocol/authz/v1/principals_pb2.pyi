@@ -132,6 +132,8 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """See everything in it in lists."""
     ACTION_WAREHOUSE_INCLUDE_IN_LIST: _Action.ValueType  # 42
     """Appear in the list of warehouses."""
+    ACTION_WAREHOUSE_SET_PROTECTION: _Action.ValueType  # 43
+    """Protect it from being deleted, or no longer."""
     ACTION_NAMESPACE_GET_METADATA: _Action.ValueType  # 60
     """See the namespace."""
     ACTION_NAMESPACE_LIST_NAMESPACES: _Action.ValueType  # 61
@@ -218,6 +220,8 @@ ACTION_WAREHOUSE_LIST_EVERYTHING: Action.ValueType  # 41
 """See everything in it in lists."""
 ACTION_WAREHOUSE_INCLUDE_IN_LIST: Action.ValueType  # 42
 """Appear in the list of warehouses."""
+ACTION_WAREHOUSE_SET_PROTECTION: Action.ValueType  # 43
+"""Protect it from being deleted, or no longer."""
 ACTION_NAMESPACE_GET_METADATA: Action.ValueType  # 60
 """See the namespace."""
 ACTION_NAMESPACE_LIST_NAMESPACES: Action.ValueType  # 61

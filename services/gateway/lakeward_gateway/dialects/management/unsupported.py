@@ -93,7 +93,7 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     # warehouses and what is in them
     "POST /warehouse-creation-validation",
     "GET /warehouse/{warehouse_id}/actions",
-    "POST /warehouse/{warehouse_id}/(delete-profile|format-version-policy|managed-by|protection|search-tabular)",
+    "POST /warehouse/{warehouse_id}/(delete-profile|format-version-policy|managed-by|search-tabular)",
     "GET /warehouse/{warehouse_id}/deleted-tabulars",
     "POST /warehouse/{warehouse_id}/deleted-tabulars/undrop",
     "GET /warehouse/{warehouse_id}/statistics",
