@@ -7,6 +7,7 @@ from lakeward_catalog.application.namespaces.creating import NamespaceCreations
 from lakeward_catalog.application.namespaces.dropping import NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import NamespaceListings
 from lakeward_catalog.application.namespaces.properties import PropertiesUpdates
+from lakeward_catalog.application.namespaces.protecting import NamespaceProtections
 from lakeward_catalog.application.server import Facts, ServerBootstrap
 from lakeward_catalog.application.tables.committing import TableCommits, TableTransactions
 from lakeward_catalog.application.tables.giving import AccessGiving
@@ -22,6 +23,7 @@ from lakeward_catalog.application.tabulars.dropping import TabularDrops
 from lakeward_catalog.application.tabulars.listing import TabularListings
 from lakeward_catalog.application.tabulars.making import Making
 from lakeward_catalog.application.tabulars.means import Means
+from lakeward_catalog.application.tabulars.protecting import TabularProtections
 from lakeward_catalog.application.tabulars.queueing import Queues
 from lakeward_catalog.application.tabulars.reading import TabularReads
 from lakeward_catalog.application.tabulars.renaming import TabularRenames
@@ -117,6 +119,7 @@ def _namespaces(parts: Parts) -> NamespaceServicer:
         list=NamespaceListings(doors, rules),
         create=NamespaceCreations(doors, changes, once, announcer, clock, parts.ids, rules),
         update_properties=PropertiesUpdates(doors, changes, once, announcer, clock),
+        protect=NamespaceProtections(doors, changes, announcer, clock),
         drop=NamespaceDrops(doors, parts.documents, changes, once, announcer, clock, rules),
     )
 
@@ -130,6 +133,7 @@ def _tabulars(parts: Parts, kind: Kind) -> TabularMethods:
         listings=TabularListings(doors, rules),
         drops=TabularDrops(doors, parts.documents, changes, once, announcer, clock, rules),
         renames=TabularRenames(doors, changes, once, announcer, clock),
+        protections=TabularProtections(doors, changes, announcer, clock),
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from google.protobuf import duration_pb2, timestamp_pb2
 
 from lakeward_gateway.dialects.management import unsupported
-from lakeward_protocol.catalog.v1 import server_pb2, warehouses_pb2
+from lakeward_protocol.catalog.v1 import namespaces_pb2, server_pb2, tables_pb2, views_pb2, warehouses_pb2
 from lakeward_protocol.vending.v1 import vending_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import WAREHOUSE, World, error_of
@@ -218,9 +218,40 @@ async def test_a_warehouse_is_protected_or_no_longer(served: World, protected: b
     assert (served.asked.warehouse_id, served.asked.protected) == (WAREHOUSE, protected)
 
 
+@pytest.mark.parametrize("protected", [True, False])
+@pytest.mark.parametrize(
+    ("noun", "field", "replies"),
+    [
+        (
+            "namespace",
+            "namespace_id",
+            (namespaces_pb2.GetNamespaceProtectionResponse, namespaces_pb2.SetNamespaceProtectionResponse),
+        ),
+        ("table", "tabular_id", (tables_pb2.GetTableProtectionResponse, tables_pb2.SetTableProtectionResponse)),
+        ("view", "tabular_id", (views_pb2.GetViewProtectionResponse, views_pb2.SetViewProtectionResponse)),
+    ],
+)
+async def test_protection_is_read_and_set_by_the_id_of_what_is_in_a_warehouse(
+    served: World, noun: str, field: str, replies: tuple[type[Any], type[Any]], protected: bool
+) -> None:
+    read, set_ = (reply(protected=protected) for reply in replies)
+    served.catalog.answers |= {f"Get{noun.title()}Protection": read, f"Set{noun.title()}Protection": set_}
+    path = f"{ONE}/{noun}/0198e000-0000-7000-8000-000000000002/protection"
+    for response in (
+        await served.client.get(path),
+        await served.client.post(path, json={"protected": protected}),
+    ):
+        assert (response.status_code, response.json()) == (200, {"protected": protected, "updated_at": None})
+    asked = served.catalog.asked
+    assert [each.warehouse_id for each in asked] == [WAREHOUSE, WAREHOUSE]
+    assert {getattr(each, field) for each in asked} == {"0198e000-0000-7000-8000-000000000002"}
+    assert asked[1].protected is protected
+
+
 @pytest.mark.parametrize("document", [{}, {"protected": None}, {"protected": "yes"}, [], "true"])
 async def test_protection_of_the_wrong_shape_is_refused(served: World, document: Any) -> None:
-    assert (await served.client.post(f"{ONE}/protection", json=document)).status_code == 400
+    for path in ("protection", f"table/{WAREHOUSE}/protection"):
+        assert (await served.client.post(f"{ONE}/{path}", json=document)).status_code == 400
     assert not served.catalog.asked
 
 

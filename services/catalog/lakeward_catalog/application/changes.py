@@ -124,6 +124,9 @@ class NamespaceChanges(Protocol):
     async def set_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
         """Replace them; the row was locked."""
 
+    async def set_protection(self, namespace: Namespace, *, protected: bool) -> None:
+        """Raises CONCURRENT_CHANGE unless the row version is the given."""
+
     async def contents(self, warehouse_id: WarehouseId, namespace_id: NamespaceId) -> Contents:
         """Everything inside, at any depth; locked."""
         ...
@@ -180,6 +183,9 @@ class TabularChanges(Protocol):
 
     async def drop(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
         """Soft: the name is free, the location is not. Raises CONCURRENT_CHANGE unless the row version is the given."""
+
+    async def set_protection(self, tabular: Tabular, *, protected: bool) -> None:
+        """Of any state. Raises CONCURRENT_CHANGE unless the row version is the given."""
 
     async def delete(self, tabular: Tabular) -> None:
         """Row and bodies."""

@@ -100,7 +100,7 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "POST /warehouse/{warehouse_id}/storage/(validate-access|validate-credential|validate-profile)",
     "POST /warehouse/{warehouse_id}/namespace/{namespace_id}/move",
     "GET /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/actions",
-    "GET POST /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/protection",
+    "GET POST /warehouse/{warehouse_id}/generic-table/{object_id}/protection",
 )
 
 
