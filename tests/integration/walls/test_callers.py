@@ -53,7 +53,9 @@ CALLERS: Mapping[str, set[str]] = {
         "Bootstrap",
         "GetProject",
         "ListProjects",
+        "CreateProject",
         "RenameProject",
+        "DeleteProject",
     ),
     **_service(
         "catalog.v1.WarehouseService",

@@ -25,6 +25,7 @@ from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.rpc import refusal_of
 from tests.support.catalog.house import SCHEMA, House, commit_body, ident, table_body, tabular, view_body
 
+SERVER: Final = {ObjectKind.SERVER: Reason.REASON_FORBIDDEN}  # it is never absent
 PROJECT: Final = {ObjectKind.PROJECT: Reason.REASON_NO_SUCH_PROJECT}
 WAREHOUSE: Final = {ObjectKind.WAREHOUSE: Reason.REASON_NO_SUCH_WAREHOUSE}
 NAMESPACE: Final = {**WAREHOUSE, ObjectKind.NAMESPACE: Reason.REASON_NO_SUCH_NAMESPACE}
@@ -73,6 +74,11 @@ async def _emptied(house: House) -> None:
     rows = house.catalog.rows
     rows.tabulars.clear()
     rows.namespaces.clear()
+
+
+async def _without_warehouses(house: House) -> None:
+    await _emptied(house)
+    house.catalog.rows.warehouses.clear()
 
 
 async def _staged_file(house: House) -> None:
@@ -137,7 +143,11 @@ SERVER_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "Bootstrap": (Case(lambda house: server_pb2.BootstrapRequest(accept_terms_of_use=True), {}),),
     "GetProject": (Case(lambda house: server_pb2.GetProjectRequest(), PROJECT),),
     "ListProjects": (Case(lambda house: server_pb2.ListProjectsRequest(), {}),),
+    "CreateProject": (
+        Case(lambda house: server_pb2.CreateProjectRequest(name="second"), SERVER, only_hidden=frozenset(SERVER)),
+    ),
     "RenameProject": (Case(lambda house: server_pb2.RenameProjectRequest(name="renamed"), PROJECT),),
+    "DeleteProject": (Case(lambda house: server_pb2.DeleteProjectRequest(), PROJECT, prepare=_without_warehouses),),
 }
 WAREHOUSE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "GetConfig": (Case(lambda house: warehouses_pb2.GetConfigRequest(warehouse="demo"), WAREHOUSE),),

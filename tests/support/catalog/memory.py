@@ -47,6 +47,8 @@ from lakeward_catalog.domain.wording import (
     no_such_namespace,
     no_such_project,
     no_such_warehouse,
+    project_exists,
+    project_not_empty,
     uuid_taken,
 )
 from lakeward_locations import Location
@@ -312,11 +314,21 @@ class _Projects:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
+    async def insert(self, project: Project) -> None:
+        if project.project_id in self.rows.projects:
+            raise project_exists(project.project_id)
+        self.rows.projects[project.project_id] = project
+
     async def lock(self, project_id: ProjectId) -> Project | None:
         return self.rows.projects.get(project_id)
 
     async def rename(self, project_id: ProjectId, name: str) -> None:
         self.rows.projects[project_id] = dataclasses.replace(self.rows.projects[project_id], name=name)
+
+    async def delete(self, project_id: ProjectId) -> None:
+        if any(each.project_id == project_id for each in self.rows.warehouses.values()):
+            raise project_not_empty(project_id)
+        self.rows.projects.pop(project_id, None)
 
 
 class _Warehouses:

@@ -196,10 +196,11 @@ async def test_a_question_that_comes_as_a_sender_ends_is_answered() -> None:
 async def test_when_a_batch_is_cancelled_its_callers_are_told() -> None:
     slow = Slow()
     number = Coalescer(slow, patience=None)
+    others = asyncio.all_tasks()
     waiting = number("a")
     while not slow.batches:
         await asyncio.sleep(0)
-    (sender,) = asyncio.all_tasks() - {asyncio.current_task()}
+    (sender,) = asyncio.all_tasks() - others
     sender.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting

@@ -59,6 +59,7 @@ class ProjectChange(enum.StrEnum):
 
     CREATED = "created"
     RENAMED = "renamed"
+    DELETED = "deleted"
 
 
 class WarehouseChange(enum.StrEnum):
@@ -242,5 +243,6 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("warehouse", WarehouseChange.DELETED): "deleteWarehouse",
     ("project", ProjectChange.CREATED): "createProject",
     ("project", ProjectChange.RENAMED): "renameProject",
+    ("project", ProjectChange.DELETED): "deleteProject",
     ("server", "bootstrapped"): "bootstrapServer",
 }

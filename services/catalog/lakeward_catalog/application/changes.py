@@ -82,12 +82,18 @@ class ServerChanges(Protocol):
 class ProjectChanges(Protocol):
     """Projects."""
 
+    async def insert(self, project: Project) -> None:
+        """Raises PROJECT_EXISTS."""
+
     async def lock(self, project_id: ProjectId) -> Project | None:
         """The row, held for update until the end."""
         ...
 
     async def rename(self, project_id: ProjectId, name: str) -> None:
         """Of a row that was locked."""
+
+    async def delete(self, project_id: ProjectId) -> None:
+        """Raises PROJECT_NOT_EMPTY while a warehouse is in it."""
 
 
 class WarehouseChanges(Protocol):

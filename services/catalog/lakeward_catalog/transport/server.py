@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 
-from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.caller import Caller, parse_project_id
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.projects import ProjectListings, ProjectRenames, RenameProject
+from lakeward_catalog.application.projects import (
+    CreateProject,
+    ProjectCreations,
+    ProjectDeletions,
+    ProjectListings,
+    ProjectRenames,
+    RenameProject,
+)
 from lakeward_catalog.application.server import Bootstrap, Facts, ServerBootstrap
 from lakeward_catalog.domain.model import Project
 from lakeward_catalog.transport.callers import presented
@@ -22,7 +29,9 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
     bootstrap: ServerBootstrap
     facts: Facts
     list_projects: ProjectListings
+    create_project: ProjectCreations
     rename_project: ProjectRenames
+    delete_project: ProjectDeletions
 
     async def GetServerInfo(
         self, request: server_pb2.GetServerInfoRequest, caller: Caller
@@ -59,12 +68,27 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
         found = await self.list_projects(caller=caller)
         return server_pb2.ListProjectsResponse(projects=[_project(each) for each in found])
 
+    async def CreateProject(
+        self, request: server_pb2.CreateProjectRequest, caller: Caller
+    ) -> server_pb2.CreateProjectResponse:
+        """See the contract."""
+        project_id = parse_project_id(request.project_id) if request.HasField("project_id") else None
+        project = await self.create_project(CreateProject(request.name, project_id), caller=caller)
+        return server_pb2.CreateProjectResponse(project=_project(project))
+
     async def RenameProject(
         self, request: server_pb2.RenameProjectRequest, caller: Caller
     ) -> server_pb2.RenameProjectResponse:
         """See the contract."""
         project = await self.rename_project(RenameProject(request.name), caller=caller)
         return server_pb2.RenameProjectResponse(project=_project(project))
+
+    async def DeleteProject(
+        self, request: server_pb2.DeleteProjectRequest, caller: Caller
+    ) -> server_pb2.DeleteProjectResponse:
+        """See the contract."""
+        await self.delete_project(caller=caller)
+        return server_pb2.DeleteProjectResponse()
 
 
 def _project(project: Project) -> server_pb2.Project:

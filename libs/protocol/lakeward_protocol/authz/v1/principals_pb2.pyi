@@ -100,6 +100,8 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     DESCRIPTOR: _descriptor.EnumDescriptor
     ACTION_UNSPECIFIED: _Action.ValueType  # 0
     """Never sent."""
+    ACTION_SERVER_CREATE_PROJECT: _Action.ValueType  # 1
+    """Make a project. Nobody is told that there is no server: who may not is refused as who sees it and may not."""
     ACTION_PROJECT_CREATE_WAREHOUSE: _Action.ValueType  # 10
     """Make a warehouse in the project."""
     ACTION_PROJECT_LIST_WAREHOUSES: _Action.ValueType  # 11
@@ -108,6 +110,8 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """See the project."""
     ACTION_PROJECT_RENAME: _Action.ValueType  # 13
     """Give it another name."""
+    ACTION_PROJECT_DELETE: _Action.ValueType  # 14
+    """Delete it, once it is empty."""
     ACTION_WAREHOUSE_USE: _Action.ValueType  # 30
     """See the warehouse; everything in it needs this first."""
     ACTION_WAREHOUSE_GET_CONFIG: _Action.ValueType  # 31
@@ -196,6 +200,8 @@ class Action(_Action, metaclass=_ActionEnumTypeWrapper):
 
 ACTION_UNSPECIFIED: Action.ValueType  # 0
 """Never sent."""
+ACTION_SERVER_CREATE_PROJECT: Action.ValueType  # 1
+"""Make a project. Nobody is told that there is no server: who may not is refused as who sees it and may not."""
 ACTION_PROJECT_CREATE_WAREHOUSE: Action.ValueType  # 10
 """Make a warehouse in the project."""
 ACTION_PROJECT_LIST_WAREHOUSES: Action.ValueType  # 11
@@ -204,6 +210,8 @@ ACTION_PROJECT_GET_METADATA: Action.ValueType  # 12
 """See the project."""
 ACTION_PROJECT_RENAME: Action.ValueType  # 13
 """Give it another name."""
+ACTION_PROJECT_DELETE: Action.ValueType  # 14
+"""Delete it, once it is empty."""
 ACTION_WAREHOUSE_USE: Action.ValueType  # 30
 """See the warehouse; everything in it needs this first."""
 ACTION_WAREHOUSE_GET_CONFIG: Action.ValueType  # 31

@@ -12,13 +12,14 @@ from lakeward_gateway.dialects.management import documents
 from lakeward_gateway.dialects.management.errors import RENDERED
 from lakeward_gateway.dialects.management.server import in_project
 from lakeward_gateway.documents import parsed
-from lakeward_gateway.http import Request, Response, json_response
-from lakeward_gateway.operation import Answer, Body, Operation
+from lakeward_gateway.http import NO_CONTENT, Request, Response, json_response
+from lakeward_gateway.operation import IDEMPOTENCY_KEY, Answer, Body, Operation
 from lakeward_protocol.catalog.v1 import server_pb2, server_pb2_grpc
 from lakeward_protocol.common.v1 import context_pb2
 
 _TAG: Final = "project"
 _PROJECT: Final = "/management/v1/project"
+_create_decoder: Final = msgspec.json.Decoder(documents.CreateProjectRequest)
 _rename_decoder: Final = msgspec.json.Decoder(documents.RenameProjectRequest)
 
 
@@ -38,11 +39,28 @@ async def list_projects(request: Request, *, server: server_pb2_grpc.ServerServi
     )
 
 
+async def create_project(request: Request, *, server: server_pb2_grpc.ServerServiceAsyncStub) -> Response:
+    """Make a project."""
+    document = await parsed(_create_decoder, request.body)
+    response = await server.CreateProject(
+        server_pb2.CreateProjectRequest(
+            context=request.context, name=document.project_name, project_id=document.project_id
+        )
+    )
+    return json_response(documents.CreateProjectResponse(response.project.project_id), status=201)
+
+
 async def rename_project(request: Request, *, server: server_pb2_grpc.ServerServiceAsyncStub) -> Response:
     """Give a project another name."""
     document = await parsed(_rename_decoder, request.body)
     await server.RenameProject(server_pb2.RenameProjectRequest(context=_selected(request), name=document.new_name))
     return Response(200)
+
+
+async def delete_project(request: Request, *, server: server_pb2_grpc.ServerServiceAsyncStub) -> Response:
+    """Delete an empty project."""
+    await server.DeleteProject(server_pb2.DeleteProjectRequest(context=_selected(request)))
+    return NO_CONTENT
 
 
 def _selected(request: Request) -> context_pb2.RequestContext:
@@ -104,9 +122,22 @@ def _reading(server: server_pb2_grpc.ServerServiceAsyncStub) -> Sequence[Operati
 
 
 def _changing(server: server_pb2_grpc.ServerServiceAsyncStub) -> Sequence[Operation]:
+    deleting = partial(delete_project, server=server)
     renaming = partial(rename_project, server=server)
     rename = Body("RenameProjectRequest", documents.RenameProjectRequest)
     return (
+        Operation(
+            id="create_project",
+            method="POST",
+            path=_PROJECT,
+            summary="Make a project.",
+            handler=partial(create_project, server=server),
+            headers=(IDEMPOTENCY_KEY,),
+            body=Body("CreateProjectRequest", documents.CreateProjectRequest),
+            answers={201: Answer("It is made.", "CreateProjectResponse", documents.CreateProjectResponse)},
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
         Operation(
             id="rename_project",
             method="POST",
@@ -126,6 +157,29 @@ def _changing(server: server_pb2_grpc.ServerServiceAsyncStub) -> Sequence[Operat
             handler=renaming,
             body=rename,
             answers={200: Answer("It has the name.")},
+            renderings=RENDERED,
+            tag=_TAG,
+            deprecated=True,
+        ),
+        Operation(
+            id="delete_project",
+            method="DELETE",
+            path=_PROJECT,
+            summary="Delete the selected project, else the default one; it must be empty.",
+            handler=deleting,
+            headers=(IDEMPOTENCY_KEY,),
+            answers={204: Answer("It is gone.")},
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
+        Operation(
+            id="delete_project_by_id_deprecated",
+            method="DELETE",
+            path=f"{_PROJECT}/{{project_id}}",
+            summary="Delete an empty project; the header x-project-id says the same as the path.",
+            handler=deleting,
+            headers=(IDEMPOTENCY_KEY,),
+            answers={204: Answer("It is gone.")},
             renderings=RENDERED,
             tag=_TAG,
             deprecated=True,
