@@ -146,6 +146,7 @@ VARYING: Final[Mapping[ReasonValue, str]] = {
     Reason.REASON_IMMUTABLE_PROPERTY: "400 `ImmutablePropertyModification` or `ImmutablePropertyRemoval`",
     Reason.REASON_SIGNING_INVALID: "400 with the cause as its word; 424 `SignWithoutCredentials`, `SigningIdentityError`",
     Reason.REASON_DUPLICATE_HEADER: "400 `DuplicateHeader`, or `DuplicateIdempotencyKey`",
+    Reason.REASON_INVALID_PROJECT_NAME: "400 `EmptyProjectName`, `ProjectNameTooLong` or `InvalidProjectName`",
     Reason.REASON_INVALID_WAREHOUSE_NAME: "400 `EmptyWarehouseName`, `WarehouseNameTooLong` or `InvalidWarehouseName`",
     Reason.REASON_INVALID_FORMAT_VERSION_POLICY: "400 `EmptyAllowedFormatVersions` or `DefaultFormatVersionNotAllowed`",
 }

@@ -8,6 +8,7 @@ from lakeward_catalog.application.namespaces.dropping import NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import NamespaceListings
 from lakeward_catalog.application.namespaces.properties import PropertiesUpdates
 from lakeward_catalog.application.namespaces.protecting import NamespaceProtections
+from lakeward_catalog.application.projects import ProjectListings, ProjectRenames
 from lakeward_catalog.application.server import Facts, ServerBootstrap
 from lakeward_catalog.application.tables.committing import TableCommits, TableTransactions
 from lakeward_catalog.application.tables.giving import AccessGiving
@@ -89,9 +90,14 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
 
 
 def _server(parts: Parts, facts: Facts) -> ServerServicer:
-    doors = parts.doors
-    bootstrap = ServerBootstrap(doors, parts.registrar, parts.changes, parts.announcer, parts.clock, parts.rules)
-    return ServerServicer(doors=doors, bootstrap=bootstrap, facts=facts)
+    doors, changes, announcer, clock = parts.doors, parts.changes, parts.announcer, parts.clock
+    return ServerServicer(
+        doors=doors,
+        bootstrap=ServerBootstrap(doors, parts.registrar, changes, announcer, clock, parts.rules),
+        facts=facts,
+        list_projects=ProjectListings(doors),
+        rename_project=ProjectRenames(doors, changes, announcer, clock),
+    )
 
 
 def _warehouses(parts: Parts) -> WarehouseServicer:

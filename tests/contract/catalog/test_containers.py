@@ -47,6 +47,36 @@ async def test_an_absent_project_is_not_found(stores: Stores) -> None:
     assert await stores.servers.project(ProjectId("absent")) is None
 
 
+async def test_every_project_is_among_the_projects(stores: Stores) -> None:
+    made = [a_project(), a_project()]
+    for project in made:
+        await stores.make_project(project)
+    found = await stores.servers.projects()
+    assert {*made} <= {*found}
+    assert len({*found}) == len(found)
+
+
+async def test_a_renamed_project_is_found_by_its_new_name_once_the_change_ended(stores: Stores) -> None:
+    project, other = a_project(), a_project()
+    await stores.make_project(project)
+    await stores.make_project(other)
+
+    async def give_up() -> None:
+        async with stores.changes.change() as change:
+            await change.projects.rename(project.project_id, "never")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await give_up()
+    assert await stores.servers.project(project.project_id) == project
+    async with stores.changes.change() as change:
+        assert await change.projects.lock(project.project_id) == project
+        assert await change.projects.lock(ProjectId("absent")) is None
+        await change.projects.rename(project.project_id, "renamed")
+    assert await stores.servers.project(project.project_id) == dataclasses.replace(project, name="renamed")
+    assert await stores.servers.project(other.project_id) == other
+
+
 async def test_a_warehouse_is_found_as_it_was_inserted_by_id_and_by_name_without_case(stores: Stores) -> None:
     warehouse = await stores.with_warehouse(name="Lake", restorable_for=None)
     assert await stores.warehouses.find(warehouse.warehouse_id) == warehouse

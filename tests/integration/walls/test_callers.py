@@ -46,7 +46,15 @@ def _service(name: str, callers: set[str], *methods: str) -> dict[str, set[str]]
 
 
 CALLERS: Mapping[str, set[str]] = {
-    **_service("catalog.v1.ServerService", _PUBLIC, "GetServerInfo", "Bootstrap", "GetProject"),
+    **_service(
+        "catalog.v1.ServerService",
+        _PUBLIC,
+        "GetServerInfo",
+        "Bootstrap",
+        "GetProject",
+        "ListProjects",
+        "RenameProject",
+    ),
     **_service(
         "catalog.v1.WarehouseService",
         _PUBLIC,

@@ -136,6 +136,8 @@ SERVER_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "GetServerInfo": (Case(lambda house: server_pb2.GetServerInfoRequest(), {}),),
     "Bootstrap": (Case(lambda house: server_pb2.BootstrapRequest(accept_terms_of_use=True), {}),),
     "GetProject": (Case(lambda house: server_pb2.GetProjectRequest(), PROJECT),),
+    "ListProjects": (Case(lambda house: server_pb2.ListProjectsRequest(), {}),),
+    "RenameProject": (Case(lambda house: server_pb2.RenameProjectRequest(name="renamed"), PROJECT),),
 }
 WAREHOUSE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "GetConfig": (Case(lambda house: warehouses_pb2.GetConfigRequest(warehouse="demo"), WAREHOUSE),),

@@ -135,6 +135,9 @@ class MemoryServers:
     async def project(self, project_id: ProjectId) -> Project | None:
         return self._catalog.rows.projects.get(project_id)
 
+    async def projects(self) -> Sequence[Project]:
+        return list(self._catalog.rows.projects.values())
+
 
 class MemoryWarehouses:
     def __init__(self, catalog: MemoryCatalog) -> None:
@@ -303,6 +306,17 @@ class _Server:
         if default_project is not None:
             self.rows.projects.setdefault(default_project.project_id, default_project)
         return True
+
+
+class _Projects:
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    async def lock(self, project_id: ProjectId) -> Project | None:
+        return self.rows.projects.get(project_id)
+
+    async def rename(self, project_id: ProjectId, name: str) -> None:
+        self.rows.projects[project_id] = dataclasses.replace(self.rows.projects[project_id], name=name)
 
 
 class _Warehouses:
@@ -582,6 +596,7 @@ class MemoryChange:
     def __init__(self, catalog: MemoryCatalog) -> None:
         self.rows = catalog.rows.copy()
         self.server = _Server(self.rows)
+        self.projects = _Projects(self.rows)
         self.warehouses = _Warehouses(self.rows, catalog.clock)
         self.tabulars = _Tabulars(self.rows)
         self.namespaces = _Namespaces(self.rows, self.tabulars)

@@ -15,6 +15,7 @@ from lakeward_catalog.application.announcements import (
     Announcer,
     NamespaceChange,
     Occasion,
+    ProjectChange,
     TabularChange,
     WarehouseChange,
 )
@@ -34,7 +35,7 @@ EVENTS = [
     *(ANNOUNCER.tabular(change, TABLE, WHEN) for change in TabularChange),
     *(ANNOUNCER.namespace(change, NAMESPACE, WHEN) for change in NamespaceChange),
     *(ANNOUNCER.warehouse(change, WAREHOUSE, WHEN) for change in WarehouseChange),
-    ANNOUNCER.project_created(PROJECT, WHEN),
+    *(ANNOUNCER.project(change, PROJECT, WHEN) for change in ProjectChange),
     ANNOUNCER.server_bootstrapped(WHEN, is_operator=False),
 ]
 UPSTREAMS = {"tabular-type", "tabular-id", "warehouse-id", "num-events", "sequence-number", "trace-id"}

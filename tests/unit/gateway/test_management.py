@@ -83,6 +83,30 @@ async def test_the_project_is_found_by_header_or_path(served: World, path: str, 
     assert served.asked.context.project_id == project
 
 
+async def test_projects_are_listed_by_id_and_name(served: World) -> None:
+    served.catalog.answers["ListProjects"] = server_pb2.ListProjectsResponse(
+        projects=[server_pb2.Project(project_id="p", name="one"), server_pb2.Project(project_id="q", name="two")]
+    )
+    response = await served.client.get("/management/v1/project-list")
+    assert (response.status_code, response.json()) == (
+        200,
+        {"projects": [{"project-id": "p", "project-name": "one"}, {"project-id": "q", "project-name": "two"}]},
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "project"),
+    [("/management/v1/project/rename", "header"), ("/management/v1/project/named/rename", "named")],
+)
+async def test_a_project_is_renamed_by_header_or_path_with_nothing_to_say(
+    served: World, path: str, project: str
+) -> None:
+    served.catalog.answers["RenameProject"] = server_pb2.RenameProjectResponse()
+    response = await served.client.post(path, json={"new-name": "new"}, headers={"x-project-id": "header"})
+    assert (response.status_code, response.content) == (200, b"")
+    assert (served.asked.context.project_id, served.asked.name) == (project, "new")
+
+
 async def test_a_warehouse_is_made_with_a_credential_that_only_vending_sees(served: World) -> None:
     served.vending.answers["StageCredential"] = vending_pb2.StageCredentialResponse(secret_id="secret-1")
     served.catalog.answers["CreateWarehouse"] = warehouses_pb2.CreateWarehouseResponse(warehouse=STORED)

@@ -54,6 +54,13 @@ class NamespaceChange(enum.StrEnum):
     DROPPED = "dropped"
 
 
+class ProjectChange(enum.StrEnum):
+    """What happens to a project, by its verb."""
+
+    CREATED = "created"
+    RENAMED = "renamed"
+
+
 class WarehouseChange(enum.StrEnum):
     """What happens to a warehouse, by its verb."""
 
@@ -166,16 +173,18 @@ class Announcer:
             data={**said, **(data or {})},
         )
 
-    def project_created(self, project: Project, when: Occasion) -> Event:
-        """A project was made."""
+    def project(
+        self, change: ProjectChange, project: Project, when: Occasion, *, data: Mapping[str, object] | None = None
+    ) -> Event:
+        """A project changed."""
         return self._own(
             "project",
-            "created",
+            change,
             when,
             stream=project.project_id,
             subject=project.name,
             attributes={"projectid": project.project_id},
-            data={"name": project.name},
+            data={"name": project.name, **(data or {})},
         )
 
     def server_bootstrapped(self, when: Occasion, *, is_operator: bool) -> Event:
@@ -231,6 +240,7 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("warehouse", WarehouseChange.STORAGE_UPDATED): "updateWarehouseStorage",
     ("warehouse", WarehouseChange.CREDENTIAL_UPDATED): "updateWarehouseStorageCredential",
     ("warehouse", WarehouseChange.DELETED): "deleteWarehouse",
-    ("project", "created"): "createProject",
+    ("project", ProjectChange.CREATED): "createProject",
+    ("project", ProjectChange.RENAMED): "renameProject",
     ("server", "bootstrapped"): "bootstrapServer",
 }

@@ -31,6 +31,7 @@ from lakeward_catalog.domain.model import (
     Namespace,
     NamespaceId,
     Project,
+    ProjectId,
     State,
     Storage,
     Tabular,
@@ -76,6 +77,17 @@ class ServerChanges(Protocol):
     async def bootstrap(self, *, default_project: Project | None) -> bool:
         """Close bootstrap and make the project where it is missing; False where it was closed already."""
         ...
+
+
+class ProjectChanges(Protocol):
+    """Projects."""
+
+    async def lock(self, project_id: ProjectId) -> Project | None:
+        """The row, held for update until the end."""
+        ...
+
+    async def rename(self, project_id: ProjectId, name: str) -> None:
+        """Of a row that was locked."""
 
 
 class WarehouseChanges(Protocol):
@@ -219,6 +231,11 @@ class Change(Protocol):
     @property
     def server(self) -> ServerChanges:
         """The installation."""
+        ...
+
+    @property
+    def projects(self) -> ProjectChanges:
+        """Projects."""
         ...
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-from lakeward_catalog.application.announcements import Announcer, occasion
+from lakeward_catalog.application.announcements import Announcer, ProjectChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
@@ -86,7 +86,7 @@ class ServerBootstrap:
                 raise _done_already()
             change.ledger.emit(self.announcer.server_bootstrapped(when, is_operator=command.is_operator))
             if project is not None:
-                change.ledger.emit(self.announcer.project_created(project, when))
+                change.ledger.emit(self.announcer.project(ProjectChange.CREATED, project, when))
 
 
 def _done_already() -> Refusal:

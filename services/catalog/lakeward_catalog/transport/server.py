@@ -6,7 +6,9 @@ import dataclasses
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.projects import ProjectListings, ProjectRenames, RenameProject
 from lakeward_catalog.application.server import Bootstrap, Facts, ServerBootstrap
+from lakeward_catalog.domain.model import Project
 from lakeward_catalog.transport.callers import presented
 from lakeward_protocol.catalog.v1 import server_pb2, server_pb2_grpc
 from lakeward_servicekit.authorization.actions import Action
@@ -19,6 +21,8 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
     doors: Doors
     bootstrap: ServerBootstrap
     facts: Facts
+    list_projects: ProjectListings
+    rename_project: ProjectRenames
 
     async def GetServerInfo(
         self, request: server_pb2.GetServerInfoRequest, caller: Caller
@@ -47,3 +51,21 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
         """See the contract."""
         project = await self.doors.project(Action.PROJECT_GET_METADATA, caller=caller)
         return server_pb2.GetProjectResponse(project_id=project.project_id, name=project.name)
+
+    async def ListProjects(
+        self, request: server_pb2.ListProjectsRequest, caller: Caller
+    ) -> server_pb2.ListProjectsResponse:
+        """See the contract."""
+        found = await self.list_projects(caller=caller)
+        return server_pb2.ListProjectsResponse(projects=[_project(each) for each in found])
+
+    async def RenameProject(
+        self, request: server_pb2.RenameProjectRequest, caller: Caller
+    ) -> server_pb2.RenameProjectResponse:
+        """See the contract."""
+        project = await self.rename_project(RenameProject(request.name), caller=caller)
+        return server_pb2.RenameProjectResponse(project=_project(project))
+
+
+def _project(project: Project) -> server_pb2.Project:
+    return server_pb2.Project(project_id=project.project_id, name=project.name)

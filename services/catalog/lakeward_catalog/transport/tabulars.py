@@ -1,4 +1,4 @@
-"""What TableService and ViewService do alike: list, look, drop and rename."""
+"""What TableService and ViewService do alike: list, look, protect, drop and rename."""
 
 from __future__ import annotations
 

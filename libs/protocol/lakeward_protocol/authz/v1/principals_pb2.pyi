@@ -106,6 +106,8 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """List its warehouses."""
     ACTION_PROJECT_GET_METADATA: _Action.ValueType  # 12
     """See the project."""
+    ACTION_PROJECT_RENAME: _Action.ValueType  # 13
+    """Give it another name."""
     ACTION_WAREHOUSE_USE: _Action.ValueType  # 30
     """See the warehouse; everything in it needs this first."""
     ACTION_WAREHOUSE_GET_CONFIG: _Action.ValueType  # 31
@@ -200,6 +202,8 @@ ACTION_PROJECT_LIST_WAREHOUSES: Action.ValueType  # 11
 """List its warehouses."""
 ACTION_PROJECT_GET_METADATA: Action.ValueType  # 12
 """See the project."""
+ACTION_PROJECT_RENAME: Action.ValueType  # 13
+"""Give it another name."""
 ACTION_WAREHOUSE_USE: Action.ValueType  # 30
 """See the warehouse; everything in it needs this first."""
 ACTION_WAREHOUSE_GET_CONFIG: Action.ValueType  # 31

@@ -27,7 +27,7 @@ from lakeward_protocol.common.v1 import context_pb2 as lakeward_dot_common_dot_v
 from lakeward_protocol.common.v1 import options_pb2 as lakeward_dot_common_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n lakeward/catalog/v1/server.proto\x12\x13lakeward.catalog.v1\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\"K\n\x14GetServerInfoRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\"\x8b\x02\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x14\n\x0c\x62ootstrapped\x18\x02 \x01(\x08\x12\x11\n\tserver_id\x18\x03 \x01(\t\x12\x1a\n\x12\x64\x65\x66\x61ult_project_id\x18\x04 \x01(\t\x12\x15\n\rauthz_backend\x18\x05 \x01(\t\x12%\n\x1d\x61ws_system_identities_enabled\x18\x06 \x01(\x08\x12\'\n\x1f\x61zure_system_identities_enabled\x18\x07 \x01(\x08\x12%\n\x1dgcp_system_identities_enabled\x18\x08 \x01(\x08\x12\x0e\n\x06queues\x18\t \x03(\t\"y\n\x10\x42ootstrapRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x1b\n\x13\x61\x63\x63\x65pt_terms_of_use\x18\x02 \x01(\x08\x12\x13\n\x0bis_operator\x18\x03 \x01(\x08\"\x13\n\x11\x42ootstrapResponse\"H\n\x11GetProjectRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\"6\n\x12GetProjectResponse\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t2\xd7\x03\n\rServerService\x12\xa8\x01\n\rGetServerInfo\x12).lakeward.catalog.v1.GetServerInfoRequest\x1a*.lakeward.catalog.v1.GetServerInfoResponse\"@\x92\xb5\x18<\n\x02\x01\x05\x10\x01*2any authenticated caller may know what it talks to0\x01\x12\x96\x01\n\tBootstrap\x12%.lakeward.catalog.v1.BootstrapRequest\x1a&.lakeward.catalog.v1.BootstrapResponse\":\x92\xb5\x18\x36\n\x02\x01\x05\x10\x04\x18\x01**nobody has rights before it; it works once0\x01\x12\x81\x01\n\nGetProject\x12&.lakeward.catalog.v1.GetProjectRequest\x1a\'.lakeward.catalog.v1.GetProjectResponse\"\"\x92\xb5\x18\x1e\n\x02\x01\x05\x10\x01\"\x14PROJECT_GET_METADATA0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n lakeward/catalog/v1/server.proto\x12\x13lakeward.catalog.v1\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\"K\n\x14GetServerInfoRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\"\x8b\x02\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x14\n\x0c\x62ootstrapped\x18\x02 \x01(\x08\x12\x11\n\tserver_id\x18\x03 \x01(\t\x12\x1a\n\x12\x64\x65\x66\x61ult_project_id\x18\x04 \x01(\t\x12\x15\n\rauthz_backend\x18\x05 \x01(\t\x12%\n\x1d\x61ws_system_identities_enabled\x18\x06 \x01(\x08\x12\'\n\x1f\x61zure_system_identities_enabled\x18\x07 \x01(\x08\x12%\n\x1dgcp_system_identities_enabled\x18\x08 \x01(\x08\x12\x0e\n\x06queues\x18\t \x03(\t\"y\n\x10\x42ootstrapRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x1b\n\x13\x61\x63\x63\x65pt_terms_of_use\x18\x02 \x01(\x08\x12\x13\n\x0bis_operator\x18\x03 \x01(\x08\"\x13\n\x11\x42ootstrapResponse\"H\n\x11GetProjectRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\"6\n\x12GetProjectResponse\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"J\n\x13ListProjectsRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\"F\n\x14ListProjectsResponse\x12.\n\x08projects\x18\x01 \x03(\x0b\x32\x1c.lakeward.catalog.v1.Project\"+\n\x07Project\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"Y\n\x14RenameProjectRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x0c\n\x04name\x18\x02 \x01(\t\"F\n\x15RenameProjectResponse\x12-\n\x07project\x18\x01 \x01(\x0b\x32\x1c.lakeward.catalog.v1.Project2\x96\x06\n\rServerService\x12\xa8\x01\n\rGetServerInfo\x12).lakeward.catalog.v1.GetServerInfoRequest\x1a*.lakeward.catalog.v1.GetServerInfoResponse\"@\x92\xb5\x18<\n\x02\x01\x05\x10\x01*2any authenticated caller may know what it talks to0\x01\x12\x96\x01\n\tBootstrap\x12%.lakeward.catalog.v1.BootstrapRequest\x1a&.lakeward.catalog.v1.BootstrapResponse\":\x92\xb5\x18\x36\n\x02\x01\x05\x10\x04\x18\x01**nobody has rights before it; it works once0\x01\x12\x81\x01\n\nGetProject\x12&.lakeward.catalog.v1.GetProjectRequest\x1a\'.lakeward.catalog.v1.GetProjectResponse\"\"\x92\xb5\x18\x1e\n\x02\x01\x05\x10\x01\"\x14PROJECT_GET_METADATA0\x01\x12\xb3\x01\n\x0cListProjects\x12(.lakeward.catalog.v1.ListProjectsRequest\x1a).lakeward.catalog.v1.ListProjectsResponse\"N\x92\xb5\x18J\n\x02\x01\x05\x10\x01*@it shows to each caller what that one sees, which may be nothing0\x01\x12\x86\x01\n\rRenameProject\x12).lakeward.catalog.v1.RenameProjectRequest\x1a*.lakeward.catalog.v1.RenameProjectResponse\"\x1e\x92\xb5\x18\x1a\n\x02\x01\x05\x10\x02\x18\x01\"\x0ePROJECT_RENAME0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,6 +40,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SERVERSERVICE'].methods_by_name['Bootstrap']._serialized_options = b'\222\265\0306\n\002\001\005\020\004\030\001**nobody has rights before it; it works once0\001'
   _globals['_SERVERSERVICE'].methods_by_name['GetProject']._loaded_options = None
   _globals['_SERVERSERVICE'].methods_by_name['GetProject']._serialized_options = b'\222\265\030\036\n\002\001\005\020\001\"\024PROJECT_GET_METADATA0\001'
+  _globals['_SERVERSERVICE'].methods_by_name['ListProjects']._loaded_options = None
+  _globals['_SERVERSERVICE'].methods_by_name['ListProjects']._serialized_options = b'\222\265\030J\n\002\001\005\020\001*@it shows to each caller what that one sees, which may be nothing0\001'
+  _globals['_SERVERSERVICE'].methods_by_name['RenameProject']._loaded_options = None
+  _globals['_SERVERSERVICE'].methods_by_name['RenameProject']._serialized_options = b'\222\265\030\032\n\002\001\005\020\002\030\001\"\016PROJECT_RENAME0\001'
   _globals['_GETSERVERINFOREQUEST']._serialized_start=125
   _globals['_GETSERVERINFOREQUEST']._serialized_end=200
   _globals['_GETSERVERINFORESPONSE']._serialized_start=203
@@ -52,6 +56,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETPROJECTREQUEST']._serialized_end=688
   _globals['_GETPROJECTRESPONSE']._serialized_start=690
   _globals['_GETPROJECTRESPONSE']._serialized_end=744
-  _globals['_SERVERSERVICE']._serialized_start=747
-  _globals['_SERVERSERVICE']._serialized_end=1218
+  _globals['_LISTPROJECTSREQUEST']._serialized_start=746
+  _globals['_LISTPROJECTSREQUEST']._serialized_end=820
+  _globals['_LISTPROJECTSRESPONSE']._serialized_start=822
+  _globals['_LISTPROJECTSRESPONSE']._serialized_end=892
+  _globals['_PROJECT']._serialized_start=894
+  _globals['_PROJECT']._serialized_end=937
+  _globals['_RENAMEPROJECTREQUEST']._serialized_start=939
+  _globals['_RENAMEPROJECTREQUEST']._serialized_end=1028
+  _globals['_RENAMEPROJECTRESPONSE']._serialized_start=1030
+  _globals['_RENAMEPROJECTRESPONSE']._serialized_end=1100
+  _globals['_SERVERSERVICE']._serialized_start=1103
+  _globals['_SERVERSERVICE']._serialized_end=1893
 # @@protoc_insertion_point(module_scope)

@@ -198,3 +198,129 @@ class GetProjectResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetProjectResponse: _TypeAlias = GetProjectResponse  # noqa: Y015
+
+@_typing.final
+class ListProjectsRequest(_message.Message):
+    """Asks for every project that the caller may see."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext; its project does not matter."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListProjectsRequest: _TypeAlias = ListProjectsRequest  # noqa: Y015
+
+@_typing.final
+class ListProjectsResponse(_message.Message):
+    """Projects."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROJECTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def projects(self) -> _containers.RepeatedCompositeFieldContainer[Global___Project]:
+        """By name, without case; those of one name by id."""
+
+    def __init__(
+        self,
+        *,
+        projects: _abc.Iterable[Global___Project] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["projects", b"projects"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListProjectsResponse: _TypeAlias = ListProjectsResponse  # noqa: Y015
+
+@_typing.final
+class Project(_message.Message):
+    """A project: warehouses, and who may do what in them."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROJECT_ID_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    project_id: _builtins.str
+    """Letters, digits, "-" and "_"."""
+    name: _builtins.str
+    """1 to 128 bytes; other projects may have the same."""
+    def __init__(
+        self,
+        *,
+        project_id: _builtins.str = ...,
+        name: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "project_id", b"project_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Project: _TypeAlias = Project  # noqa: Y015
+
+@_typing.final
+class RenameProjectRequest(_message.Message):
+    """Another name."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Required. 1 to 128 bytes without control characters."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext; its project, else the default project."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        name: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RenameProjectRequest: _TypeAlias = RenameProjectRequest  # noqa: Y015
+
+@_typing.final
+class RenameProjectResponse(_message.Message):
+    """The project with its new name."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROJECT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def project(self) -> Global___Project:
+        """As stored."""
+
+    def __init__(
+        self,
+        *,
+        project: Global___Project | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["project", b"project"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["project", b"project"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RenameProjectResponse: _TypeAlias = RenameProjectResponse  # noqa: Y015

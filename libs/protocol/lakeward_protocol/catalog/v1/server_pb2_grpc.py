@@ -51,6 +51,16 @@ class ServerServiceStub:
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.GetProjectRequest.SerializeToString,
                 response_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.GetProjectResponse.FromString,
                 _registered_method=True)
+        self.ListProjects = channel.unary_unary(
+                '/lakeward.catalog.v1.ServerService/ListProjects',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.ListProjectsRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.ListProjectsResponse.FromString,
+                _registered_method=True)
+        self.RenameProject = channel.unary_unary(
+                '/lakeward.catalog.v1.ServerService/RenameProject',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.RenameProjectRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.RenameProjectResponse.FromString,
+                _registered_method=True)
 
 
 class ServerServiceServicer:
@@ -81,6 +91,22 @@ class ServerServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListProjects(self, request, context):
+        """The projects that the caller may see, by name.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RenameProject(self, request, context):
+        """Gives a project another name.
+        Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
+        PERMISSION_DENIED/FORBIDDEN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ServerServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -98,6 +124,16 @@ def add_ServerServiceServicer_to_server(servicer, server):
                     servicer.GetProject,
                     request_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.GetProjectRequest.FromString,
                     response_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.GetProjectResponse.SerializeToString,
+            ),
+            'ListProjects': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListProjects,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.ListProjectsRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.ListProjectsResponse.SerializeToString,
+            ),
+            'RenameProject': grpc.unary_unary_rpc_method_handler(
+                    servicer.RenameProject,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.RenameProjectRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.RenameProjectResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -182,6 +218,60 @@ class ServerService:
             '/lakeward.catalog.v1.ServerService/GetProject',
             lakeward_dot_catalog_dot_v1_dot_server__pb2.GetProjectRequest.SerializeToString,
             lakeward_dot_catalog_dot_v1_dot_server__pb2.GetProjectResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListProjects(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.ServerService/ListProjects',
+            lakeward_dot_catalog_dot_v1_dot_server__pb2.ListProjectsRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_server__pb2.ListProjectsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RenameProject(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.ServerService/RenameProject',
+            lakeward_dot_catalog_dot_v1_dot_server__pb2.RenameProjectRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_server__pb2.RenameProjectResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -46,6 +46,13 @@ class ServerServiceStub:
     """The default project, where one is on.
     Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING.
     """
+    ListProjects: _grpc.UnaryUnaryMultiCallable[_server_pb2.ListProjectsRequest, _server_pb2.ListProjectsResponse]
+    """The projects that the caller may see, by name."""
+    RenameProject: _grpc.UnaryUnaryMultiCallable[_server_pb2.RenameProjectRequest, _server_pb2.RenameProjectResponse]
+    """Gives a project another name.
+    Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
+    PERMISSION_DENIED/FORBIDDEN.
+    """
 
 @_typing.type_check_only
 class ServerServiceAsyncStub(ServerServiceStub):
@@ -63,6 +70,13 @@ class ServerServiceAsyncStub(ServerServiceStub):
     GetProject: _aio.UnaryUnaryMultiCallable[_server_pb2.GetProjectRequest, _server_pb2.GetProjectResponse]  # type: ignore[assignment]
     """The default project, where one is on.
     Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING.
+    """
+    ListProjects: _aio.UnaryUnaryMultiCallable[_server_pb2.ListProjectsRequest, _server_pb2.ListProjectsResponse]  # type: ignore[assignment]
+    """The projects that the caller may see, by name."""
+    RenameProject: _aio.UnaryUnaryMultiCallable[_server_pb2.RenameProjectRequest, _server_pb2.RenameProjectResponse]  # type: ignore[assignment]
+    """Gives a project another name.
+    Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
+    PERMISSION_DENIED/FORBIDDEN.
     """
 
 class ServerServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -99,6 +113,27 @@ class ServerServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_server_pb2.GetProjectResponse, _abc.Awaitable[_server_pb2.GetProjectResponse]]:
         """The default project, where one is on.
         Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING.
+        """
+
+    @_abc_1.abstractmethod
+    def ListProjects(
+        self,
+        request: _server_pb2.ListProjectsRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_server_pb2.ListProjectsResponse, _abc.Awaitable[_server_pb2.ListProjectsResponse]]:
+        """The projects that the caller may see, by name."""
+
+    @_abc_1.abstractmethod
+    def RenameProject(
+        self,
+        request: _server_pb2.RenameProjectRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_server_pb2.RenameProjectResponse, _abc.Awaitable[_server_pb2.RenameProjectResponse]]:
+        """Gives a project another name.
+        Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
+        PERMISSION_DENIED/FORBIDDEN.
         """
 
 def add_ServerServiceServicer_to_server(servicer: ServerServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

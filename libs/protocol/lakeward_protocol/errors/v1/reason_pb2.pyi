@@ -168,6 +168,8 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """Bootstrap has happened."""
     REASON_TERMS_NOT_ACCEPTED: _Reason.ValueType  # 111
     """Bootstrap without the terms of use."""
+    REASON_INVALID_PROJECT_NAME: _Reason.ValueType  # 112
+    """{name: "..."}: empty, over 128 bytes, or holding a control character."""
     REASON_NO_SUCH_NAMESPACE: _Reason.ValueType  # 120
     """{namespace: "a.b"}"""
     REASON_NAMESPACE_EXISTS: _Reason.ValueType  # 121
@@ -424,6 +426,8 @@ REASON_ALREADY_BOOTSTRAPPED: Reason.ValueType  # 110
 """Bootstrap has happened."""
 REASON_TERMS_NOT_ACCEPTED: Reason.ValueType  # 111
 """Bootstrap without the terms of use."""
+REASON_INVALID_PROJECT_NAME: Reason.ValueType  # 112
+"""{name: "..."}: empty, over 128 bytes, or holding a control character."""
 REASON_NO_SUCH_NAMESPACE: Reason.ValueType  # 120
 """{namespace: "a.b"}"""
 REASON_NAMESPACE_EXISTS: Reason.ValueType  # 121

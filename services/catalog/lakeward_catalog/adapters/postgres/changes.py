@@ -18,6 +18,7 @@ from lakeward_catalog.adapters.postgres import tabular_changes
 from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
 from lakeward_catalog.adapters.postgres.location_changes import PostgresLocationChanges
 from lakeward_catalog.adapters.postgres.namespace_changes import PostgresNamespaceChanges
+from lakeward_catalog.adapters.postgres.project_changes import PostgresProjectChanges
 from lakeward_catalog.adapters.postgres.server_changes import PostgresServerChanges
 from lakeward_catalog.adapters.postgres.tabular_changes import PostgresTabularChanges
 from lakeward_catalog.adapters.postgres.task_changes import PostgresTaskChanges
@@ -141,6 +142,11 @@ class PostgresChange:
     def server(self) -> PostgresServerChanges:
         """See `Change`."""
         return PostgresServerChanges(self.connection)
+
+    @property
+    def projects(self) -> PostgresProjectChanges:
+        """See `Change`."""
+        return PostgresProjectChanges(self.connection)
 
     @property
     def warehouses(self) -> PostgresWarehouseChanges:

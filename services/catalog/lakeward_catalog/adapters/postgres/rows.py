@@ -15,6 +15,7 @@ from lakeward_catalog.domain.model import (
     MetadataId,
     Namespace,
     NamespaceId,
+    Project,
     ProjectId,
     State,
     Storage,
@@ -25,6 +26,7 @@ from lakeward_catalog.domain.model import (
 )
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 
+PROJECT: Final = "p.project_id, p.name"
 WAREHOUSE: Final = (
     "w.warehouse_id, w.project_id, w.name, w.active, w.storage_profile, w.secret_id, w.credential_kind, w.base_location, "
     "w.place, w.layout, w.schemes, w.client_defaults, w.push_delete_disabled, w.signs_remotely, w.tells_case, "
@@ -43,6 +45,12 @@ TABULAR: Final = (
 _KINDS: Final = {kind.value: kind for kind in Kind}
 _STATES: Final = {state.value: state for state in State}
 _decode_mapping: Final = msgspec.json.Decoder(dict[str, str]).decode
+
+
+def project_of(row: Iterable[Any]) -> Project:
+    """From the columns of `PROJECT`."""
+    project_id, name = row
+    return Project(project_id=ProjectId(project_id), name=name)
 
 
 def warehouse_of(row: Iterable[Any]) -> Warehouse:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from lakeward_catalog.adapters.postgres.containers import Containers
-from lakeward_catalog.adapters.postgres.rows import WAREHOUSE, searchable, warehouse_of
+from lakeward_catalog.adapters.postgres.rows import PROJECT, WAREHOUSE, project_of, searchable, warehouse_of
 from lakeward_catalog.application.ports.stores import Visibility
 from lakeward_catalog.domain.model import Project, ProjectId, Server, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import name_key
@@ -14,7 +14,8 @@ from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Pool
 
 SERVER: Final = "select server_id, bootstrapped from server"
-PROJECT: Final = "select project_id, name from project where project_id = $1"
+FIND_PROJECT: Final = f"select {PROJECT} from project p where p.project_id = $1"
+LIST_PROJECTS: Final = f"select {PROJECT} from project p"
 FIND: Final = f"select {WAREHOUSE} from warehouse w where w.warehouse_id = $1"
 FIND_BY_NAME: Final = f"select {WAREHOUSE} from warehouse w where w.project_id = $1 and w.name_key = $2"
 LIST: Final = f"""
@@ -44,8 +45,12 @@ class PostgresServer:
 
     async def project(self, project_id: ProjectId) -> Project | None:
         """See `ServerStore`."""
-        row = await self._pool.fetchrow(PROJECT, searchable(project_id))
-        return None if row is None else Project(project_id=ProjectId(row[0]), name=row[1])
+        row = await self._pool.fetchrow(FIND_PROJECT, searchable(project_id))
+        return None if row is None else project_of(row)
+
+    async def projects(self) -> Sequence[Project]:
+        """See `ServerStore`."""
+        return [project_of(row) for row in await self._pool.fetch(LIST_PROJECTS)]
 
 
 class PostgresWarehouses:

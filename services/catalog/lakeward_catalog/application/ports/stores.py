@@ -91,6 +91,10 @@ class ServerStore(Protocol):
         """One project."""
         ...
 
+    async def projects(self) -> Sequence[Project]:
+        """All of them, in no order."""
+        ...
+
 
 class WarehouseStore(Protocol):
     """The rows of warehouses."""

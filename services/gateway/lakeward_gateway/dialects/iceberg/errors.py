@@ -64,6 +64,15 @@ def _warehouse_name(metadata: Mapping[str, str]) -> Rendering:
     return Rendering(400, "InvalidWarehouseName" if fits else "WarehouseNameTooLong")
 
 
+def _project_name(metadata: Mapping[str, str]) -> Rendering:
+    name = metadata["name"]
+    if not name.strip():
+        return Rendering(400, "EmptyProjectName")
+    # a name that is too long comes cut to the limit
+    fits = not name.isprintable() or len(name.encode()) < _NAME_BYTES_MAX
+    return Rendering(400, "InvalidProjectName" if fits else "ProjectNameTooLong")
+
+
 def _format_policy(metadata: Mapping[str, str]) -> Rendering:
     return Rendering(400, "DefaultFormatVersionNotAllowed" if metadata["versions"] else "EmptyAllowedFormatVersions")
 
@@ -105,6 +114,7 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_NO_SUCH_PROJECT: Rendering(404, "ProjectNotFound"),
     Reason.REASON_PROJECT_MISSING: Rendering(400, "ProjectIdMissing"),
     Reason.REASON_MALFORMED_PROJECT_ID: Rendering(400, "MalformedProjectID"),
+    Reason.REASON_INVALID_PROJECT_NAME: _project_name,
     Reason.REASON_NO_SUCH_WAREHOUSE: Rendering(404, "NoSuchWarehouseException"),
     Reason.REASON_WAREHOUSE_EXISTS: Rendering(409, "WarehouseAlreadyExists"),
     Reason.REASON_WAREHOUSE_NOT_EMPTY: Rendering(409, "WarehouseNotEmpty"),

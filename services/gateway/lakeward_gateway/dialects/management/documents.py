@@ -83,6 +83,18 @@ class GetProjectResponse(msgspec.Struct, frozen=True, rename="kebab"):
     project_name: str
 
 
+class ListProjectsResponse(msgspec.Struct, frozen=True):
+    """Projects."""
+
+    projects: list[GetProjectResponse]
+
+
+class RenameProjectRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """Another name."""
+
+    new_name: str
+
+
 class CreateWarehouseRequest(msgspec.Struct, frozen=True, rename="kebab"):
     """A new warehouse."""
 

@@ -1,4 +1,4 @@
-"""The server itself, and its project."""
+"""The server itself."""
 
 from __future__ import annotations
 
@@ -52,15 +52,6 @@ async def bootstrap(request: Request, *, server: server_pb2_grpc.ServerServiceAs
     return NO_CONTENT
 
 
-async def get_project(request: Request, *, server: server_pb2_grpc.ServerServiceAsyncStub) -> Response:
-    """The selected project, or the one that the path names."""
-    context = request.context
-    if request.arguments:
-        context = in_project(context, request.arguments[0])
-    project = await server.GetProject(server_pb2.GetProjectRequest(context=context))
-    return json_response(documents.GetProjectResponse(project_id=project.project_id, project_name=project.name))
-
-
 def in_project(context: context_pb2.RequestContext, project: str | None) -> context_pb2.RequestContext:
     """The context with the project that an older form of a call names; it counts before the header's."""
     if not project or not project.strip():
@@ -72,9 +63,7 @@ def in_project(context: context_pb2.RequestContext, project: str | None) -> cont
 
 
 def operations(server: server_pb2_grpc.ServerServiceAsyncStub) -> Sequence[Operation]:
-    """Information, bootstrap and the project."""
-    project = Answer("The project.", "GetProjectResponse", documents.GetProjectResponse)
-    reading = partial(get_project, server=server)
+    """Information and bootstrap."""
     return (
         Operation(
             id="get_server_info",
@@ -96,37 +85,5 @@ def operations(server: server_pb2_grpc.ServerServiceAsyncStub) -> Sequence[Opera
             answers={204: Answer("It is open.")},
             renderings=RENDERED,
             tag="server",
-        ),
-        Operation(
-            id="get_project",
-            method="GET",
-            path="/management/v1/project",
-            summary="The selected project, else the default one.",
-            handler=reading,
-            answers={200: project},
-            renderings=RENDERED,
-            tag="project",
-        ),
-        Operation(
-            id="get_default_project_deprecated",
-            method="GET",
-            path="/management/v1/default-project",
-            summary="As GET /management/v1/project, at its older path.",
-            handler=reading,
-            answers={200: project},
-            renderings=RENDERED,
-            tag="project",
-            deprecated=True,
-        ),
-        Operation(
-            id="get_project_by_id_deprecated",
-            method="GET",
-            path="/management/v1/project/{project_id}",
-            summary="A project by its id; the header x-project-id says the same.",
-            handler=reading,
-            answers={200: project},
-            renderings=RENDERED,
-            tag="project",
-            deprecated=True,
         ),
     )

@@ -19,11 +19,8 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "GET /server/actions",
     # projects
     "POST DELETE /project",
-    "GET /project-list",
     "GET /project/actions",
-    "POST /project/rename",
     "DELETE /project/{project_id}",
-    "POST /project/{project_id}/rename",
     # tasks
     "GET POST /project/task-queue/task_log_cleanup/config",
     "GET /project/task/by-id/{task_id}",

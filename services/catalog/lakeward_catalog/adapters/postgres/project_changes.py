@@ -1,0 +1,30 @@
+"""Changing projects."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lakeward_catalog.adapters.postgres.rows import PROJECT, project_of
+from lakeward_catalog.domain.model import Project, ProjectId
+from lakeward_servicekit.postgres.pools import Connection
+
+# Not for update: warehouses may be made meanwhile, whose foreign key needs the row to stay.
+LOCK: Final = f"select {PROJECT} from project p where p.project_id = $1 for no key update"
+RENAME: Final = "update project set name = $2 where project_id = $1"
+
+
+class PostgresProjectChanges:
+    """`ProjectChanges` on a connection in a transaction."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Change through `connection`, whose transaction someone else ends."""
+        self._connection: Final = connection
+
+    async def lock(self, project_id: ProjectId) -> Project | None:
+        """See `ProjectChanges`."""
+        row = await self._connection.fetchrow(LOCK, project_id)
+        return None if row is None else project_of(row)
+
+    async def rename(self, project_id: ProjectId, name: str) -> None:
+        """See `ProjectChanges`."""
+        await self._connection.execute(RENAME, project_id, name)

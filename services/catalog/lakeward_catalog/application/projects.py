@@ -1,0 +1,77 @@
+"""Projects: listing those that a caller sees, and giving one another name."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Final
+
+from lakeward_catalog.application.announcements import Announcer, ProjectChange, occasion
+from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.changes import Changes
+from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.ports.system import Clock
+from lakeward_catalog.domain.model import Project
+from lakeward_catalog.domain.names import name_key
+from lakeward_catalog.domain.project_rules import check_project_name
+from lakeward_catalog.domain.wording import no_such_project
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome
+from lakeward_servicekit.authorization.objects import ObjectRef
+
+_ASKED_AT_ONCE: Final = 1000  # authz takes 4000 demands in one question
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RenameProject:
+    """Give the project that the call names, else the default project, another name."""
+
+    name: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProjectListings:
+    """Lists projects that the caller may see. No permission: who sees none gets an empty list."""
+
+    doors: Doors
+
+    async def __call__(self, *, caller: Caller) -> Sequence[Project]:
+        """All of them, by name without case; those of one name by id."""
+        projects = sorted(await self.doors.servers.projects(), key=lambda each: (name_key(each.name), each.project_id))
+        shown: list[Project] = []
+        for start in range(0, len(projects), _ASKED_AT_ONCE):
+            some = projects[start : start + _ASKED_AT_ONCE]
+            demands = [Demand(ObjectRef.project(each.project_id), Action.PROJECT_GET_METADATA) for each in some]
+            outcomes = await self.doors.authorizer.decide(caller.principal, demands)
+            shown += [each for each, outcome in zip(some, outcomes, strict=True) if outcome is Outcome.ALLOWED]
+        return shown
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProjectRenames:
+    """Renames projects. Two may have one name. A name that one has already is no change, and no event."""
+
+    doors: Doors
+    changes: Changes
+    announcer: Announcer
+    clock: Clock
+
+    async def __call__(self, command: RenameProject, *, caller: Caller) -> Project:
+        """Rename one.
+
+        Raises:
+            Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN, INVALID_PROJECT_NAME.
+        """
+        found = await self.doors.project(Action.PROJECT_RENAME, caller=caller)
+        check_project_name(command.name)
+        async with self.changes.change() as change:
+            project = await change.projects.lock(found.project_id)
+            if project is None:
+                raise no_such_project(found.project_id)
+            if project.name == command.name:
+                return project
+            renamed = dataclasses.replace(project, name=command.name)
+            await change.projects.rename(project.project_id, command.name)
+            when, told = occasion(caller, self.clock.now()), {"old-name": project.name}
+            change.ledger.emit(self.announcer.project(ProjectChange.RENAMED, renamed, when, data=told))
+        return renamed

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from lakeward_catalog.application import projects
+from lakeward_catalog.domain.model import NIL_PROJECT, Project, ProjectId
+from lakeward_catalog.domain.project_rules import MAX_NAME_BYTES, check_project_name
+from lakeward_protocol.catalog.v1 import server_pb2
+from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.objects import ObjectKind
+from lakeward_servicekit.errors import Reason, Refusal
+from tests.support.catalog.house import ANYTHING, RULES, House, context, refusal_of
+from tests.support.deciding import Rule
+
+
+def a_house_with(**names: str) -> House:
+    """Projects by id."""
+    house = House()
+    for project_id, name in names.items():
+        house.catalog.rows.projects[ProjectId(project_id)] = Project(ProjectId(project_id), name)
+    return house
+
+
+async def listed(house: House) -> list[tuple[str, str]]:
+    response = await house.server.ListProjects(server_pb2.ListProjectsRequest())
+    return [(each.project_id, each.name) for each in response.projects]
+
+
+def rename(house: House, name: str, project_id: str = "") -> Any:
+    return house.server.RenameProject(
+        server_pb2.RenameProjectRequest(context=context(project_id=project_id), name=name)
+    )
+
+
+async def test_projects_are_listed_by_name_without_case_and_those_of_one_name_by_id() -> None:
+    house = a_house_with(p4="b", p3="C", p2="a", p1="B")
+    assert await listed(house) == [("p2", "a"), ("p1", "B"), ("p4", "b"), ("p3", "C")]
+
+
+async def test_a_list_shows_the_projects_that_its_caller_sees_alone() -> None:
+    house = a_house_with(p1="one", p2="two", p3="three")
+    house.authorizer.replace(Rule(allows=True, kind=ObjectKind.PROJECT, id="p2", action=Action.PROJECT_GET_METADATA))
+    assert await listed(house) == [("p2", "two")]
+    house.authorizer.replace()
+    assert await listed(house) == []
+
+
+async def test_a_list_that_is_longer_than_one_question_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projects, "_ASKED_AT_ONCE", 2)
+    house = a_house_with(**{f"p{number}": f"n{number}" for number in range(5)})
+    house.authorizer.replace(Rule(allows=False, id="p3"), ANYTHING)
+    assert [project_id for project_id, _ in await listed(house)] == ["p0", "p1", "p2", "p4"]
+
+
+async def test_a_list_needs_no_project_to_be_named() -> None:
+    house = House(rules=dataclasses.replace(RULES, default_project=None))
+    house.make_project("other")
+    assert await listed(house) == [("other", "a project")]
+
+
+async def test_the_named_project_is_renamed_else_the_default_and_it_is_told() -> None:
+    house = a_house_with(**{NIL_PROJECT: "first", "other": "second"})
+    assert (await rename(house, "1st")).project.name == "1st"
+    assert (await rename(house, "2nd", "other")).project.project_id == "other"
+    assert {each.project_id: each.name for each in house.catalog.rows.projects.values()} == {
+        NIL_PROJECT: "1st",
+        "other": "2nd",
+    }
+    assert house.events() == ["renameProject", "renameProject"]
+    event = house.event()
+    assert (event["subject"], event["projectid"]) == ("2nd", "other")
+    assert event["data"] == {"name": "2nd", "old-name": "second"}
+
+
+async def test_a_name_that_a_project_has_already_is_no_change() -> None:
+    house = a_house_with(other="second")
+    assert (await rename(house, "second", "other")).project.name == "second"
+    assert house.events() == []
+
+
+async def test_two_projects_may_have_one_name() -> None:
+    house = a_house_with(p="one", q="two")
+    await rename(house, "one", "q")
+    assert await listed(house) == [("p", "one"), ("q", "one")]
+
+
+async def test_a_name_is_looked_at_after_the_caller_was_let_in() -> None:
+    house = a_house_with(p="one")
+    assert (await refusal_of(rename(house, "", "p"))).reason == Reason.REASON_INVALID_PROJECT_NAME
+    house.authorizer.replace()
+    assert (await refusal_of(rename(house, "", "p"))).reason == Reason.REASON_NO_SUCH_PROJECT
+    assert house.catalog.rows.projects[ProjectId("p")].name == "one"
+
+
+@pytest.mark.parametrize("name", ["", "  ", "n" * (MAX_NAME_BYTES + 1), "\u00e9" * 65, "a\nb", "a\0b", "a\ud800"])
+def test_a_name_that_is_empty_too_long_or_not_printable_is_refused(name: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        check_project_name(name)
+    assert refused.value.reason == Reason.REASON_INVALID_PROJECT_NAME
+
+
+@pytest.mark.parametrize("name", ["n" * MAX_NAME_BYTES, "\u00e9" * 64, "a/b", "Default Project"])
+def test_other_names_are_taken(name: str) -> None:
+    check_project_name(name)
