@@ -7,7 +7,7 @@ from lakeward_catalog.application.namespaces.creating import NamespaceCreations
 from lakeward_catalog.application.namespaces.dropping import NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import NamespaceListings
 from lakeward_catalog.application.namespaces.properties import PropertiesUpdates
-from lakeward_catalog.application.projects import ProjectListings, ProjectRenames
+from lakeward_catalog.application.projects import ProjectCreations, ProjectListings, ProjectRenames
 from lakeward_catalog.application.server import Facts, ServerBootstrap
 from lakeward_catalog.application.tables.committing import TableCommits, TableTransactions
 from lakeward_catalog.application.tables.giving import AccessGiving
@@ -89,6 +89,7 @@ def _server(parts: Parts, facts: Facts) -> ServerServicer:
         bootstrap=ServerBootstrap(doors, parts.registrar, changes, announcer, clock, parts.rules),
         facts=facts,
         list_projects=ProjectListings(doors),
+        create_project=ProjectCreations(doors, changes, parts.once, announcer, clock, parts.ids),
         rename_project=ProjectRenames(doors, changes, announcer, clock),
     )
 

@@ -22,7 +22,7 @@ from lakeward_components.openfga import OpenFgaServer
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
 from lakeward_servicekit.authorization.actions import SEEING, Action
 from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome
-from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.rpc import Caller, Host
@@ -32,6 +32,7 @@ from tests.support.deciding import Rule, TableAuthorizer
 Wrap: TypeAlias = Callable[[RevisedAuthorizer], Authorizer]
 WAREHOUSE_ID, NAMESPACE_ID, TABLE_ID, VIEW_ID = (UUID(int=number) for number in range(1, 5))
 OBJECTS = {
+    ObjectKind.SERVER: SERVER,
     ObjectKind.PROJECT: ObjectRef.project("p"),
     ObjectKind.WAREHOUSE: ObjectRef.warehouse("p", WAREHOUSE_ID),
     ObjectKind.NAMESPACE: ObjectRef.namespace("p", WAREHOUSE_ID, NAMESPACE_ID, parent_id=None),

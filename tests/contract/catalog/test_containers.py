@@ -56,6 +56,20 @@ async def test_every_project_is_among_the_projects(stores: Stores) -> None:
     assert len({*found}) == len(found)
 
 
+async def test_a_project_is_found_as_it_was_inserted_and_its_id_is_taken(stores: Stores) -> None:
+    project = a_project()
+
+    async def insert(name: str) -> None:
+        async with stores.changes.change() as change:
+            await change.projects.insert(dataclasses.replace(project, name=name))
+
+    await insert(project.name)
+    with pytest.raises(Refusal) as refused:
+        await insert("another")
+    assert refused.value.reason == Reason.REASON_PROJECT_EXISTS
+    assert await stores.servers.project(project.project_id) == project
+
+
 async def test_a_renamed_project_is_found_by_its_new_name_once_the_change_ended(stores: Stores) -> None:
     project, other = a_project(), a_project()
     await stores.make_project(project)

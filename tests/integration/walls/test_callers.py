@@ -53,6 +53,7 @@ CALLERS: Mapping[str, set[str]] = {
         "Bootstrap",
         "GetProject",
         "ListProjects",
+        "CreateProject",
         "RenameProject",
     ),
     **_service(

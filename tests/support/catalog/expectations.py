@@ -25,6 +25,7 @@ from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.rpc import refusal_of
 from tests.support.catalog.house import SCHEMA, House, commit_body, ident, table_body, tabular, view_body
 
+SERVER: Final = {ObjectKind.SERVER: Reason.REASON_FORBIDDEN}  # it is never absent
 PROJECT: Final = {ObjectKind.PROJECT: Reason.REASON_NO_SUCH_PROJECT}
 WAREHOUSE: Final = {ObjectKind.WAREHOUSE: Reason.REASON_NO_SUCH_WAREHOUSE}
 NAMESPACE: Final = {**WAREHOUSE, ObjectKind.NAMESPACE: Reason.REASON_NO_SUCH_NAMESPACE}
@@ -137,6 +138,9 @@ SERVER_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "Bootstrap": (Case(lambda house: server_pb2.BootstrapRequest(accept_terms_of_use=True), {}),),
     "GetProject": (Case(lambda house: server_pb2.GetProjectRequest(), PROJECT),),
     "ListProjects": (Case(lambda house: server_pb2.ListProjectsRequest(), {}),),
+    "CreateProject": (
+        Case(lambda house: server_pb2.CreateProjectRequest(name="second"), SERVER, only_hidden=frozenset(SERVER)),
+    ),
     "RenameProject": (Case(lambda house: server_pb2.RenameProjectRequest(name="renamed"), PROJECT),),
 }
 WAREHOUSE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {

@@ -47,6 +47,7 @@ from lakeward_catalog.domain.wording import (
     no_such_namespace,
     no_such_project,
     no_such_warehouse,
+    project_exists,
     uuid_taken,
 )
 from lakeward_locations import Location
@@ -305,6 +306,11 @@ class _Server:
 class _Projects:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
+
+    async def insert(self, project: Project) -> None:
+        if project.project_id in self.rows.projects:
+            raise project_exists(project.project_id)
+        self.rows.projects[project.project_id] = project
 
     async def lock(self, project_id: ProjectId) -> Project | None:
         return self.rows.projects.get(project_id)

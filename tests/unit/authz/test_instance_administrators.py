@@ -7,7 +7,7 @@ import pytest
 from lakeward_authz.application.deciding import InstanceAdministrators
 from lakeward_servicekit.authorization.actions import DATA, Action
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome
-from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import (
     ANONYMOUS,
     Principal,
@@ -29,6 +29,7 @@ def over(*rules: Rule) -> InstanceAdministrators:
 
 def demands() -> list[Demand]:
     refs = {
+        ObjectKind.SERVER: SERVER,
         ObjectKind.PROJECT: ObjectRef.project("p"),
         ObjectKind.WAREHOUSE: WAREHOUSE,
         ObjectKind.NAMESPACE: ObjectRef.namespace("p", UUID(int=1), UUID(int=3), parent_id=None),

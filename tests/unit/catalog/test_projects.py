@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -33,6 +34,59 @@ def rename(house: House, name: str, project_id: str = "") -> Any:
     return house.server.RenameProject(
         server_pb2.RenameProjectRequest(context=context(project_id=project_id), name=name)
     )
+
+
+def create(house: House, name: str, project_id: str | None = None, **said: Any) -> Any:
+    return house.server.CreateProject(
+        server_pb2.CreateProjectRequest(context=context(**said), name=name, project_id=project_id)
+    )
+
+
+async def test_a_project_is_made_with_a_uuid_or_the_given_id_and_it_is_told() -> None:
+    house = House()
+    made = (await create(house, "one")).project
+    assert (UUID(made.project_id).version, made.name) == (7, "one")
+    given = (await create(house, "one", "team-a")).project
+    assert (given.project_id, given.name) == ("team-a", "one")
+    assert {*house.catalog.rows.projects} == {made.project_id, "team-a"}
+    assert house.events() == ["createProject", "createProject"]
+    assert (house.event()["projectid"], house.event()["data"]) == ("team-a", {"name": "one"})
+
+
+async def test_an_id_that_a_project_has_is_refused_and_the_project_stays() -> None:
+    house = a_house_with(p="one")
+    refusal = await refusal_of(create(house, "two", "p"))
+    assert (refusal.reason, refusal.metadata) == (Reason.REASON_PROJECT_EXISTS, {"project": "p"})
+    assert await listed(house) == [("p", "one")]
+    assert house.events() == []
+
+
+@pytest.mark.parametrize("project_id", ["", "a b", "a/b", "\u00e9", "p" * 129])
+async def test_an_id_that_none_can_have_makes_no_project(project_id: str) -> None:
+    house = House()
+    assert (await refusal_of(create(house, "one", project_id))).reason == Reason.REASON_MALFORMED_PROJECT_ID
+    assert not house.catalog.rows.projects
+
+
+async def test_who_may_make_no_project_is_told_that_it_is_forbidden_before_the_name_is_looked_at() -> None:
+    house = House()
+    house.authorizer.replace(Rule(allows=True, kind=ObjectKind.PROJECT))
+    refusal = await refusal_of(create(house, ""))
+    assert (refusal.reason, refusal.metadata) == (
+        Reason.REASON_FORBIDDEN,
+        {"kind": "server", "action": "create_project"},
+    )
+    house.authorizer.replace(ANYTHING)
+    assert (await refusal_of(create(house, ""))).reason == Reason.REASON_INVALID_PROJECT_NAME
+
+
+async def test_a_creation_that_is_repeated_under_its_key_makes_one_project() -> None:
+    house, key = House(), str(uuid4())
+    first = await create(house, "one", idempotency_key=key)
+    assert await create(house, "one", idempotency_key=key) == first
+    assert len(house.catalog.rows.projects) == 1
+    other = await refusal_of(create(house, "two", idempotency_key=key))
+    assert other.reason == Reason.REASON_IDEMPOTENCY_KEY_REUSED
 
 
 async def test_projects_are_listed_by_name_without_case_and_those_of_one_name_by_id() -> None:

@@ -94,6 +94,26 @@ async def test_projects_are_listed_by_id_and_name(served: World) -> None:
     )
 
 
+@pytest.mark.parametrize("project_id", [None, "", "team-a"])
+async def test_a_project_is_made_with_the_id_that_is_given(served: World, project_id: str | None) -> None:
+    served.catalog.answers["CreateProject"] = server_pb2.CreateProjectResponse(
+        project=server_pb2.Project(project_id="made", name="one")
+    )
+    response = await served.client.post(
+        "/management/v1/project",
+        json={"project-name": "one", "project-id": project_id},
+        headers={"idempotency-key": "01a1fe21-0000-7000-8000-000000000001"},
+    )
+    assert (response.status_code, response.json()) == (201, {"project-id": "made"})
+    asked = served.asked
+    assert (asked.name, asked.project_id, asked.HasField("project_id")) == (
+        "one",
+        project_id or "",
+        project_id is not None,
+    )
+    assert asked.context.idempotency_key == "01a1fe21-0000-7000-8000-000000000001"
+
+
 @pytest.mark.parametrize(
     ("path", "project"),
     [("/management/v1/project/rename", "header"), ("/management/v1/project/named/rename", "named")],

@@ -14,6 +14,8 @@ from lakeward_servicekit.authorization.objects import ObjectKind
 class Action(enum.IntEnum):
     """Actions, by the kind of object they are taken on; the numbers are the contract's, which says what each means."""
 
+    SERVER_CREATE_PROJECT = pb.ACTION_SERVER_CREATE_PROJECT
+
     PROJECT_CREATE_WAREHOUSE = pb.ACTION_PROJECT_CREATE_WAREHOUSE
     PROJECT_LIST_WAREHOUSES = pb.ACTION_PROJECT_LIST_WAREHOUSES
     PROJECT_GET_METADATA = pb.ACTION_PROJECT_GET_METADATA
@@ -74,9 +76,11 @@ class Action(enum.IntEnum):
 KIND_OF: Final[Mapping[Action, ObjectKind]] = MappingProxyType(
     {action: ObjectKind[action.name.partition("_")[0]] for action in Action}
 )
-# To see a thing is to be allowed this one. Who may not see it gets the answer of an absent thing to whatever they ask.
+# To see a thing is to be allowed this one. Who may not see it gets the answer of an absent thing to whatever they ask. The
+# server is never absent: its line says who sees that there is something to be done, and all others are refused as forbidden.
 SEEING: Final[Mapping[ObjectKind, Action]] = MappingProxyType(
     {
+        ObjectKind.SERVER: Action.SERVER_CREATE_PROJECT,
         ObjectKind.PROJECT: Action.PROJECT_GET_METADATA,
         ObjectKind.WAREHOUSE: Action.WAREHOUSE_USE,
         ObjectKind.NAMESPACE: Action.NAMESPACE_GET_METADATA,

@@ -82,6 +82,9 @@ class ServerChanges(Protocol):
 class ProjectChanges(Protocol):
     """Projects."""
 
+    async def insert(self, project: Project) -> None:
+        """Raises PROJECT_EXISTS."""
+
     async def lock(self, project_id: ProjectId) -> Project | None:
         """The row, held for update until the end."""
         ...

@@ -40,8 +40,8 @@ from lakeward_catalog.domain.model import (
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.wording import no_such_namespace, no_such_project, no_such_tabular, no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Need, Outcome, refuse
-from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Need, Outcome, forbidden, refuse
+from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
 from lakeward_servicekit.errors import Reason, Refusal
 
 LIVE: Final = frozenset({State.LIVE})
@@ -87,7 +87,7 @@ class OpenedName(msgspec.Struct, frozen=True):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Doors:
-    """Opens projects, warehouses, namespaces and tabulars for a caller, or refuses.
+    """Opens the server, projects, warehouses, namespaces and tabulars for a caller, or refuses.
 
     Attributes:
         default_project: of calls that name none; None where no default project is on.
@@ -100,13 +100,26 @@ class Doors:
     tabulars: TabularStore
     default_project: ProjectId | None
 
-    async def project(self, action: Action, *, caller: Caller) -> Project:
-        """The project that the call names, else the default project.
+    async def server(self, action: Action, *, caller: Caller) -> None:
+        """The server, which is there for everybody.
+
+        Raises:
+            Refusal: FORBIDDEN.
+        """
+        await self.decide(caller, [Need(Demand(SERVER, action), lambda: forbidden(action))])
+
+    async def project(self, action: Action, *, caller: Caller, project_id: ProjectId | None = None) -> Project:
+        """A project on which the caller may take an action.
+
+        Args:
+            action: of the project.
+            caller: who asks.
+            project_id: which; None: the one that the call names, else the default project.
 
         Raises:
             Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN.
         """
-        project_id = self.chosen_project(caller)
+        project_id = project_id or self.chosen_project(caller)
         project = await self.servers.project(project_id)
         if project is None:
             raise no_such_project(project_id)

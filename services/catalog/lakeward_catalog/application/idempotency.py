@@ -1,9 +1,9 @@
 """Idempotency keys: a change that is asked for twice under one key happens once.
 
-A key counts in its place (warehouse or project, and principal) and is bound to one request by a fingerprint. What it did is
-written in the change's own transaction, so there is no moment in which one is there without the other. The record holds ids,
-never a reply: a repetition is authorised anew and its reply made anew, credentials included. Refusals that would be the same
-again are kept too; what a retry could win, faults, and refusals to let the caller in are not.
+A key counts in its place (warehouse, project or server, and principal) and is bound to one request by a fingerprint. What it
+did is written in the change's own transaction, so there is no moment in which one is there without the other. The record holds
+ids, never a reply: a repetition is authorised anew and its reply made anew, credentials included. Refusals that would be the
+same again are kept too; what a retry could win, faults, and refusals to let the caller in are not.
 
 Two at once: in one process the second waits for the first; across processes the one that comes second to the unique row, or that
 trips over what the first has done, looks again and answers from the first one's record.
@@ -61,7 +61,7 @@ class Keyed:
     """What a key is bound to.
 
     Attributes:
-        owner: where the key counts, by `of_warehouse` or `of_project`.
+        owner: where the key counts, by `of_warehouse` or `of_project`, or `OF_SERVER`.
         method: the use case, as "createTable".
         parameters: what else is asked for: idents, flags, ids; as JSON can hold it.
         body: the JSON that came along, if any. It is read only where something is kept or was kept under the key, so that who
@@ -81,6 +81,10 @@ class Keyed:
             digest.update(len(part).to_bytes(8, "big"))
             digest.update(part)
         return digest.digest()
+
+
+OF_SERVER: Final = "server"
+"""Where a key counts that is about no warehouse or project that is there already."""
 
 
 def of_warehouse(warehouse_id: WarehouseId) -> str:

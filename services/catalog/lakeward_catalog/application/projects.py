@@ -1,17 +1,18 @@
-"""Projects: listing those that a caller sees, and giving one another name."""
+"""Projects: making them, listing those that a caller sees, and giving one another name."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from lakeward_catalog.application.announcements import Announcer, ProjectChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.ports.system import Clock
-from lakeward_catalog.domain.model import Project
+from lakeward_catalog.application.idempotency import OF_SERVER, Keeper, Keyed, Once
+from lakeward_catalog.application.ports.system import Clock, Ids
+from lakeward_catalog.domain.model import Project, ProjectId
 from lakeward_catalog.domain.names import name_key
 from lakeward_catalog.domain.project_rules import check_project_name
 from lakeward_catalog.domain.wording import no_such_project
@@ -20,6 +21,14 @@ from lakeward_servicekit.authorization.authorizer import Demand, Outcome
 from lakeward_servicekit.authorization.objects import ObjectRef
 
 _ASKED_AT_ONCE: Final = 1000  # authz takes 4000 demands in one question
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CreateProject:
+    """Make a project; `project_id` None: a UUID is made."""
+
+    name: str
+    project_id: ProjectId | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -45,6 +54,47 @@ class ProjectListings:
             outcomes = await self.doors.authorizer.decide(caller.principal, demands)
             shown += [each for each, outcome in zip(some, outcomes, strict=True) if outcome is Outcome.ALLOWED]
         return shown
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProjectCreations:
+    """Makes projects. Names need not be unique, ids are."""
+
+    doors: Doors
+    changes: Changes
+    once: Once
+    announcer: Announcer
+    clock: Clock
+    ids: Ids
+
+    async def __call__(self, command: CreateProject, *, caller: Caller) -> Project:
+        """Make one.
+
+        Raises:
+            Refusal: FORBIDDEN, INVALID_PROJECT_NAME, PROJECT_EXISTS.
+        """
+        keyed = Keyed(OF_SERVER, "create-project", {"name": command.name, "project_id": command.project_id})
+        return await self.once(
+            keyed,
+            caller=caller,
+            do=lambda keeper: self._create(command, caller, keeper),
+            again=lambda kept: self._again(kept, caller),
+        )
+
+    async def _create(self, command: CreateProject, caller: Caller, keeper: Keeper) -> Project:
+        await self.doors.server(Action.SERVER_CREATE_PROJECT, caller=caller)
+        check_project_name(command.name)
+        project = Project(command.project_id or ProjectId(str(self.ids.uuid7())), command.name)
+        async with self.changes.change() as change:
+            await change.projects.insert(project)
+            when = occasion(caller, self.clock.now())
+            change.ledger.emit(self.announcer.project(ProjectChange.CREATED, project, when))
+            await keeper.keep(change, project_id=project.project_id)
+        return project
+
+    async def _again(self, kept: Mapping[str, str], caller: Caller) -> Project:
+        project_id = ProjectId(kept["project_id"])
+        return await self.doors.project(Action.PROJECT_GET_METADATA, caller=caller, project_id=project_id)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

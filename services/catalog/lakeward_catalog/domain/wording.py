@@ -21,6 +21,15 @@ def no_such_project(project_id: str) -> Refusal:
     return Refusal(Reason.REASON_NO_SUCH_PROJECT, f"there is no project {shown!r} that you can see", project=shown)
 
 
+def project_exists(project_id: str) -> Refusal:
+    """The refusal of an id that another project has; who may make projects sees all of them."""
+    return Refusal(
+        Reason.REASON_PROJECT_EXISTS,
+        f"there is a project with the id {project_id!r} already; choose another, or leave it out to have one made",
+        project=project_id,
+    )
+
+
 def no_such_warehouse(named: object) -> Refusal:
     """The refusal of a warehouse that is absent, inactive or hidden, by what the caller called it."""
     shown = str(named)[:300]

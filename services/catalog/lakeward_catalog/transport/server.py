@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 
-from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.caller import Caller, parse_project_id
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.projects import ProjectListings, ProjectRenames, RenameProject
+from lakeward_catalog.application.projects import (
+    CreateProject,
+    ProjectCreations,
+    ProjectListings,
+    ProjectRenames,
+    RenameProject,
+)
 from lakeward_catalog.application.server import Bootstrap, Facts, ServerBootstrap
 from lakeward_catalog.domain.model import Project
 from lakeward_catalog.transport.callers import presented
@@ -22,6 +28,7 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
     bootstrap: ServerBootstrap
     facts: Facts
     list_projects: ProjectListings
+    create_project: ProjectCreations
     rename_project: ProjectRenames
 
     async def GetServerInfo(
@@ -58,6 +65,14 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
         """See the contract."""
         found = await self.list_projects(caller=caller)
         return server_pb2.ListProjectsResponse(projects=[_project(each) for each in found])
+
+    async def CreateProject(
+        self, request: server_pb2.CreateProjectRequest, caller: Caller
+    ) -> server_pb2.CreateProjectResponse:
+        """See the contract."""
+        project_id = parse_project_id(request.project_id) if request.HasField("project_id") else None
+        project = await self.create_project(CreateProject(request.name, project_id), caller=caller)
+        return server_pb2.CreateProjectResponse(project=_project(project))
 
     async def RenameProject(
         self, request: server_pb2.RenameProjectRequest, caller: Caller

@@ -100,6 +100,8 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     DESCRIPTOR: _descriptor.EnumDescriptor
     ACTION_UNSPECIFIED: _Action.ValueType  # 0
     """Never sent."""
+    ACTION_SERVER_CREATE_PROJECT: _Action.ValueType  # 1
+    """Make a project. Nobody is told that there is no server: who may not is refused as who sees it and may not."""
     ACTION_PROJECT_CREATE_WAREHOUSE: _Action.ValueType  # 10
     """Make a warehouse in the project."""
     ACTION_PROJECT_LIST_WAREHOUSES: _Action.ValueType  # 11
@@ -188,6 +190,8 @@ class Action(_Action, metaclass=_ActionEnumTypeWrapper):
 
 ACTION_UNSPECIFIED: Action.ValueType  # 0
 """Never sent."""
+ACTION_SERVER_CREATE_PROJECT: Action.ValueType  # 1
+"""Make a project. Nobody is told that there is no server: who may not is refused as who sees it and may not."""
 ACTION_PROJECT_CREATE_WAREHOUSE: Action.ValueType  # 10
 """Make a warehouse in the project."""
 ACTION_PROJECT_LIST_WAREHOUSES: Action.ValueType  # 11

@@ -56,6 +56,11 @@ class ServerServiceStub:
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.ListProjectsRequest.SerializeToString,
                 response_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.ListProjectsResponse.FromString,
                 _registered_method=True)
+        self.CreateProject = channel.unary_unary(
+                '/lakeward.catalog.v1.ServerService/CreateProject',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.CreateProjectRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.CreateProjectResponse.FromString,
+                _registered_method=True)
         self.RenameProject = channel.unary_unary(
                 '/lakeward.catalog.v1.ServerService/RenameProject',
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.RenameProjectRequest.SerializeToString,
@@ -98,6 +103,15 @@ class ServerServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CreateProject(self, request, context):
+        """Makes a project.
+        Errors: ALREADY_EXISTS/PROJECT_EXISTS, INVALID_ARGUMENT/MALFORMED_PROJECT_ID, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
+        PERMISSION_DENIED/FORBIDDEN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def RenameProject(self, request, context):
         """Gives a project another name.
         Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
@@ -129,6 +143,11 @@ def add_ServerServiceServicer_to_server(servicer, server):
                     servicer.ListProjects,
                     request_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.ListProjectsRequest.FromString,
                     response_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.ListProjectsResponse.SerializeToString,
+            ),
+            'CreateProject': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateProject,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.CreateProjectRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.CreateProjectResponse.SerializeToString,
             ),
             'RenameProject': grpc.unary_unary_rpc_method_handler(
                     servicer.RenameProject,
@@ -245,6 +264,33 @@ class ServerService:
             '/lakeward.catalog.v1.ServerService/ListProjects',
             lakeward_dot_catalog_dot_v1_dot_server__pb2.ListProjectsRequest.SerializeToString,
             lakeward_dot_catalog_dot_v1_dot_server__pb2.ListProjectsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateProject(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.ServerService/CreateProject',
+            lakeward_dot_catalog_dot_v1_dot_server__pb2.CreateProjectRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_server__pb2.CreateProjectResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -48,6 +48,11 @@ class ServerServiceStub:
     """
     ListProjects: _grpc.UnaryUnaryMultiCallable[_server_pb2.ListProjectsRequest, _server_pb2.ListProjectsResponse]
     """The projects that the caller may see, by name."""
+    CreateProject: _grpc.UnaryUnaryMultiCallable[_server_pb2.CreateProjectRequest, _server_pb2.CreateProjectResponse]
+    """Makes a project.
+    Errors: ALREADY_EXISTS/PROJECT_EXISTS, INVALID_ARGUMENT/MALFORMED_PROJECT_ID, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
+    PERMISSION_DENIED/FORBIDDEN.
+    """
     RenameProject: _grpc.UnaryUnaryMultiCallable[_server_pb2.RenameProjectRequest, _server_pb2.RenameProjectResponse]
     """Gives a project another name.
     Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
@@ -73,6 +78,11 @@ class ServerServiceAsyncStub(ServerServiceStub):
     """
     ListProjects: _aio.UnaryUnaryMultiCallable[_server_pb2.ListProjectsRequest, _server_pb2.ListProjectsResponse]  # type: ignore[assignment]
     """The projects that the caller may see, by name."""
+    CreateProject: _aio.UnaryUnaryMultiCallable[_server_pb2.CreateProjectRequest, _server_pb2.CreateProjectResponse]  # type: ignore[assignment]
+    """Makes a project.
+    Errors: ALREADY_EXISTS/PROJECT_EXISTS, INVALID_ARGUMENT/MALFORMED_PROJECT_ID, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
+    PERMISSION_DENIED/FORBIDDEN.
+    """
     RenameProject: _aio.UnaryUnaryMultiCallable[_server_pb2.RenameProjectRequest, _server_pb2.RenameProjectResponse]  # type: ignore[assignment]
     """Gives a project another name.
     Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
@@ -123,6 +133,18 @@ class ServerServiceServicer(metaclass=_abc_1.ABCMeta):
         /,
     ) -> _typing.Union[_server_pb2.ListProjectsResponse, _abc.Awaitable[_server_pb2.ListProjectsResponse]]:
         """The projects that the caller may see, by name."""
+
+    @_abc_1.abstractmethod
+    def CreateProject(
+        self,
+        request: _server_pb2.CreateProjectRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_server_pb2.CreateProjectResponse, _abc.Awaitable[_server_pb2.CreateProjectResponse]]:
+        """Makes a project.
+        Errors: ALREADY_EXISTS/PROJECT_EXISTS, INVALID_ARGUMENT/MALFORMED_PROJECT_ID, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
+        PERMISSION_DENIED/FORBIDDEN.
+        """
 
     @_abc_1.abstractmethod
     def RenameProject(

@@ -170,6 +170,8 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """Bootstrap without the terms of use."""
     REASON_INVALID_PROJECT_NAME: _Reason.ValueType  # 112
     """{name: "..."}: empty, over 128 bytes, or holding a control character."""
+    REASON_PROJECT_EXISTS: _Reason.ValueType  # 113
+    """{project: "..."}: its id."""
     REASON_NO_SUCH_NAMESPACE: _Reason.ValueType  # 120
     """{namespace: "a.b"}"""
     REASON_NAMESPACE_EXISTS: _Reason.ValueType  # 121
@@ -428,6 +430,8 @@ REASON_TERMS_NOT_ACCEPTED: Reason.ValueType  # 111
 """Bootstrap without the terms of use."""
 REASON_INVALID_PROJECT_NAME: Reason.ValueType  # 112
 """{name: "..."}: empty, over 128 bytes, or holding a control character."""
+REASON_PROJECT_EXISTS: Reason.ValueType  # 113
+"""{project: "..."}: its id."""
 REASON_NO_SUCH_NAMESPACE: Reason.ValueType  # 120
 """{namespace: "a.b"}"""
 REASON_NAMESPACE_EXISTS: Reason.ValueType  # 121

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+import asyncpg
+
 from lakeward_catalog.adapters.postgres.rows import PROJECT, project_of
 from lakeward_catalog.domain.model import Project, ProjectId
+from lakeward_catalog.domain.wording import project_exists
 from lakeward_servicekit.postgres.pools import Connection
 
 # Not for update: warehouses may be made meanwhile, whose foreign key needs the row to stay.
 LOCK: Final = f"select {PROJECT} from project p where p.project_id = $1 for no key update"
+INSERT: Final = "insert into project (project_id, name) values ($1, $2)"
 RENAME: Final = "update project set name = $2 where project_id = $1"
 
 
@@ -19,6 +23,13 @@ class PostgresProjectChanges:
     def __init__(self, connection: Connection) -> None:
         """Change through `connection`, whose transaction someone else ends."""
         self._connection: Final = connection
+
+    async def insert(self, project: Project) -> None:
+        """See `ProjectChanges`."""
+        try:
+            await self._connection.execute(INSERT, project.project_id, project.name)
+        except asyncpg.UniqueViolationError:
+            raise project_exists(project.project_id) from None
 
     async def lock(self, project_id: ProjectId) -> Project | None:
         """See `ProjectChanges`."""

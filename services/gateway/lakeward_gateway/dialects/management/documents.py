@@ -89,6 +89,19 @@ class ListProjectsResponse(msgspec.Struct, frozen=True):
     projects: list[GetProjectResponse]
 
 
+class CreateProjectRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """A new project; an id that is left out is made."""
+
+    project_name: str
+    project_id: str | None = None
+
+
+class CreateProjectResponse(msgspec.Struct, frozen=True, rename="kebab"):
+    """Which project was made."""
+
+    project_id: str
+
+
 class RenameProjectRequest(msgspec.Struct, frozen=True, rename="kebab"):
     """Another name."""
 

@@ -13,12 +13,13 @@ from lakeward_gateway.dialects.management.errors import RENDERED
 from lakeward_gateway.dialects.management.server import in_project
 from lakeward_gateway.documents import parsed
 from lakeward_gateway.http import Request, Response, json_response
-from lakeward_gateway.operation import Answer, Body, Operation
+from lakeward_gateway.operation import IDEMPOTENCY_KEY, Answer, Body, Operation
 from lakeward_protocol.catalog.v1 import server_pb2, server_pb2_grpc
 from lakeward_protocol.common.v1 import context_pb2
 
 _TAG: Final = "project"
 _PROJECT: Final = "/management/v1/project"
+_create_decoder: Final = msgspec.json.Decoder(documents.CreateProjectRequest)
 _rename_decoder: Final = msgspec.json.Decoder(documents.RenameProjectRequest)
 
 
@@ -36,6 +37,17 @@ async def list_projects(request: Request, *, server: server_pb2_grpc.ServerServi
             [documents.GetProjectResponse(each.project_id, each.name) for each in response.projects]
         )
     )
+
+
+async def create_project(request: Request, *, server: server_pb2_grpc.ServerServiceAsyncStub) -> Response:
+    """Make a project."""
+    document = await parsed(_create_decoder, request.body)
+    response = await server.CreateProject(
+        server_pb2.CreateProjectRequest(
+            context=request.context, name=document.project_name, project_id=document.project_id
+        )
+    )
+    return json_response(documents.CreateProjectResponse(response.project.project_id), status=201)
 
 
 async def rename_project(request: Request, *, server: server_pb2_grpc.ServerServiceAsyncStub) -> Response:
@@ -107,6 +119,18 @@ def _changing(server: server_pb2_grpc.ServerServiceAsyncStub) -> Sequence[Operat
     renaming = partial(rename_project, server=server)
     rename = Body("RenameProjectRequest", documents.RenameProjectRequest)
     return (
+        Operation(
+            id="create_project",
+            method="POST",
+            path=_PROJECT,
+            summary="Make a project.",
+            handler=partial(create_project, server=server),
+            headers=(IDEMPOTENCY_KEY,),
+            body=Body("CreateProjectRequest", documents.CreateProjectRequest),
+            answers={201: Answer("It is made.", "CreateProjectResponse", documents.CreateProjectResponse)},
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
         Operation(
             id="rename_project",
             method="POST",

@@ -18,7 +18,7 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "GET /whoami",
     "GET /server/actions",
     # projects
-    "POST DELETE /project",
+    "DELETE /project",
     "GET /project/actions",
     "DELETE /project/{project_id}",
     # tasks
