@@ -7,7 +7,7 @@ from lakeward_catalog.application.namespaces.creating import NamespaceCreations
 from lakeward_catalog.application.namespaces.dropping import NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import NamespaceListings
 from lakeward_catalog.application.namespaces.properties import PropertiesUpdates
-from lakeward_catalog.application.projects import ProjectCreations, ProjectListings, ProjectRenames
+from lakeward_catalog.application.projects import ProjectCreations, ProjectDeletions, ProjectListings, ProjectRenames
 from lakeward_catalog.application.server import Facts, ServerBootstrap
 from lakeward_catalog.application.tables.committing import TableCommits, TableTransactions
 from lakeward_catalog.application.tables.giving import AccessGiving
@@ -91,6 +91,7 @@ def _server(parts: Parts, facts: Facts) -> ServerServicer:
         list_projects=ProjectListings(doors),
         create_project=ProjectCreations(doors, changes, parts.once, announcer, clock, parts.ids),
         rename_project=ProjectRenames(doors, changes, announcer, clock),
+        delete_project=ProjectDeletions(doors, changes, parts.once, announcer, clock),
     )
 
 

@@ -70,6 +70,22 @@ async def test_a_project_is_found_as_it_was_inserted_and_its_id_is_taken(stores:
     assert await stores.servers.project(project.project_id) == project
 
 
+async def test_an_empty_project_is_deleted_and_one_with_a_warehouse_is_not(stores: Stores) -> None:
+    full, empty = await stores.with_warehouse(active=False), a_project()
+    await stores.make_project(empty)
+
+    async def delete(project_id: ProjectId) -> None:
+        async with stores.changes.change() as change:
+            await change.projects.delete(project_id)
+
+    await delete(empty.project_id)
+    assert await stores.servers.project(empty.project_id) is None
+    with pytest.raises(Refusal) as refused:
+        await delete(full.project_id)
+    assert refused.value.reason == Reason.REASON_PROJECT_NOT_EMPTY
+    assert await stores.servers.project(full.project_id) is not None
+
+
 async def test_a_renamed_project_is_found_by_its_new_name_once_the_change_ended(stores: Stores) -> None:
     project, other = a_project(), a_project()
     await stores.make_project(project)

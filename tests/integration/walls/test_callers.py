@@ -55,6 +55,7 @@ CALLERS: Mapping[str, set[str]] = {
         "ListProjects",
         "CreateProject",
         "RenameProject",
+        "DeleteProject",
     ),
     **_service(
         "catalog.v1.WarehouseService",

@@ -76,6 +76,11 @@ async def _emptied(house: House) -> None:
     rows.namespaces.clear()
 
 
+async def _without_warehouses(house: House) -> None:
+    await _emptied(house)
+    house.catalog.rows.warehouses.clear()
+
+
 async def _staged_file(house: House) -> None:
     """A metadata file that nothing points to."""
     orders = house.tabular("orders")
@@ -142,6 +147,7 @@ SERVER_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
         Case(lambda house: server_pb2.CreateProjectRequest(name="second"), SERVER, only_hidden=frozenset(SERVER)),
     ),
     "RenameProject": (Case(lambda house: server_pb2.RenameProjectRequest(name="renamed"), PROJECT),),
+    "DeleteProject": (Case(lambda house: server_pb2.DeleteProjectRequest(), PROJECT, prepare=_without_warehouses),),
 }
 WAREHOUSE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "GetConfig": (Case(lambda house: warehouses_pb2.GetConfigRequest(warehouse="demo"), WAREHOUSE),),

@@ -48,6 +48,7 @@ from lakeward_catalog.domain.wording import (
     no_such_project,
     no_such_warehouse,
     project_exists,
+    project_not_empty,
     uuid_taken,
 )
 from lakeward_locations import Location
@@ -317,6 +318,11 @@ class _Projects:
 
     async def rename(self, project_id: ProjectId, name: str) -> None:
         self.rows.projects[project_id] = dataclasses.replace(self.rows.projects[project_id], name=name)
+
+    async def delete(self, project_id: ProjectId) -> None:
+        if any(each.project_id == project_id for each in self.rows.warehouses.values()):
+            raise project_not_empty(project_id)
+        self.rows.projects.pop(project_id, None)
 
 
 class _Warehouses:

@@ -13,7 +13,7 @@ from lakeward_protocol.catalog.v1 import server_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason, Refusal
-from tests.support.catalog.house import ANYTHING, RULES, House, context, refusal_of
+from tests.support.catalog.house import ANYTHING, RULES, House, a_house, context, refusal_of
 from tests.support.deciding import Rule
 
 
@@ -87,6 +87,39 @@ async def test_a_creation_that_is_repeated_under_its_key_makes_one_project() -> 
     assert len(house.catalog.rows.projects) == 1
     other = await refusal_of(create(house, "two", idempotency_key=key))
     assert other.reason == Reason.REASON_IDEMPOTENCY_KEY_REUSED
+
+
+def delete(house: House, project_id: str = "", **said: Any) -> Any:
+    return house.server.DeleteProject(server_pb2.DeleteProjectRequest(context=context(project_id=project_id, **said)))
+
+
+async def test_the_named_project_goes_else_the_default_and_it_is_told() -> None:
+    house = a_house_with(**{NIL_PROJECT: "first", "other": "second", "third": "third"})
+    await delete(house, "other")
+    assert {*house.catalog.rows.projects} == {NIL_PROJECT, "third"}
+    await delete(house)
+    assert {*house.catalog.rows.projects} == {"third"}
+    assert house.events() == ["deleteProject", "deleteProject"]
+    assert house.event(0)["projectid"] == "other"
+    assert (await refusal_of(delete(house))).reason == Reason.REASON_NO_SUCH_PROJECT
+
+
+@pytest.mark.parametrize("active", [True, False])
+async def test_a_project_with_a_warehouse_stays_whether_it_serves_or_not(active: bool) -> None:
+    house = await a_house()
+    house.change_warehouse(active=active)
+    before = house.catalog.rows.copy()
+    refusal = await refusal_of(delete(house))
+    assert (refusal.reason, refusal.metadata) == (Reason.REASON_PROJECT_NOT_EMPTY, {"project": NIL_PROJECT})
+    assert house.catalog.rows == before
+
+
+async def test_a_deletion_that_is_repeated_under_its_key_does_not_delete_the_next_of_its_id() -> None:
+    house, key = a_house_with(p="one"), str(uuid4())
+    await delete(house, "p", idempotency_key=key)
+    await create(house, "two", "p")
+    await delete(house, "p", idempotency_key=key)
+    assert await listed(house) == [("p", "two")]
 
 
 async def test_projects_are_listed_by_name_without_case_and_those_of_one_name_by_id() -> None:

@@ -127,6 +127,17 @@ async def test_a_project_is_renamed_by_header_or_path_with_nothing_to_say(
     assert (served.asked.context.project_id, served.asked.name) == (project, "new")
 
 
+@pytest.mark.parametrize(
+    ("path", "project"),
+    [("/management/v1/project", "header"), ("/management/v1/project/named", "named")],
+)
+async def test_a_project_is_deleted_by_header_or_path(served: World, path: str, project: str) -> None:
+    served.catalog.answers["DeleteProject"] = server_pb2.DeleteProjectResponse()
+    response = await served.client.delete(path, headers={"x-project-id": "header"})
+    assert (response.status_code, response.content) == (204, b"")
+    assert served.asked.context.project_id == project
+
+
 async def test_a_warehouse_is_made_with_a_credential_that_only_vending_sees(served: World) -> None:
     served.vending.answers["StageCredential"] = vending_pb2.StageCredentialResponse(secret_id="secret-1")
     served.catalog.answers["CreateWarehouse"] = warehouses_pb2.CreateWarehouseResponse(warehouse=STORED)

@@ -57,6 +57,7 @@ class ProjectChange(enum.StrEnum):
 
     CREATED = "created"
     RENAMED = "renamed"
+    DELETED = "deleted"
 
 
 class WarehouseChange(enum.StrEnum):
@@ -237,5 +238,6 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("warehouse", WarehouseChange.DELETED): "deleteWarehouse",
     ("project", ProjectChange.CREATED): "createProject",
     ("project", ProjectChange.RENAMED): "renameProject",
+    ("project", ProjectChange.DELETED): "deleteProject",
     ("server", "bootstrapped"): "bootstrapServer",
 }

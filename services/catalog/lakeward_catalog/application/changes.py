@@ -92,6 +92,9 @@ class ProjectChanges(Protocol):
     async def rename(self, project_id: ProjectId, name: str) -> None:
         """Of a row that was locked."""
 
+    async def delete(self, project_id: ProjectId) -> None:
+        """Raises PROJECT_NOT_EMPTY while a warehouse is in it."""
+
 
 class WarehouseChanges(Protocol):
     """Warehouses."""

@@ -1,4 +1,4 @@
-"""Projects: making them, listing those that a caller sees, and giving one another name."""
+"""Projects: making them, listing those that a caller sees, giving one another name, and deleting empty ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lakeward_catalog.application.announcements import Announcer, ProjectChange,
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.idempotency import OF_SERVER, Keeper, Keyed, Once
+from lakeward_catalog.application.idempotency import OF_SERVER, Keeper, Keyed, Once, of_project
 from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.domain.model import Project, ProjectId
 from lakeward_catalog.domain.names import name_key
@@ -125,3 +125,38 @@ class ProjectRenames:
             when, told = occasion(caller, self.clock.now()), {"old-name": project.name}
             change.ledger.emit(self.announcer.project(ProjectChange.RENAMED, renamed, when, data=told))
         return renamed
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProjectDeletions:
+    """Deletes the project that the call names, else the default project, where it has no warehouse, active or not."""
+
+    doors: Doors
+    changes: Changes
+    once: Once
+    announcer: Announcer
+    clock: Clock
+
+    async def __call__(self, *, caller: Caller) -> None:
+        """Delete it.
+
+        Raises:
+            Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN, PROJECT_NOT_EMPTY.
+        """
+
+        async def again(_: Mapping[str, str]) -> None:
+            """Nothing is left that could be asked about; the record is this principal's own."""
+
+        keyed = Keyed(of_project(self.doors.chosen_project(caller)), "delete-project", {})
+        await self.once(keyed, caller=caller, do=lambda keeper: self._delete(caller, keeper), again=again)
+
+    async def _delete(self, caller: Caller, keeper: Keeper) -> None:
+        found = await self.doors.project(Action.PROJECT_DELETE, caller=caller)
+        async with self.changes.change() as change:
+            project = await change.projects.lock(found.project_id)
+            if project is None:
+                raise no_such_project(found.project_id)
+            await change.projects.delete(project.project_id)
+            when = occasion(caller, self.clock.now())
+            change.ledger.emit(self.announcer.project(ProjectChange.DELETED, project, when))
+            await keeper.keep(change, project_id=project.project_id)

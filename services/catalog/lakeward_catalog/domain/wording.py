@@ -30,6 +30,15 @@ def project_exists(project_id: str) -> Refusal:
     )
 
 
+def project_not_empty(project_id: str) -> Refusal:
+    """The refusal to delete a project that has warehouses."""
+    return Refusal(
+        Reason.REASON_PROJECT_NOT_EMPTY,
+        f"project {project_id!r} has warehouses, active or not; delete them first",
+        project=project_id,
+    )
+
+
 def no_such_warehouse(named: object) -> Refusal:
     """The refusal of a warehouse that is absent, inactive or hidden, by what the caller called it."""
     shown = str(named)[:300]

@@ -9,6 +9,7 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.projects import (
     CreateProject,
     ProjectCreations,
+    ProjectDeletions,
     ProjectListings,
     ProjectRenames,
     RenameProject,
@@ -30,6 +31,7 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
     list_projects: ProjectListings
     create_project: ProjectCreations
     rename_project: ProjectRenames
+    delete_project: ProjectDeletions
 
     async def GetServerInfo(
         self, request: server_pb2.GetServerInfoRequest, caller: Caller
@@ -80,6 +82,13 @@ class ServerServicer(server_pb2_grpc.ServerServiceServicer):
         """See the contract."""
         project = await self.rename_project(RenameProject(request.name), caller=caller)
         return server_pb2.RenameProjectResponse(project=_project(project))
+
+    async def DeleteProject(
+        self, request: server_pb2.DeleteProjectRequest, caller: Caller
+    ) -> server_pb2.DeleteProjectResponse:
+        """See the contract."""
+        await self.delete_project(caller=caller)
+        return server_pb2.DeleteProjectResponse()
 
 
 def _project(project: Project) -> server_pb2.Project:

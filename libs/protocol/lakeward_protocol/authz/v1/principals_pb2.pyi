@@ -110,6 +110,8 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """See the project."""
     ACTION_PROJECT_RENAME: _Action.ValueType  # 13
     """Give it another name."""
+    ACTION_PROJECT_DELETE: _Action.ValueType  # 14
+    """Delete it, once it is empty."""
     ACTION_WAREHOUSE_USE: _Action.ValueType  # 30
     """See the warehouse; everything in it needs this first."""
     ACTION_WAREHOUSE_GET_CONFIG: _Action.ValueType  # 31
@@ -200,6 +202,8 @@ ACTION_PROJECT_GET_METADATA: Action.ValueType  # 12
 """See the project."""
 ACTION_PROJECT_RENAME: Action.ValueType  # 13
 """Give it another name."""
+ACTION_PROJECT_DELETE: Action.ValueType  # 14
+"""Delete it, once it is empty."""
 ACTION_WAREHOUSE_USE: Action.ValueType  # 30
 """See the warehouse; everything in it needs this first."""
 ACTION_WAREHOUSE_GET_CONFIG: Action.ValueType  # 31

@@ -66,6 +66,11 @@ class ServerServiceStub:
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.RenameProjectRequest.SerializeToString,
                 response_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.RenameProjectResponse.FromString,
                 _registered_method=True)
+        self.DeleteProject = channel.unary_unary(
+                '/lakeward.catalog.v1.ServerService/DeleteProject',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.DeleteProjectRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.DeleteProjectResponse.FromString,
+                _registered_method=True)
 
 
 class ServerServiceServicer:
@@ -121,6 +126,15 @@ class ServerServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DeleteProject(self, request, context):
+        """Deletes an empty project.
+        Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, FAILED_PRECONDITION/PROJECT_NOT_EMPTY,
+        PERMISSION_DENIED/FORBIDDEN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ServerServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -153,6 +167,11 @@ def add_ServerServiceServicer_to_server(servicer, server):
                     servicer.RenameProject,
                     request_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.RenameProjectRequest.FromString,
                     response_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.RenameProjectResponse.SerializeToString,
+            ),
+            'DeleteProject': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteProject,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.DeleteProjectRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_server__pb2.DeleteProjectResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -318,6 +337,33 @@ class ServerService:
             '/lakeward.catalog.v1.ServerService/RenameProject',
             lakeward_dot_catalog_dot_v1_dot_server__pb2.RenameProjectRequest.SerializeToString,
             lakeward_dot_catalog_dot_v1_dot_server__pb2.RenameProjectResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteProject(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.ServerService/DeleteProject',
+            lakeward_dot_catalog_dot_v1_dot_server__pb2.DeleteProjectRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_server__pb2.DeleteProjectResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -58,6 +58,11 @@ class ServerServiceStub:
     Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
     PERMISSION_DENIED/FORBIDDEN.
     """
+    DeleteProject: _grpc.UnaryUnaryMultiCallable[_server_pb2.DeleteProjectRequest, _server_pb2.DeleteProjectResponse]
+    """Deletes an empty project.
+    Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, FAILED_PRECONDITION/PROJECT_NOT_EMPTY,
+    PERMISSION_DENIED/FORBIDDEN.
+    """
 
 @_typing.type_check_only
 class ServerServiceAsyncStub(ServerServiceStub):
@@ -86,6 +91,11 @@ class ServerServiceAsyncStub(ServerServiceStub):
     RenameProject: _aio.UnaryUnaryMultiCallable[_server_pb2.RenameProjectRequest, _server_pb2.RenameProjectResponse]  # type: ignore[assignment]
     """Gives a project another name.
     Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
+    PERMISSION_DENIED/FORBIDDEN.
+    """
+    DeleteProject: _aio.UnaryUnaryMultiCallable[_server_pb2.DeleteProjectRequest, _server_pb2.DeleteProjectResponse]  # type: ignore[assignment]
+    """Deletes an empty project.
+    Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, FAILED_PRECONDITION/PROJECT_NOT_EMPTY,
     PERMISSION_DENIED/FORBIDDEN.
     """
 
@@ -155,6 +165,18 @@ class ServerServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_server_pb2.RenameProjectResponse, _abc.Awaitable[_server_pb2.RenameProjectResponse]]:
         """Gives a project another name.
         Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, INVALID_ARGUMENT/INVALID_PROJECT_NAME,
+        PERMISSION_DENIED/FORBIDDEN.
+        """
+
+    @_abc_1.abstractmethod
+    def DeleteProject(
+        self,
+        request: _server_pb2.DeleteProjectRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_server_pb2.DeleteProjectResponse, _abc.Awaitable[_server_pb2.DeleteProjectResponse]]:
+        """Deletes an empty project.
+        Errors: NOT_FOUND/NO_SUCH_PROJECT, INVALID_ARGUMENT/PROJECT_MISSING, FAILED_PRECONDITION/PROJECT_NOT_EMPTY,
         PERMISSION_DENIED/FORBIDDEN.
         """
 

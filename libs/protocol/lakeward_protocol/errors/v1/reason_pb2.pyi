@@ -172,6 +172,8 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """{name: "..."}: empty, over 128 bytes, or holding a control character."""
     REASON_PROJECT_EXISTS: _Reason.ValueType  # 113
     """{project: "..."}: its id."""
+    REASON_PROJECT_NOT_EMPTY: _Reason.ValueType  # 114
+    """{project: "..."}: it has warehouses."""
     REASON_NO_SUCH_NAMESPACE: _Reason.ValueType  # 120
     """{namespace: "a.b"}"""
     REASON_NAMESPACE_EXISTS: _Reason.ValueType  # 121
@@ -432,6 +434,8 @@ REASON_INVALID_PROJECT_NAME: Reason.ValueType  # 112
 """{name: "..."}: empty, over 128 bytes, or holding a control character."""
 REASON_PROJECT_EXISTS: Reason.ValueType  # 113
 """{project: "..."}: its id."""
+REASON_PROJECT_NOT_EMPTY: Reason.ValueType  # 114
+"""{project: "..."}: it has warehouses."""
 REASON_NO_SUCH_NAMESPACE: Reason.ValueType  # 120
 """{namespace: "a.b"}"""
 REASON_NAMESPACE_EXISTS: Reason.ValueType  # 121

@@ -8,12 +8,13 @@ import asyncpg
 
 from lakeward_catalog.adapters.postgres.rows import PROJECT, project_of
 from lakeward_catalog.domain.model import Project, ProjectId
-from lakeward_catalog.domain.wording import project_exists
+from lakeward_catalog.domain.wording import project_exists, project_not_empty
 from lakeward_servicekit.postgres.pools import Connection
 
 # Not for update: warehouses may be made meanwhile, whose foreign key needs the row to stay.
 LOCK: Final = f"select {PROJECT} from project p where p.project_id = $1 for no key update"
 INSERT: Final = "insert into project (project_id, name) values ($1, $2)"
+DELETE: Final = "delete from project where project_id = $1"
 RENAME: Final = "update project set name = $2 where project_id = $1"
 
 
@@ -39,3 +40,10 @@ class PostgresProjectChanges:
     async def rename(self, project_id: ProjectId, name: str) -> None:
         """See `ProjectChanges`."""
         await self._connection.execute(RENAME, project_id, name)
+
+    async def delete(self, project_id: ProjectId) -> None:
+        """See `ProjectChanges`."""
+        try:
+            await self._connection.execute(DELETE, project_id)
+        except asyncpg.ForeignKeyViolationError:
+            raise project_not_empty(project_id) from None

@@ -115,6 +115,7 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_PROJECT_MISSING: Rendering(400, "ProjectIdMissing"),
     Reason.REASON_MALFORMED_PROJECT_ID: Rendering(400, "MalformedProjectID"),
     Reason.REASON_PROJECT_EXISTS: Rendering(409, "ProjectIdAlreadyExists"),
+    Reason.REASON_PROJECT_NOT_EMPTY: Rendering(409, "ProjectNotEmpty"),
     Reason.REASON_INVALID_PROJECT_NAME: _project_name,
     Reason.REASON_NO_SUCH_WAREHOUSE: Rendering(404, "NoSuchWarehouseException"),
     Reason.REASON_WAREHOUSE_EXISTS: Rendering(409, "WarehouseAlreadyExists"),

@@ -12,7 +12,7 @@ from lakeward_gateway.dialects.management import documents
 from lakeward_gateway.dialects.management.errors import RENDERED
 from lakeward_gateway.dialects.management.server import in_project
 from lakeward_gateway.documents import parsed
-from lakeward_gateway.http import Request, Response, json_response
+from lakeward_gateway.http import NO_CONTENT, Request, Response, json_response
 from lakeward_gateway.operation import IDEMPOTENCY_KEY, Answer, Body, Operation
 from lakeward_protocol.catalog.v1 import server_pb2, server_pb2_grpc
 from lakeward_protocol.common.v1 import context_pb2
@@ -55,6 +55,12 @@ async def rename_project(request: Request, *, server: server_pb2_grpc.ServerServ
     document = await parsed(_rename_decoder, request.body)
     await server.RenameProject(server_pb2.RenameProjectRequest(context=_selected(request), name=document.new_name))
     return Response(200)
+
+
+async def delete_project(request: Request, *, server: server_pb2_grpc.ServerServiceAsyncStub) -> Response:
+    """Delete an empty project."""
+    await server.DeleteProject(server_pb2.DeleteProjectRequest(context=_selected(request)))
+    return NO_CONTENT
 
 
 def _selected(request: Request) -> context_pb2.RequestContext:
@@ -116,6 +122,7 @@ def _reading(server: server_pb2_grpc.ServerServiceAsyncStub) -> Sequence[Operati
 
 
 def _changing(server: server_pb2_grpc.ServerServiceAsyncStub) -> Sequence[Operation]:
+    deleting = partial(delete_project, server=server)
     renaming = partial(rename_project, server=server)
     rename = Body("RenameProjectRequest", documents.RenameProjectRequest)
     return (
@@ -150,6 +157,29 @@ def _changing(server: server_pb2_grpc.ServerServiceAsyncStub) -> Sequence[Operat
             handler=renaming,
             body=rename,
             answers={200: Answer("It has the name.")},
+            renderings=RENDERED,
+            tag=_TAG,
+            deprecated=True,
+        ),
+        Operation(
+            id="delete_project",
+            method="DELETE",
+            path=_PROJECT,
+            summary="Delete the selected project, else the default one; it must be empty.",
+            handler=deleting,
+            headers=(IDEMPOTENCY_KEY,),
+            answers={204: Answer("It is gone.")},
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
+        Operation(
+            id="delete_project_by_id_deprecated",
+            method="DELETE",
+            path=f"{_PROJECT}/{{project_id}}",
+            summary="Delete an empty project; the header x-project-id says the same as the path.",
+            handler=deleting,
+            headers=(IDEMPOTENCY_KEY,),
+            answers={204: Answer("It is gone.")},
             renderings=RENDERED,
             tag=_TAG,
             deprecated=True,

@@ -18,9 +18,7 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "GET /whoami",
     "GET /server/actions",
     # projects
-    "DELETE /project",
     "GET /project/actions",
-    "DELETE /project/{project_id}",
     # tasks
     "GET POST /project/task-queue/task_log_cleanup/config",
     "GET /project/task/by-id/{task_id}",
