@@ -178,8 +178,7 @@ LEDGER: Final[Mapping[str, Sequence[Entry]]] = {
     "management-api 1.3": ["project-ids-checked-once", "project-ids-checked-once"],
     "management-api 1.4": ["request-ids-as-sent", "keys-for-every-change", "keys-know-their-request"],
     "management-api 1.5": [
-        "projects-in-order",
-        Later("pages of projects and warehouses are not served", now="warehouses-in-order"),
+        Later("pages of projects and warehouses are not served", now="projects-in-order warehouses-in-order")
     ],
     "management-api 2": ["bootstrap-is-one-step"],
     "management-api 4": [STATISTICS],
