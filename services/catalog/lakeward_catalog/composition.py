@@ -7,6 +7,7 @@ from lakeward_catalog.application.namespaces.creating import NamespaceCreations
 from lakeward_catalog.application.namespaces.dropping import NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import NamespaceListings
 from lakeward_catalog.application.namespaces.properties import PropertiesUpdates
+from lakeward_catalog.application.namespaces.protecting import NamespaceProtections
 from lakeward_catalog.application.projects import ProjectCreations, ProjectDeletions, ProjectListings, ProjectRenames
 from lakeward_catalog.application.server import Facts, ServerBootstrap
 from lakeward_catalog.application.tables.committing import TableCommits, TableTransactions
@@ -23,12 +24,18 @@ from lakeward_catalog.application.tabulars.dropping import TabularDrops
 from lakeward_catalog.application.tabulars.listing import TabularListings
 from lakeward_catalog.application.tabulars.making import Making
 from lakeward_catalog.application.tabulars.means import Means
+from lakeward_catalog.application.tabulars.protecting import TabularProtections
 from lakeward_catalog.application.tabulars.queueing import Queues
 from lakeward_catalog.application.tabulars.reading import TabularReads
 from lakeward_catalog.application.tabulars.renaming import TabularRenames
 from lakeward_catalog.application.views.committing import ViewCommits
 from lakeward_catalog.application.views.kind import Views
-from lakeward_catalog.application.warehouses.changing import WarehouseDeletions, WarehouseRenames, WarehouseSwitches
+from lakeward_catalog.application.warehouses.changing import (
+    WarehouseDeletions,
+    WarehouseProtections,
+    WarehouseRenames,
+    WarehouseSwitches,
+)
 from lakeward_catalog.application.warehouses.creating import WarehouseCreations
 from lakeward_catalog.application.warehouses.listing import WarehouseListings
 from lakeward_catalog.application.warehouses.places import Places
@@ -106,6 +113,7 @@ def _warehouses(parts: Parts) -> WarehouseServicer:
         list=WarehouseListings(doors),
         rename=WarehouseRenames(doors, changes, announcer, clock),
         switch=WarehouseSwitches(doors, changes, announcer, clock),
+        protect=WarehouseProtections(doors, changes, announcer, clock),
         delete=WarehouseDeletions(doors, changes, places, secrets, once, announcer, clock),
         replace_storage=StorageReplacements(doors, changes, judge, places, secrets, announcer, clock),
     )
@@ -119,6 +127,7 @@ def _namespaces(parts: Parts) -> NamespaceServicer:
         list=NamespaceListings(doors, rules),
         create=NamespaceCreations(doors, changes, once, announcer, clock, parts.ids, rules),
         update_properties=PropertiesUpdates(doors, changes, once, announcer, clock),
+        protect=NamespaceProtections(doors, changes, announcer, clock),
         drop=NamespaceDrops(doors, parts.documents, changes, once, announcer, clock, rules),
     )
 
@@ -132,6 +141,7 @@ def _tabulars(parts: Parts, kind: Kind) -> TabularMethods:
         listings=TabularListings(doors, rules),
         drops=TabularDrops(doors, parts.documents, changes, once, announcer, clock, rules),
         renames=TabularRenames(doors, changes, once, announcer, clock),
+        protections=TabularProtections(doors, changes, announcer, clock),
     )
 
 

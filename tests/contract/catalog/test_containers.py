@@ -194,6 +194,19 @@ async def test_an_update_changes_what_is_given_and_its_version(stores: Stores) -
     )
 
 
+async def test_a_warehouses_protection_is_set_and_taken_away(stores: Stores) -> None:
+    warehouse = await stores.with_warehouse()
+    async with stores.changes.change() as change:
+        protected = await change.warehouses.update(warehouse, protected=True)
+        renamed = await change.warehouses.update(protected, name="New name")
+    assert renamed.protected
+    assert await stores.warehouses.find(warehouse.warehouse_id) == renamed
+    async with stores.changes.change() as change:
+        freed = await change.warehouses.update(renamed, protected=False)
+    assert freed == dataclasses.replace(warehouse, name="New name", row_version=4, updated_at=stores.clock.now())
+    assert await stores.warehouses.find(warehouse.warehouse_id) == freed
+
+
 async def test_an_update_of_an_older_version_is_refused(stores: Stores) -> None:
     warehouse = await stores.with_warehouse()
 
@@ -289,6 +302,31 @@ async def test_properties_are_replaced(stores: Stores) -> None:
         await change.namespaces.set_properties(locked, {"b": "3"})
     found = (await stores.namespaces.find(namespace.warehouse_id, namespace.ident))[1]
     assert found == dataclasses.replace(namespace, properties={"b": "3"}, row_version=2)
+
+
+async def test_a_namespace_is_found_by_its_id_in_its_warehouse_alone(stores: Stores) -> None:
+    warehouse, other = await stores.with_warehouse(), await stores.with_warehouse()
+    namespace = await stores.with_namespace(warehouse, "Sales")
+    find = stores.namespaces.find_by_id
+    assert await find(warehouse.warehouse_id, namespace.namespace_id) == (warehouse, namespace)
+    assert await find(other.warehouse_id, namespace.namespace_id) == (other, None)
+    assert await find(WarehouseId(uuid4()), namespace.namespace_id) == (None, None)
+
+
+async def test_a_namespaces_protection_is_set_and_not_of_an_older_version(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+
+    async def protect(*, protected: bool) -> None:
+        async with stores.changes.change() as change:
+            await change.namespaces.set_protection(namespace, protected=protected)
+
+    await protect(protected=True)
+    found = (await stores.namespaces.find(namespace.warehouse_id, namespace.ident))[1]
+    assert found == dataclasses.replace(namespace, protected=True, row_version=2)
+    with pytest.raises(Refusal) as refused:
+        await protect(protected=False)
+    assert refused.value.reason == Reason.REASON_CONCURRENT_CHANGE
+    assert (await stores.namespaces.find(namespace.warehouse_id, namespace.ident))[1] == found
 
 
 async def _tree(stores: Stores) -> tuple[Namespace, Namespace, Namespace, Namespace, list[Tabular]]:

@@ -278,6 +278,37 @@ async def test_a_dropped_table_frees_its_name_and_keeps_its_place(stores: Stores
     await stores.with_tabular(namespace, tabular.ident.name)
 
 
+async def test_protection_is_set_and_not_of_an_older_version(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+
+    async def protect(*, protected: bool) -> None:
+        async with stores.changes.change() as change:
+            await change.tabulars.set_protection(tabular, protected=protected)
+
+    assert await _found(stores, tabular) == tabular
+    await protect(protected=True)
+    found = await _found(stores, tabular)
+    assert found == dataclasses.replace(tabular, protected=True, row_version=2)
+    with pytest.raises(Refusal) as refused:
+        await protect(protected=False)
+    assert _reason(refused) == Reason.REASON_CONCURRENT_CHANGE
+    assert await _found(stores, tabular) == found
+
+
+async def test_a_dropped_table_is_protected_and_stays_dropped(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    expires_at = NOON + timedelta(days=7)
+    async with stores.changes.change() as change:
+        await change.tabulars.drop(tabular, at=NOON, expires_at=expires_at)
+    async with stores.changes.change() as change:
+        dropped = await change.tabulars.lock_incarnation(tabular.warehouse_id, tabular.incarnation)
+        assert dropped is not None
+        await change.tabulars.set_protection(dropped, protected=True)
+    assert await stores.tabulars.by_id(tabular.warehouse_id, tabular.tabular_id) == dataclasses.replace(
+        tabular, state=State.DROPPED, expires_at=expires_at, protected=True, row_version=3
+    )
+
+
 async def test_a_deleted_table_leaves_nothing(stores: Stores) -> None:
     tabular = await stores.with_tabular()
     async with stores.changes.change() as change:

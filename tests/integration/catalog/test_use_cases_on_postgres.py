@@ -139,6 +139,75 @@ async def test_concurrent_property_changes_lose_nothing(house: House) -> None:
     assert {f"k{n}" for n in range(8)} < set(reply.namespace.properties)
 
 
+def protect_table(house: House, which: str, *, protected: bool) -> Any:
+    return house.tables.SetTableProtection(
+        tables_pb2.SetTableProtectionRequest(warehouse_id=house.warehouse_id, tabular_id=which, protected=protected)
+    )
+
+
+async def id_of_orders(house: House) -> str:
+    listed = await house.tables.ListTables(
+        tables_pb2.ListTablesRequest(warehouse_id=house.warehouse_id, namespace=ident("sales"), with_ids=True)
+    )
+    (which,) = listed.ids
+    return str(which)
+
+
+def drop_orders(house: House, **flags: Any) -> Any:
+    return house.tables.DropTable(
+        tables_pb2.DropTableRequest(warehouse_id=house.warehouse_id, table=tabular("sales", "orders"), **flags)
+    )
+
+
+async def test_a_table_is_protected_by_its_id_until_its_protection_is_gone(house: House, stores: Stores) -> None:
+    which, told = await id_of_orders(house), len(await stores.told())
+    await protect_table(house, which, protected=True)
+    assert (await refusal_of(drop_orders(house))).reason == Reason.REASON_TABULAR_PROTECTED
+    refusal = await refusal_of(drop_namespace(house, "sales", recursive=True))
+    assert refusal.reason == Reason.REASON_CHILD_TABULAR_PROTECTED
+    read = tables_pb2.GetTableProtectionRequest(warehouse_id=house.warehouse_id, tabular_id=which)
+    assert (await house.tables.GetTableProtection(read)).protected
+    await protect_table(house, which, protected=False)
+    assert not (await house.tables.GetTableProtection(read)).protected
+    await drop_orders(house)
+    assert (await refusal_of(house.tables.GetTableProtection(read))).reason == Reason.REASON_NO_SUCH_TABLE
+    assert len(await stores.told()) == told + 3
+
+
+async def test_a_table_that_is_protected_and_dropped_at_once_is_kept_or_absent_to_the_one_that_lost(
+    house: House,
+) -> None:
+    which = await id_of_orders(house)
+    protected, dropped = await asyncio.gather(
+        protect_table(house, which, protected=True), drop_orders(house), return_exceptions=True
+    )
+    lost = [each for each in (protected, dropped) if isinstance(each, Refusal)]
+    assert len(lost) == 1
+    assert lost[0].reason == (Reason.REASON_NO_SUCH_TABLE if lost[0] is protected else Reason.REASON_TABULAR_PROTECTED)
+
+
+async def test_a_namespace_is_protected_by_its_id_and_found_in_its_warehouse_alone(house: House) -> None:
+    sales = namespaces_pb2.GetNamespaceRequest(warehouse_id=house.warehouse_id, ident=ident("sales"))
+    which = (await house.namespaces.GetNamespace(sales)).namespace.namespace_id
+
+    async def protect(warehouse_id: str, *, protected: bool) -> None:
+        await house.namespaces.SetNamespaceProtection(
+            namespaces_pb2.SetNamespaceProtectionRequest(
+                warehouse_id=warehouse_id, namespace_id=which, protected=protected
+            )
+        )
+
+    name = f"other-{uuid4()}"
+    elsewhere = await house.make_warehouse(name, base=f"s3://lake/{name}")
+    assert (await refusal_of(protect(elsewhere, protected=True))).reason == Reason.REASON_NO_SUCH_NAMESPACE
+    await protect(house.warehouse_id, protected=True)
+    assert (await house.namespaces.GetNamespace(sales)).namespace.protected
+    refusal = await refusal_of(drop_namespace(house, "sales", recursive=True))
+    assert refusal.reason == Reason.REASON_NAMESPACE_PROTECTED
+    await protect(house.warehouse_id, protected=False)
+    await drop_namespace(house, "sales", recursive=True)
+
+
 async def test_commits_to_one_view_from_two_processes_lose_nothing(house: House, stores: Stores) -> None:
     other = House(stores=stores, shares=house)
     processes = (("a", house), ("b", other))

@@ -15,8 +15,8 @@ import pytest
 
 from lakeward_catalog.domain.iceberg.documents import MAX_DIGITS, MAX_MEMBER_NAME, MAX_TEXT
 from lakeward_catalog.domain.iceberg.requirements import TABLE_REQUIREMENTS, VIEW_REQUIREMENTS
-from lakeward_catalog.domain.iceberg.updates import ACTIONS
-from lakeward_catalog.domain.iceberg.views.updates import ACTIONS as VIEW_ACTIONS
+from lakeward_catalog.domain.iceberg.updates import TABLE_UPDATES
+from lakeward_catalog.domain.iceberg.views.updates import VIEW_UPDATES
 from tests.integration.iceberg_oracle import java_oracle
 from tests.integration.iceberg_oracle.comparison import (
     Difference,
@@ -206,8 +206,8 @@ def test_the_sequences_try_every_action_and_requirement_and_many_of_each_succeed
     table_outcomes: list[Outcome], view_outcomes: list[Outcome]
 ) -> None:
     for outcomes, actions, requirements in (
-        (table_outcomes, ACTIONS, TABLE_REQUIREMENTS.keys() - {"assert-create"}),
-        (view_outcomes, VIEW_ACTIONS, VIEW_REQUIREMENTS.keys()),
+        (table_outcomes, TABLE_UPDATES.actions, TABLE_REQUIREMENTS.keys() - {"assert-create"}),
+        (view_outcomes, VIEW_UPDATES.actions, VIEW_REQUIREMENTS.keys()),
     ):
         steps = [outcome.asked for outcome in outcomes if outcome.kind == "same" and isinstance(outcome.asked, Step)]
         done = collections.Counter(action for step in steps for action in set(step.actions()))

@@ -88,6 +88,10 @@ POSTS = {
     "sign": "catalog/<warehouse>/v1/aws/s3/sign",
     "create a warehouse": "management/v1/warehouse",
     "rename a warehouse": "management/v1/warehouse/<warehouse>/rename",
+    "protect a warehouse": "management/v1/warehouse/<warehouse>/protection",
+    "protect a namespace": "management/v1/warehouse/<warehouse>/namespace/<warehouse>/protection",
+    "protect a table": "management/v1/warehouse/<warehouse>/table/<warehouse>/protection",
+    "protect a view": "management/v1/warehouse/<warehouse>/view/<warehouse>/protection",
     "update storage": "management/v1/warehouse/<warehouse>/storage",
     "update a credential": "management/v1/warehouse/<warehouse>/storage-credential",
 }
@@ -108,7 +112,7 @@ MALFORMED = {
     "deep and open": b'{"a":' * 100_000,
     "wrong types": b'{"namespace": 5, "name": {}, "updates": 7, "requirements": "x", "source": [], "destination": 1,'
     b' "table-changes": {}, "metadata-location": [], "report-type": [], "method": 1, "warehouse-name": [],'
-    b' "new-name": 5, "storage-profile": "x", "storage-credential": "x", "new-storage-credential": 5}',
+    b' "new-name": 5, "storage-profile": "x", "storage-credential": "x", "new-storage-credential": 5, "protected": "x"}',
 }
 
 

@@ -46,6 +46,8 @@ class Walled:
     channels: dict[str, grpc.aio.Channel]
     warehouse: Warehouse
     table_id: str
+    view_id: str
+    namespace_id: str
     location: str
     metadata_location: str
     profile: bytes
@@ -63,7 +65,10 @@ class Walled:
         """What the requests of tests.support.catalog.expectations are made from."""
         return SimpleNamespace(
             warehouse_id=self.warehouse.id,
-            tabular=lambda _name: SimpleNamespace(tabular_id=UUID(self.table_id)),
+            tabular=lambda name: SimpleNamespace(
+                tabular_id=UUID({"orders": self.table_id, "recent": self.view_id}[name])
+            ),
+            namespace=lambda _name: SimpleNamespace(namespace_id=UUID(self.namespace_id)),
             ids=SimpleNamespace(uuid4=uuid4),
         )
 
@@ -129,7 +134,8 @@ async def walled(
             for namespace in ("sales", "archive", "empty"):
                 await make_namespace(http, warehouse, namespace)
             table: Any = await make_table(http, warehouse, "sales", "orders")
-            told(await http.post(f"{warehouse.path}/namespaces/sales/views", json=_VIEW))
+            view = told(await http.post(f"{warehouse.path}/namespaces/sales/views", json=_VIEW)).json()
+            sales = told(await http.get(f"{warehouse.path}/namespaces/sales")).json()
             assert tables_of(warehouse, "sales")
         profile, secret_id = await _storage(database, warehouse.id)
         channels = {
@@ -144,6 +150,8 @@ async def walled(
             channels=channels,
             warehouse=warehouse,
             table_id=table["metadata"]["table-uuid"],
+            view_id=view["metadata"]["view-uuid"],
+            namespace_id=sales["properties"]["namespace_id"],
             location=table["metadata"]["location"],
             metadata_location=table["metadata-location"],
             profile=profile,

@@ -179,6 +179,12 @@ WAREHOUSE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "DeactivateWarehouse": (
         Case(lambda house: warehouses_pb2.DeactivateWarehouseRequest(warehouse_id=house.warehouse_id), WAREHOUSE),
     ),
+    "SetWarehouseProtection": (
+        Case(
+            lambda house: warehouses_pb2.SetWarehouseProtectionRequest(warehouse_id=house.warehouse_id, protected=True),
+            WAREHOUSE,
+        ),
+    ),
     "DeleteWarehouse": (
         Case(
             lambda house: warehouses_pb2.DeleteWarehouseRequest(warehouse_id=house.warehouse_id),
@@ -239,6 +245,22 @@ NAMESPACE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
         Case(
             lambda house: namespaces_pb2.UpdateNamespacePropertiesRequest(
                 warehouse_id=house.warehouse_id, ident=ident("sales"), updates={"owner": "anna"}
+            ),
+            NAMESPACE,
+        ),
+    ),
+    "GetNamespaceProtection": (
+        Case(
+            lambda house: namespaces_pb2.GetNamespaceProtectionRequest(
+                warehouse_id=house.warehouse_id, namespace_id=str(house.namespace("sales").namespace_id)
+            ),
+            NAMESPACE,
+        ),
+    ),
+    "SetNamespaceProtection": (
+        Case(
+            lambda house: namespaces_pb2.SetNamespaceProtectionRequest(
+                warehouse_id=house.warehouse_id, namespace_id=str(house.namespace("sales").namespace_id), protected=True
             ),
             NAMESPACE,
         ),
@@ -324,6 +346,22 @@ TABLE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
         ),
     ),
     "CommitTransaction": (Case(_transaction, TABLE),),
+    "GetTableProtection": (
+        Case(
+            lambda house: tables_pb2.GetTableProtectionRequest(
+                warehouse_id=house.warehouse_id, tabular_id=str(house.tabular("orders").tabular_id)
+            ),
+            TABLE,
+        ),
+    ),
+    "SetTableProtection": (
+        Case(
+            lambda house: tables_pb2.SetTableProtectionRequest(
+                warehouse_id=house.warehouse_id, tabular_id=str(house.tabular("orders").tabular_id), protected=True
+            ),
+            TABLE,
+        ),
+    ),
     "DropTable": (
         Case(
             lambda house: tables_pb2.DropTableRequest(
@@ -392,6 +430,22 @@ VIEW_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
         Case(
             lambda house: views_pb2.CommitViewRequest(
                 warehouse_id=house.warehouse_id, view=tabular("sales", "recent"), body=_PROPERTIES
+            ),
+            VIEW,
+        ),
+    ),
+    "GetViewProtection": (
+        Case(
+            lambda house: views_pb2.GetViewProtectionRequest(
+                warehouse_id=house.warehouse_id, tabular_id=str(house.tabular("recent").tabular_id)
+            ),
+            VIEW,
+        ),
+    ),
+    "SetViewProtection": (
+        Case(
+            lambda house: views_pb2.SetViewProtectionRequest(
+                warehouse_id=house.warehouse_id, tabular_id=str(house.tabular("recent").tabular_id), protected=True
             ),
             VIEW,
         ),

@@ -176,6 +176,12 @@ class MemoryNamespaces:
         rows = self._catalog.rows
         return rows.warehouses.get(warehouse_id), rows.namespace_at(warehouse_id, ident.key)
 
+    async def find_by_id(
+        self, warehouse_id: WarehouseId, namespace_id: NamespaceId
+    ) -> tuple[Warehouse | None, Namespace | None]:
+        rows = self._catalog.rows
+        return rows.warehouses.get(warehouse_id), rows.namespaces.get((warehouse_id, namespace_id))
+
     async def children(
         self,
         warehouse_id: WarehouseId,
@@ -352,6 +358,7 @@ class _Warehouses:
         *,
         name: str | None = None,
         active: bool | None = None,
+        protected: bool | None = None,
         storage: Storage | None = None,
     ) -> Warehouse:
         stored = self.rows.warehouses.get(warehouse.warehouse_id)
@@ -363,6 +370,7 @@ class _Warehouses:
             stored,
             name=stored.name if name is None else name,
             active=stored.active if active is None else active,
+            protected=stored.protected if protected is None else protected,
             storage=stored.storage if storage is None else storage,
             row_version=stored.row_version + 1,
             updated_at=self._clock.now(),
@@ -412,6 +420,13 @@ class _Namespaces:
         self.rows.namespaces[key] = dataclasses.replace(
             stored, properties=dict(properties), row_version=stored.row_version + 1
         )
+
+    async def set_protection(self, namespace: Namespace, *, protected: bool) -> None:
+        key = (namespace.warehouse_id, namespace.namespace_id)
+        stored = self.rows.namespaces.get(key)
+        if stored is None or stored.row_version != namespace.row_version:
+            raise Refusal(Reason.REASON_CONCURRENT_CHANGE, "changed meanwhile", object=f"namespace {namespace.ident}")
+        self.rows.namespaces[key] = dataclasses.replace(stored, protected=protected, row_version=stored.row_version + 1)
 
     async def contents(self, warehouse_id: WarehouseId, namespace_id: NamespaceId) -> Contents:
         top = self.rows.namespaces[warehouse_id, namespace_id]
@@ -530,6 +545,9 @@ class _Tabulars:
     async def drop(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
         del at  # kept for people who look into the database
         self._replace(tabular, state=State.DROPPED, expires_at=expires_at)
+
+    async def set_protection(self, tabular: Tabular, *, protected: bool) -> None:
+        self._replace(tabular, protected=protected)
 
     def _replace(self, tabular: Tabular, **changes: object) -> None:
         key = (tabular.warehouse_id, tabular.incarnation)

@@ -337,6 +337,38 @@ async def test_a_warehouse_is_deleted_when_it_is_empty_and_its_secret_with_it() 
     assert house.events()[-1] == "deleteWarehouse"
 
 
+@pytest.mark.parametrize("active", [True, False])
+async def test_a_warehouse_that_was_protected_is_deleted_once_its_protection_is_gone(active: bool) -> None:
+    house = await a_house()
+    house.catalog.rows.namespaces.clear()
+    house.catalog.rows.tabulars.clear()
+    house.change_warehouse(active=active)
+    which: dict[str, Any] = {"warehouse_id": house.warehouse_id}
+
+    async def protect(*, protected: bool) -> warehouses_pb2.Warehouse:
+        request = warehouses_pb2.SetWarehouseProtectionRequest(protected=protected, **which)
+        answered: warehouses_pb2.Warehouse = (await house.warehouses.SetWarehouseProtection(request)).warehouse
+        got = (await house.warehouses.GetWarehouse(warehouses_pb2.GetWarehouseRequest(**which))).warehouse
+        assert got == answered
+        return answered
+
+    assert (await protect(protected=True)).protected
+    deletion = warehouses_pb2.DeleteWarehouseRequest(**which)
+    assert (await refusal_of(house.warehouses.DeleteWarehouse(deletion))).reason == Reason.REASON_WAREHOUSE_PROTECTED
+    assert not (await protect(protected=False)).protected
+    await house.warehouses.DeleteWarehouse(deletion)
+    assert house.catalog.rows.warehouses == {}
+    assert house.events()[-3:] == ["updateWarehouseProtection", "updateWarehouseProtection", "deleteWarehouse"]
+
+
+async def test_protection_that_a_warehouse_has_already_is_no_change_and_no_event() -> None:
+    house = await a_house()
+    before, told = stored(house), house.events()
+    request = warehouses_pb2.SetWarehouseProtectionRequest(warehouse_id=house.warehouse_id, protected=False)
+    assert not (await house.warehouses.SetWarehouseProtection(request)).warehouse.protected
+    assert (stored(house), house.events()) == (before, told)
+
+
 async def test_a_repeated_deletion_under_a_key_succeeds() -> None:
     house = await a_house()
     house.warehouse_id = await house.make_warehouse("empty", base="s3://lake/empty")

@@ -7,7 +7,7 @@ import pytest
 from google.protobuf import duration_pb2, timestamp_pb2
 
 from lakeward_gateway.dialects.management import unsupported
-from lakeward_protocol.catalog.v1 import server_pb2, warehouses_pb2
+from lakeward_protocol.catalog.v1 import namespaces_pb2, server_pb2, tables_pb2, views_pb2, warehouses_pb2
 from lakeward_protocol.vending.v1 import vending_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import WAREHOUSE, World, error_of
@@ -261,6 +261,53 @@ async def test_a_warehouse_is_switched_on_and_off_with_empty_replies(served: Wor
     for verb in ("activate", "deactivate"):
         response = await served.client.post(f"{ONE}/{verb}")
         assert (response.status_code, response.content) == (200, b"")
+
+
+@pytest.mark.parametrize("protected", [True, False])
+async def test_a_warehouse_is_protected_or_no_longer(served: World, protected: bool) -> None:
+    now = warehouses_pb2.Warehouse(protected=protected, updated_at=STORED.updated_at)
+    served.catalog.answers["SetWarehouseProtection"] = warehouses_pb2.SetWarehouseProtectionResponse(warehouse=now)
+    response = await served.client.post(f"{ONE}/protection", json={"protected": protected})
+    assert response.status_code == 200
+    assert response.json() == {"protected": protected, "updated_at": "2026-01-01T00:00:00.005000Z"}
+    assert (served.asked.warehouse_id, served.asked.protected) == (WAREHOUSE, protected)
+
+
+@pytest.mark.parametrize("protected", [True, False])
+@pytest.mark.parametrize(
+    ("noun", "field", "replies"),
+    [
+        (
+            "namespace",
+            "namespace_id",
+            (namespaces_pb2.GetNamespaceProtectionResponse, namespaces_pb2.SetNamespaceProtectionResponse),
+        ),
+        ("table", "tabular_id", (tables_pb2.GetTableProtectionResponse, tables_pb2.SetTableProtectionResponse)),
+        ("view", "tabular_id", (views_pb2.GetViewProtectionResponse, views_pb2.SetViewProtectionResponse)),
+    ],
+)
+async def test_protection_is_read_and_set_by_the_id_of_what_is_in_a_warehouse(
+    served: World, noun: str, field: str, replies: tuple[type[Any], type[Any]], protected: bool
+) -> None:
+    read, set_ = (reply(protected=protected) for reply in replies)
+    served.catalog.answers |= {f"Get{noun.title()}Protection": read, f"Set{noun.title()}Protection": set_}
+    path = f"{ONE}/{noun}/0198e000-0000-7000-8000-000000000002/protection"
+    for response in (
+        await served.client.get(path),
+        await served.client.post(path, json={"protected": protected}),
+    ):
+        assert (response.status_code, response.json()) == (200, {"protected": protected, "updated_at": None})
+    asked = served.catalog.asked
+    assert [each.warehouse_id for each in asked] == [WAREHOUSE, WAREHOUSE]
+    assert {getattr(each, field) for each in asked} == {"0198e000-0000-7000-8000-000000000002"}
+    assert asked[1].protected is protected
+
+
+@pytest.mark.parametrize("document", [{}, {"protected": None}, {"protected": "yes"}, [], "true"])
+async def test_protection_of_the_wrong_shape_is_refused(served: World, document: Any) -> None:
+    for path in ("protection", f"table/{WAREHOUSE}/protection"):
+        assert (await served.client.post(f"{ONE}/{path}", json=document)).status_code == 400
+    assert not served.catalog.asked
 
 
 @pytest.mark.parametrize(("query", "force"), [("", False), ("?force=true", True)])

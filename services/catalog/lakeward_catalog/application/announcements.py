@@ -35,13 +35,14 @@ def occasion(caller: Caller, at: datetime) -> Occasion:
 
 
 class TabularChange(enum.Enum):
-    """What happens to a table or view: (verb, upstream's word)."""
+    """What happens to a table or view: (verb, type of the event around the kind; upstream's, where it has the event)."""
 
-    CREATED = ("created", "create")
-    REGISTERED = ("registered", "register")
-    COMMITTED = ("committed", "update")
-    RENAMED = ("renamed", "rename")
-    DROPPED = ("dropped", "drop")
+    CREATED = ("created", "create{}")
+    REGISTERED = ("registered", "register{}")
+    COMMITTED = ("committed", "update{}")
+    RENAMED = ("renamed", "rename{}")
+    PROTECTION_UPDATED = ("protection-updated", "update{}Protection")
+    DROPPED = ("dropped", "drop{}")
 
 
 class NamespaceChange(enum.StrEnum):
@@ -49,6 +50,7 @@ class NamespaceChange(enum.StrEnum):
 
     CREATED = "created"
     PROPERTIES_UPDATED = "properties-updated"
+    PROTECTION_UPDATED = "protection-updated"
     DROPPED = "dropped"
 
 
@@ -67,6 +69,7 @@ class WarehouseChange(enum.StrEnum):
     RENAMED = "renamed"
     ACTIVATED = "activated"
     DEACTIVATED = "deactivated"
+    PROTECTION_UPDATED = "protection-updated"
     STORAGE_UPDATED = "storage-updated"
     CREDENTIAL_UPDATED = "credential-updated"
     DELETED = "deleted"
@@ -102,7 +105,7 @@ class Announcer:
             index: which of the events of one request, from 0.
             count: how many events the request makes.
         """
-        verb, word = change.value
+        verb, type_of = change.value
         warehouse, ident = str(tabular.warehouse_id), tabular.ident
         attributes = {
             "tabular-type": str(tabular.kind),
@@ -129,7 +132,7 @@ class Announcer:
             stream=warehouse,
             kind=str(tabular.kind),
             verb=verb,
-            upstream_type=word + ("Table" if tabular.kind is Kind.TABLE else "View"),
+            upstream_type=type_of.format("Table" if tabular.kind is Kind.TABLE else "View"),
             subject=str(ident),
             actor=when.actor,
             trace_id=when.trace_id,
@@ -228,11 +231,13 @@ class Announcer:
 _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("namespace", NamespaceChange.CREATED): "createNamespace",
     ("namespace", NamespaceChange.PROPERTIES_UPDATED): "updateNamespaceProperties",
+    ("namespace", NamespaceChange.PROTECTION_UPDATED): "updateNamespaceProtection",
     ("namespace", NamespaceChange.DROPPED): "dropNamespace",
     ("warehouse", WarehouseChange.CREATED): "createWarehouse",
     ("warehouse", WarehouseChange.RENAMED): "renameWarehouse",
     ("warehouse", WarehouseChange.ACTIVATED): "activateWarehouse",
     ("warehouse", WarehouseChange.DEACTIVATED): "deactivateWarehouse",
+    ("warehouse", WarehouseChange.PROTECTION_UPDATED): "updateWarehouseProtection",
     ("warehouse", WarehouseChange.STORAGE_UPDATED): "updateWarehouseStorage",
     ("warehouse", WarehouseChange.CREDENTIAL_UPDATED): "updateWarehouseStorageCredential",
     ("warehouse", WarehouseChange.DELETED): "deleteWarehouse",

@@ -119,6 +119,7 @@ class WarehouseChanges(Protocol):
         *,
         name: str | None = None,
         active: bool | None = None,
+        protected: bool | None = None,
         storage: Storage | None = None,
     ) -> Warehouse:
         """Change what is given. Raises CONCURRENT_CHANGE unless the stored row version is the given one, WAREHOUSE_EXISTS."""
@@ -140,6 +141,9 @@ class NamespaceChanges(Protocol):
 
     async def set_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
         """Replace them; the row was locked."""
+
+    async def set_protection(self, namespace: Namespace, *, protected: bool) -> None:
+        """Raises CONCURRENT_CHANGE unless the row version is the given."""
 
     async def contents(self, warehouse_id: WarehouseId, namespace_id: NamespaceId) -> Contents:
         """Everything inside, at any depth; locked."""
@@ -197,6 +201,9 @@ class TabularChanges(Protocol):
 
     async def drop(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
         """Soft: the name is free, the location is not. Raises CONCURRENT_CHANGE unless the row version is the given."""
+
+    async def set_protection(self, tabular: Tabular, *, protected: bool) -> None:
+        """Of any state. Raises CONCURRENT_CHANGE unless the row version is the given."""
 
     async def delete(self, tabular: Tabular) -> None:
         """Row and bodies."""

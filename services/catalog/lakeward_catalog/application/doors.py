@@ -11,6 +11,7 @@ there is no such *table*.
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections.abc import Callable, Sequence
 from operator import attrgetter
@@ -30,10 +31,12 @@ from lakeward_catalog.application.refs import namespace_ref, tabular_ref, wareho
 from lakeward_catalog.domain.model import (
     Kind,
     Namespace,
+    NamespaceId,
     Project,
     ProjectId,
     State,
     Tabular,
+    TabularId,
     Warehouse,
     WarehouseId,
 )
@@ -213,6 +216,24 @@ class Doors:
         allowed = await self.decide(caller, needs, [Demand(ref, action) for action in asked])
         return OpenedNamespace(found, namespace, allowed)
 
+    async def namespace_by_id(
+        self, warehouse_id: WarehouseId, namespace_id: NamespaceId, needed: Action, *, caller: Caller
+    ) -> Namespace:
+        """A namespace that the caller named by its id, and on which it may take an action.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN.
+        """
+        found, namespace = await self.namespaces.find_by_id(warehouse_id, namespace_id)
+        warehouse = _active(found, warehouse_id)
+        needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
+        if namespace is None:
+            await self.decide(caller, needs)
+            raise no_such_namespace(namespace_id)
+        needs.append(Need(Demand(namespace_ref(warehouse, namespace), needed), lambda: no_such_namespace(namespace_id)))
+        await self.decide(caller, needs)
+        return namespace
+
     async def name(
         self, warehouse_id: WarehouseId, ident: TabularIdent, needed: Action, *, caller: Caller
     ) -> OpenedName:
@@ -275,6 +296,32 @@ class Doors:
         needs.append(Need(Demand(ref, needed), lambda: no_such_tabular(kind, ident)))
         allowed = await self.decide(caller, needs, [Demand(ref, action) for action in asked])
         return OpenedTabular(warehouse, namespace, tabular, allowed)
+
+    async def tabular_by_id(
+        self, warehouse_id: WarehouseId, tabular_id: TabularId, kind: Kind, needed: Action, *, caller: Caller
+    ) -> Tabular:
+        """A tabular of any state that the caller named by its public id, and on which it may take an action.
+
+        Args:
+            warehouse_id: of an active warehouse.
+            tabular_id: which tabular.
+            kind: one of another kind is absent.
+            needed: an action of the kind.
+            caller: who asks.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN.
+        """
+        warehouse, tabular = await asyncio.gather(
+            self.found_warehouse(warehouse_id), self.tabulars.by_id(warehouse_id, tabular_id)
+        )
+        needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
+        if tabular is None or tabular.kind is not kind:
+            await self.decide(caller, needs)
+            raise no_such_tabular(kind, tabular_id)
+        needs.append(Need(Demand(tabular_ref(warehouse, tabular), needed), lambda: no_such_tabular(kind, tabular_id)))
+        await self.decide(caller, needs)
+        return tabular
 
     async def shown(
         self, container: ObjectRef, kind: ObjectKind, *, caller: Caller, everything: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from lakeward_catalog.domain.model import TabularId, WarehouseId
+from lakeward_catalog.domain.model import NamespaceId, TabularId, WarehouseId
 from lakeward_catalog.domain.names import MAX_DEPTH, MAX_NAME_BYTES, NamespaceIdent, TabularIdent
 from lakeward_protocol.catalog.v1 import types_pb2
 from lakeward_servicekit.errors import invalid_field
@@ -24,6 +24,18 @@ def warehouse_id(text: str) -> WarehouseId:
         raise invalid_field("warehouse_id", text, "a warehouse's id, which is a UUID") from None
 
 
+def namespace_id(text: str) -> NamespaceId:
+    """A namespace's id.
+
+    Raises:
+        Refusal: INVALID_FIELD.
+    """
+    try:
+        return NamespaceId(UUID(text))
+    except ValueError:
+        raise invalid_field("namespace_id", text, "a namespace's id, which is a UUID") from None
+
+
 def tabular_id(text: str) -> TabularId:
     """A tabular's public id.
 
@@ -33,7 +45,7 @@ def tabular_id(text: str) -> TabularId:
     try:
         return TabularId(UUID(text))
     except ValueError:
-        raise invalid_field("tabular_id", text, "a table's id, which is a UUID") from None
+        raise invalid_field("tabular_id", text, "a table's or view's id, which is a UUID") from None
 
 
 _remembered_path = remembered(entries=16384, longest=MAX_DEPTH * (MAX_NAME_BYTES + 1))(NamespaceIdent.of)

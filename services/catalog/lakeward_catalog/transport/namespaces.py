@@ -10,6 +10,7 @@ from lakeward_catalog.application.namespaces.creating import CreateNamespace, Na
 from lakeward_catalog.application.namespaces.dropping import DropNamespace, NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import ListNamespaces, NamespaceListings
 from lakeward_catalog.application.namespaces.properties import PropertiesUpdates, UpdateProperties, shown
+from lakeward_catalog.application.namespaces.protecting import NamespaceProtections, ProtectNamespace
 from lakeward_catalog.domain.model import Namespace
 from lakeward_catalog.transport import decode, encode
 from lakeward_catalog.transport.pages import page_of
@@ -26,6 +27,7 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
     list: NamespaceListings
     create: NamespaceCreations
     update_properties: PropertiesUpdates
+    protect: NamespaceProtections
     drop: NamespaceDrops
 
     async def ListNamespaces(
@@ -80,6 +82,28 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
         return namespaces_pb2.UpdateNamespacePropertiesResponse(
             updated=result.updated, removed=result.removed, missing=result.missing
         )
+
+    async def GetNamespaceProtection(
+        self, request: namespaces_pb2.GetNamespaceProtectionRequest, caller: Caller
+    ) -> namespaces_pb2.GetNamespaceProtectionResponse:
+        """See the contract."""
+        warehouse_id, namespace_id = (
+            decode.warehouse_id(request.warehouse_id),
+            decode.namespace_id(request.namespace_id),
+        )
+        needed = Action.NAMESPACE_GET_METADATA
+        namespace = await self.doors.namespace_by_id(warehouse_id, namespace_id, needed, caller=caller)
+        return namespaces_pb2.GetNamespaceProtectionResponse(protected=namespace.protected)
+
+    async def SetNamespaceProtection(
+        self, request: namespaces_pb2.SetNamespaceProtectionRequest, caller: Caller
+    ) -> namespaces_pb2.SetNamespaceProtectionResponse:
+        """See the contract."""
+        command = ProtectNamespace(
+            decode.warehouse_id(request.warehouse_id), decode.namespace_id(request.namespace_id), request.protected
+        )
+        await self.protect(command, caller=caller)
+        return namespaces_pb2.SetNamespaceProtectionResponse(protected=command.protected)
 
     async def DropNamespace(
         self, request: namespaces_pb2.DropNamespaceRequest, caller: Caller

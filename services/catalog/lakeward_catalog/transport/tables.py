@@ -167,6 +167,20 @@ class TableServicer(tables_pb2_grpc.TableServiceServicer):
         await self.tabulars.look(request.warehouse_id, request.table, caller)
         return tables_pb2.TableExistsResponse()
 
+    async def GetTableProtection(
+        self, request: tables_pb2.GetTableProtectionRequest, caller: Caller
+    ) -> tables_pb2.GetTableProtectionResponse:
+        """See the contract."""
+        protected = await self.tabulars.is_protected(request, caller)
+        return tables_pb2.GetTableProtectionResponse(protected=protected)
+
+    async def SetTableProtection(
+        self, request: tables_pb2.SetTableProtectionRequest, caller: Caller
+    ) -> tables_pb2.SetTableProtectionResponse:
+        """See the contract."""
+        protected = await self.tabulars.protect(request, caller)
+        return tables_pb2.SetTableProtectionResponse(protected=protected)
+
     async def DropTable(self, request: tables_pb2.DropTableRequest, caller: Caller) -> tables_pb2.DropTableResponse:
         """See the contract."""
         await self.tabulars.drop(request, request.table, caller)

@@ -10,6 +10,7 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.dropping import DropTabular, TabularDrops
 from lakeward_catalog.application.tabulars.listing import ListTabulars, TabularListings
+from lakeward_catalog.application.tabulars.protecting import ProtectTabular, TabularProtections
 from lakeward_catalog.application.tabulars.renaming import RenameTabular, TabularRenames
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.transport import decode, encode
@@ -29,6 +30,7 @@ class TabularMethods:
     listings: TabularListings
     drops: TabularDrops
     renames: TabularRenames
+    protections: TabularProtections
 
     async def list(
         self, request: tables_pb2.ListTablesRequest | views_pb2.ListViewsRequest, response: Listed, caller: Caller
@@ -65,6 +67,27 @@ class TabularMethods:
             DEMANDS[self.kind].see,
             caller=caller,
         )
+
+    async def is_protected(
+        self, request: tables_pb2.GetTableProtectionRequest | views_pb2.GetViewProtectionRequest, caller: Caller
+    ) -> bool:
+        """Whether it is protected from being dropped."""
+        warehouse_id, tabular_id = decode.warehouse_id(request.warehouse_id), decode.tabular_id(request.tabular_id)
+        needed = DEMANDS[self.kind].see
+        return (await self.doors.tabular_by_id(warehouse_id, tabular_id, self.kind, needed, caller=caller)).protected
+
+    async def protect(
+        self, request: tables_pb2.SetTableProtectionRequest | views_pb2.SetViewProtectionRequest, caller: Caller
+    ) -> bool:
+        """Protect it from being dropped, or no longer; answers which."""
+        command = ProtectTabular(
+            decode.warehouse_id(request.warehouse_id),
+            decode.tabular_id(request.tabular_id),
+            self.kind,
+            request.protected,
+        )
+        await self.protections(command, caller=caller)
+        return command.protected
 
     async def drop(
         self,

@@ -67,6 +67,20 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
         )
         return views_pb2.CommitViewResponse(view=encode.loaded(await self.commit(command, caller=caller)))
 
+    async def GetViewProtection(
+        self, request: views_pb2.GetViewProtectionRequest, caller: Caller
+    ) -> views_pb2.GetViewProtectionResponse:
+        """See the contract."""
+        protected = await self.tabulars.is_protected(request, caller)
+        return views_pb2.GetViewProtectionResponse(protected=protected)
+
+    async def SetViewProtection(
+        self, request: views_pb2.SetViewProtectionRequest, caller: Caller
+    ) -> views_pb2.SetViewProtectionResponse:
+        """See the contract."""
+        protected = await self.tabulars.protect(request, caller)
+        return views_pb2.SetViewProtectionResponse(protected=protected)
+
     async def DropView(self, request: views_pb2.DropViewRequest, caller: Caller) -> views_pb2.DropViewResponse:
         """See the contract."""
         await self.tabulars.drop(request, request.view, caller)

@@ -9,9 +9,11 @@ from lakeward_catalog.application.config import ClientConfigs
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.warehouses.changing import (
     DeleteWarehouse,
+    ProtectWarehouse,
     RenameWarehouse,
     SwitchWarehouse,
     WarehouseDeletions,
+    WarehouseProtections,
     WarehouseRenames,
     WarehouseSwitches,
 )
@@ -41,6 +43,7 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     list: WarehouseListings
     rename: WarehouseRenames
     switch: WarehouseSwitches
+    protect: WarehouseProtections
     delete: WarehouseDeletions
     replace_storage: StorageReplacements
 
@@ -108,6 +111,14 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
         """See the contract."""
         await self.switch(SwitchWarehouse(decode.warehouse_id(request.warehouse_id), active=False), caller=caller)
         return warehouses_pb2.DeactivateWarehouseResponse()
+
+    async def SetWarehouseProtection(
+        self, request: warehouses_pb2.SetWarehouseProtectionRequest, caller: Caller
+    ) -> warehouses_pb2.SetWarehouseProtectionResponse:
+        """See the contract."""
+        command = ProtectWarehouse(decode.warehouse_id(request.warehouse_id), request.protected)
+        warehouse = await self.protect(command, caller=caller)
+        return warehouses_pb2.SetWarehouseProtectionResponse(warehouse=warehouse_message(warehouse))
 
     async def DeleteWarehouse(
         self, request: warehouses_pb2.DeleteWarehouseRequest, caller: Caller

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lakeward_catalog.domain.iceberg import register_table
-from lakeward_catalog.domain.iceberg.updates import ACTIONS
+from lakeward_catalog.domain.iceberg.updates import TABLE_UPDATES
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     PLAIN,
@@ -26,7 +26,7 @@ KEY = {"key-id": "k1", "encrypted-key-metadata": "AAAA", "encrypted-by-id": "kms
 
 
 def test_every_table_update_of_the_specification_is_known() -> None:
-    assert set(ACTIONS) == {
+    assert set(TABLE_UPDATES.actions) == {
         "assign-uuid",
         "upgrade-format-version",
         "add-schema",

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lakeward_catalog.domain.iceberg import ViewMetadata, parse_view, register_view
-from lakeward_catalog.domain.iceberg.views.updates import ACTIONS
+from lakeward_catalog.domain.iceberg.views.updates import VIEW_UPDATES
 from tests.unit.catalog.iceberg.given import (
     LOCATION,
     PLAIN,
@@ -43,7 +43,7 @@ def replaced(view: ViewMetadata, text: str, now_ms: int = T0) -> ViewMetadata:
 
 
 def test_every_view_update_of_the_specification_is_known() -> None:
-    assert set(ACTIONS) == {
+    assert set(VIEW_UPDATES.actions) == {
         "assign-uuid",
         "upgrade-format-version",
         "add-schema",

@@ -138,6 +138,8 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """See everything in it in lists."""
     ACTION_WAREHOUSE_INCLUDE_IN_LIST: _Action.ValueType  # 42
     """Appear in the list of warehouses."""
+    ACTION_WAREHOUSE_SET_PROTECTION: _Action.ValueType  # 43
+    """Protect it from being deleted, or no longer."""
     ACTION_NAMESPACE_GET_METADATA: _Action.ValueType  # 60
     """See the namespace."""
     ACTION_NAMESPACE_LIST_NAMESPACES: _Action.ValueType  # 61
@@ -160,6 +162,8 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """See everything in it in lists."""
     ACTION_NAMESPACE_INCLUDE_IN_LIST: _Action.ValueType  # 70
     """Appear in lists of namespaces."""
+    ACTION_NAMESPACE_SET_PROTECTION: _Action.ValueType  # 71
+    """Protect it from being dropped, or no longer."""
     ACTION_TABLE_GET_METADATA: _Action.ValueType  # 90
     """See the table and its metadata."""
     ACTION_TABLE_READ_DATA: _Action.ValueType  # 91
@@ -174,6 +178,8 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """Rename it."""
     ACTION_TABLE_INCLUDE_IN_LIST: _Action.ValueType  # 96
     """Appear in lists of tables."""
+    ACTION_TABLE_SET_PROTECTION: _Action.ValueType  # 97
+    """Protect it from being dropped, or no longer."""
     ACTION_VIEW_GET_METADATA: _Action.ValueType  # 120
     """See the view and its metadata."""
     ACTION_VIEW_COMMIT: _Action.ValueType  # 121
@@ -186,6 +192,8 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """Appear in lists of views."""
     ACTION_VIEW_SELECT: _Action.ValueType  # 125
     """Read through it."""
+    ACTION_VIEW_SET_PROTECTION: _Action.ValueType  # 126
+    """Protect it from being dropped, or no longer."""
 
 class Action(_Action, metaclass=_ActionEnumTypeWrapper):
     """What can be done to an object. The prefix names the object's kind."""
@@ -230,6 +238,8 @@ ACTION_WAREHOUSE_LIST_EVERYTHING: Action.ValueType  # 41
 """See everything in it in lists."""
 ACTION_WAREHOUSE_INCLUDE_IN_LIST: Action.ValueType  # 42
 """Appear in the list of warehouses."""
+ACTION_WAREHOUSE_SET_PROTECTION: Action.ValueType  # 43
+"""Protect it from being deleted, or no longer."""
 ACTION_NAMESPACE_GET_METADATA: Action.ValueType  # 60
 """See the namespace."""
 ACTION_NAMESPACE_LIST_NAMESPACES: Action.ValueType  # 61
@@ -252,6 +262,8 @@ ACTION_NAMESPACE_LIST_EVERYTHING: Action.ValueType  # 69
 """See everything in it in lists."""
 ACTION_NAMESPACE_INCLUDE_IN_LIST: Action.ValueType  # 70
 """Appear in lists of namespaces."""
+ACTION_NAMESPACE_SET_PROTECTION: Action.ValueType  # 71
+"""Protect it from being dropped, or no longer."""
 ACTION_TABLE_GET_METADATA: Action.ValueType  # 90
 """See the table and its metadata."""
 ACTION_TABLE_READ_DATA: Action.ValueType  # 91
@@ -266,6 +278,8 @@ ACTION_TABLE_RENAME: Action.ValueType  # 95
 """Rename it."""
 ACTION_TABLE_INCLUDE_IN_LIST: Action.ValueType  # 96
 """Appear in lists of tables."""
+ACTION_TABLE_SET_PROTECTION: Action.ValueType  # 97
+"""Protect it from being dropped, or no longer."""
 ACTION_VIEW_GET_METADATA: Action.ValueType  # 120
 """See the view and its metadata."""
 ACTION_VIEW_COMMIT: Action.ValueType  # 121
@@ -278,6 +292,8 @@ ACTION_VIEW_INCLUDE_IN_LIST: Action.ValueType  # 124
 """Appear in lists of views."""
 ACTION_VIEW_SELECT: Action.ValueType  # 125
 """Read through it."""
+ACTION_VIEW_SET_PROTECTION: Action.ValueType  # 126
+"""Protect it from being dropped, or no longer."""
 Global___Action: _TypeAlias = Action  # noqa: Y015
 
 @_typing.final

@@ -412,6 +412,118 @@ class UpdateNamespacePropertiesResponse(_message.Message):
 Global___UpdateNamespacePropertiesResponse: _TypeAlias = UpdateNamespacePropertiesResponse  # noqa: Y015
 
 @_typing.final
+class GetNamespaceProtectionRequest(_message.Message):
+    """Asks whether a namespace is protected."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    NAMESPACE_ID_FIELD_NUMBER: _builtins.int
+    warehouse_id: _builtins.str
+    """Required; a UUID."""
+    namespace_id: _builtins.str
+    """Required; a UUID."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse_id: _builtins.str = ...,
+        namespace_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "namespace_id", b"namespace_id", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetNamespaceProtectionRequest: _TypeAlias = GetNamespaceProtectionRequest  # noqa: Y015
+
+@_typing.final
+class GetNamespaceProtectionResponse(_message.Message):
+    """Whether it is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROTECTED_FIELD_NUMBER: _builtins.int
+    protected: _builtins.bool
+    """As stored."""
+    def __init__(
+        self,
+        *,
+        protected: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["protected", b"protected"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetNamespaceProtectionResponse: _TypeAlias = GetNamespaceProtectionResponse  # noqa: Y015
+
+@_typing.final
+class SetNamespaceProtectionRequest(_message.Message):
+    """Whether a namespace is to be protected."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    NAMESPACE_ID_FIELD_NUMBER: _builtins.int
+    PROTECTED_FIELD_NUMBER: _builtins.int
+    warehouse_id: _builtins.str
+    """Required; a UUID."""
+    namespace_id: _builtins.str
+    """Required; a UUID."""
+    protected: _builtins.bool
+    """A protected namespace is dropped by force alone."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse_id: _builtins.str = ...,
+        namespace_id: _builtins.str = ...,
+        protected: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "namespace_id", b"namespace_id", "protected", b"protected", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetNamespaceProtectionRequest: _TypeAlias = SetNamespaceProtectionRequest  # noqa: Y015
+
+@_typing.final
+class SetNamespaceProtectionResponse(_message.Message):
+    """Whether it is now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROTECTED_FIELD_NUMBER: _builtins.int
+    protected: _builtins.bool
+    """As stored."""
+    def __init__(
+        self,
+        *,
+        protected: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["protected", b"protected"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetNamespaceProtectionResponse: _TypeAlias = SetNamespaceProtectionResponse  # noqa: Y015
+
+@_typing.final
 class DropNamespaceRequest(_message.Message):
     """Which namespace is to go."""
 

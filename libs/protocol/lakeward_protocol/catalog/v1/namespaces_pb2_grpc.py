@@ -56,6 +56,16 @@ class NamespaceServiceStub:
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.UpdateNamespacePropertiesRequest.SerializeToString,
                 response_deserializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.UpdateNamespacePropertiesResponse.FromString,
                 _registered_method=True)
+        self.GetNamespaceProtection = channel.unary_unary(
+                '/lakeward.catalog.v1.NamespaceService/GetNamespaceProtection',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.GetNamespaceProtectionRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.GetNamespaceProtectionResponse.FromString,
+                _registered_method=True)
+        self.SetNamespaceProtection = channel.unary_unary(
+                '/lakeward.catalog.v1.NamespaceService/SetNamespaceProtection',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.SetNamespaceProtectionRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.SetNamespaceProtectionResponse.FromString,
+                _registered_method=True)
         self.DropNamespace = channel.unary_unary(
                 '/lakeward.catalog.v1.NamespaceService/DropNamespace',
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.DropNamespaceRequest.SerializeToString,
@@ -101,6 +111,22 @@ class NamespaceServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetNamespaceProtection(self, request, context):
+        """Whether a namespace, named by its id, is protected from being dropped.
+        Errors: NOT_FOUND/NO_SUCH_NAMESPACE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetNamespaceProtection(self, request, context):
+        """Protects a namespace, named by its id, from being dropped, or no longer.
+        Errors: NOT_FOUND/NO_SUCH_NAMESPACE, ABORTED/CONCURRENT_CHANGE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DropNamespace(self, request, context):
         """Drops a namespace.
         Errors: FAILED_PRECONDITION/NAMESPACE_NOT_EMPTY, NAMESPACE_PROTECTED, CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED;
@@ -132,6 +158,16 @@ def add_NamespaceServiceServicer_to_server(servicer, server):
                     servicer.UpdateNamespaceProperties,
                     request_deserializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.UpdateNamespacePropertiesRequest.FromString,
                     response_serializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.UpdateNamespacePropertiesResponse.SerializeToString,
+            ),
+            'GetNamespaceProtection': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetNamespaceProtection,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.GetNamespaceProtectionRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.GetNamespaceProtectionResponse.SerializeToString,
+            ),
+            'SetNamespaceProtection': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetNamespaceProtection,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.SetNamespaceProtectionRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.SetNamespaceProtectionResponse.SerializeToString,
             ),
             'DropNamespace': grpc.unary_unary_rpc_method_handler(
                     servicer.DropNamespace,
@@ -248,6 +284,60 @@ class NamespaceService:
             '/lakeward.catalog.v1.NamespaceService/UpdateNamespaceProperties',
             lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.UpdateNamespacePropertiesRequest.SerializeToString,
             lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.UpdateNamespacePropertiesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetNamespaceProtection(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.NamespaceService/GetNamespaceProtection',
+            lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.GetNamespaceProtectionRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.GetNamespaceProtectionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetNamespaceProtection(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.NamespaceService/SetNamespaceProtection',
+            lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.SetNamespaceProtectionRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.SetNamespaceProtectionResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -52,6 +52,14 @@ class NamespaceServiceStub:
     """Sets and removes properties, in one step.
     Errors: INVALID_ARGUMENT/PROPERTY_SET_AND_REMOVED, PROPERTY_NOT_LOWERCASE, NAMESPACE_LOCATION_FIXED; NOT_FOUND/NO_SUCH_NAMESPACE.
     """
+    GetNamespaceProtection: _grpc.UnaryUnaryMultiCallable[_namespaces_pb2.GetNamespaceProtectionRequest, _namespaces_pb2.GetNamespaceProtectionResponse]
+    """Whether a namespace, named by its id, is protected from being dropped.
+    Errors: NOT_FOUND/NO_SUCH_NAMESPACE.
+    """
+    SetNamespaceProtection: _grpc.UnaryUnaryMultiCallable[_namespaces_pb2.SetNamespaceProtectionRequest, _namespaces_pb2.SetNamespaceProtectionResponse]
+    """Protects a namespace, named by its id, from being dropped, or no longer.
+    Errors: NOT_FOUND/NO_SUCH_NAMESPACE, ABORTED/CONCURRENT_CHANGE.
+    """
     DropNamespace: _grpc.UnaryUnaryMultiCallable[_namespaces_pb2.DropNamespaceRequest, _namespaces_pb2.DropNamespaceResponse]
     """Drops a namespace.
     Errors: FAILED_PRECONDITION/NAMESPACE_NOT_EMPTY, NAMESPACE_PROTECTED, CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED;
@@ -80,6 +88,14 @@ class NamespaceServiceAsyncStub(NamespaceServiceStub):
     UpdateNamespaceProperties: _aio.UnaryUnaryMultiCallable[_namespaces_pb2.UpdateNamespacePropertiesRequest, _namespaces_pb2.UpdateNamespacePropertiesResponse]  # type: ignore[assignment]
     """Sets and removes properties, in one step.
     Errors: INVALID_ARGUMENT/PROPERTY_SET_AND_REMOVED, PROPERTY_NOT_LOWERCASE, NAMESPACE_LOCATION_FIXED; NOT_FOUND/NO_SUCH_NAMESPACE.
+    """
+    GetNamespaceProtection: _aio.UnaryUnaryMultiCallable[_namespaces_pb2.GetNamespaceProtectionRequest, _namespaces_pb2.GetNamespaceProtectionResponse]  # type: ignore[assignment]
+    """Whether a namespace, named by its id, is protected from being dropped.
+    Errors: NOT_FOUND/NO_SUCH_NAMESPACE.
+    """
+    SetNamespaceProtection: _aio.UnaryUnaryMultiCallable[_namespaces_pb2.SetNamespaceProtectionRequest, _namespaces_pb2.SetNamespaceProtectionResponse]  # type: ignore[assignment]
+    """Protects a namespace, named by its id, from being dropped, or no longer.
+    Errors: NOT_FOUND/NO_SUCH_NAMESPACE, ABORTED/CONCURRENT_CHANGE.
     """
     DropNamespace: _aio.UnaryUnaryMultiCallable[_namespaces_pb2.DropNamespaceRequest, _namespaces_pb2.DropNamespaceResponse]  # type: ignore[assignment]
     """Drops a namespace.
@@ -134,6 +150,28 @@ class NamespaceServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_namespaces_pb2.UpdateNamespacePropertiesResponse, _abc.Awaitable[_namespaces_pb2.UpdateNamespacePropertiesResponse]]:
         """Sets and removes properties, in one step.
         Errors: INVALID_ARGUMENT/PROPERTY_SET_AND_REMOVED, PROPERTY_NOT_LOWERCASE, NAMESPACE_LOCATION_FIXED; NOT_FOUND/NO_SUCH_NAMESPACE.
+        """
+
+    @_abc_1.abstractmethod
+    def GetNamespaceProtection(
+        self,
+        request: _namespaces_pb2.GetNamespaceProtectionRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_namespaces_pb2.GetNamespaceProtectionResponse, _abc.Awaitable[_namespaces_pb2.GetNamespaceProtectionResponse]]:
+        """Whether a namespace, named by its id, is protected from being dropped.
+        Errors: NOT_FOUND/NO_SUCH_NAMESPACE.
+        """
+
+    @_abc_1.abstractmethod
+    def SetNamespaceProtection(
+        self,
+        request: _namespaces_pb2.SetNamespaceProtectionRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_namespaces_pb2.SetNamespaceProtectionResponse, _abc.Awaitable[_namespaces_pb2.SetNamespaceProtectionResponse]]:
+        """Protects a namespace, named by its id, from being dropped, or no longer.
+        Errors: NOT_FOUND/NO_SUCH_NAMESPACE, ABORTED/CONCURRENT_CHANGE.
         """
 
     @_abc_1.abstractmethod

@@ -680,6 +680,118 @@ class CommitTransactionResponse(_message.Message):
 Global___CommitTransactionResponse: _TypeAlias = CommitTransactionResponse  # noqa: Y015
 
 @_typing.final
+class GetTableProtectionRequest(_message.Message):
+    """Asks whether a table is protected."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    TABULAR_ID_FIELD_NUMBER: _builtins.int
+    warehouse_id: _builtins.str
+    """Required; a UUID."""
+    tabular_id: _builtins.str
+    """Required; a UUID."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse_id: _builtins.str = ...,
+        tabular_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "tabular_id", b"tabular_id", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetTableProtectionRequest: _TypeAlias = GetTableProtectionRequest  # noqa: Y015
+
+@_typing.final
+class GetTableProtectionResponse(_message.Message):
+    """Whether it is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROTECTED_FIELD_NUMBER: _builtins.int
+    protected: _builtins.bool
+    """As stored."""
+    def __init__(
+        self,
+        *,
+        protected: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["protected", b"protected"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetTableProtectionResponse: _TypeAlias = GetTableProtectionResponse  # noqa: Y015
+
+@_typing.final
+class SetTableProtectionRequest(_message.Message):
+    """Whether a table is to be protected."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    TABULAR_ID_FIELD_NUMBER: _builtins.int
+    PROTECTED_FIELD_NUMBER: _builtins.int
+    warehouse_id: _builtins.str
+    """Required; a UUID."""
+    tabular_id: _builtins.str
+    """Required; a UUID."""
+    protected: _builtins.bool
+    """A protected table is dropped by force alone."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse_id: _builtins.str = ...,
+        tabular_id: _builtins.str = ...,
+        protected: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "protected", b"protected", "tabular_id", b"tabular_id", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetTableProtectionRequest: _TypeAlias = SetTableProtectionRequest  # noqa: Y015
+
+@_typing.final
+class SetTableProtectionResponse(_message.Message):
+    """Whether it is now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROTECTED_FIELD_NUMBER: _builtins.int
+    protected: _builtins.bool
+    """As stored."""
+    def __init__(
+        self,
+        *,
+        protected: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["protected", b"protected"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetTableProtectionResponse: _TypeAlias = SetTableProtectionResponse  # noqa: Y015
+
+@_typing.final
 class DropTableRequest(_message.Message):
     """Which table is to go."""
 

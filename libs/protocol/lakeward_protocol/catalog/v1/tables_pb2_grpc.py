@@ -83,6 +83,16 @@ class TableServiceStub:
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_tables__pb2.CommitTransactionRequest.SerializeToString,
                 response_deserializer=lakeward_dot_catalog_dot_v1_dot_tables__pb2.CommitTransactionResponse.FromString,
                 _registered_method=True)
+        self.GetTableProtection = channel.unary_unary(
+                '/lakeward.catalog.v1.TableService/GetTableProtection',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_tables__pb2.GetTableProtectionRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_tables__pb2.GetTableProtectionResponse.FromString,
+                _registered_method=True)
+        self.SetTableProtection = channel.unary_unary(
+                '/lakeward.catalog.v1.TableService/SetTableProtection',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_tables__pb2.SetTableProtectionRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_tables__pb2.SetTableProtectionResponse.FromString,
+                _registered_method=True)
         self.DropTable = channel.unary_unary(
                 '/lakeward.catalog.v1.TableService/DropTable',
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_tables__pb2.DropTableRequest.SerializeToString,
@@ -183,6 +193,22 @@ class TableServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetTableProtection(self, request, context):
+        """Whether a table, named by its id, is protected from being dropped; staged and dropped ones too.
+        Errors: NOT_FOUND/NO_SUCH_TABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetTableProtection(self, request, context):
+        """Protects a table, named by its id, from being dropped, or no longer; staged and dropped ones too.
+        Errors: NOT_FOUND/NO_SUCH_TABLE, ABORTED/CONCURRENT_CHANGE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DropTable(self, request, context):
         """Takes a table out of its namespace; with `purge` its files are removed later.
         Errors: FAILED_PRECONDITION/TABULAR_PROTECTED, GC_DISABLED.
@@ -255,6 +281,16 @@ def add_TableServiceServicer_to_server(servicer, server):
                     servicer.CommitTransaction,
                     request_deserializer=lakeward_dot_catalog_dot_v1_dot_tables__pb2.CommitTransactionRequest.FromString,
                     response_serializer=lakeward_dot_catalog_dot_v1_dot_tables__pb2.CommitTransactionResponse.SerializeToString,
+            ),
+            'GetTableProtection': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetTableProtection,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_tables__pb2.GetTableProtectionRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_tables__pb2.GetTableProtectionResponse.SerializeToString,
+            ),
+            'SetTableProtection': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetTableProtection,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_tables__pb2.SetTableProtectionRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_tables__pb2.SetTableProtectionResponse.SerializeToString,
             ),
             'DropTable': grpc.unary_unary_rpc_method_handler(
                     servicer.DropTable,
@@ -518,6 +554,60 @@ class TableService:
             '/lakeward.catalog.v1.TableService/CommitTransaction',
             lakeward_dot_catalog_dot_v1_dot_tables__pb2.CommitTransactionRequest.SerializeToString,
             lakeward_dot_catalog_dot_v1_dot_tables__pb2.CommitTransactionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetTableProtection(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.TableService/GetTableProtection',
+            lakeward_dot_catalog_dot_v1_dot_tables__pb2.GetTableProtectionRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_tables__pb2.GetTableProtectionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetTableProtection(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.TableService/SetTableProtection',
+            lakeward_dot_catalog_dot_v1_dot_tables__pb2.SetTableProtectionRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_tables__pb2.SetTableProtectionResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -77,6 +77,14 @@ class TableServiceStub:
     """Changes several tables, all or none; each is there already, or staged.
     Errors: as CommitTable, and INVALID_ARGUMENT/IDENTIFIER_REQUIRED, IDENTIFIERS_NOT_UNIQUE, TOO_MANY_TABLES.
     """
+    GetTableProtection: _grpc.UnaryUnaryMultiCallable[_tables_pb2.GetTableProtectionRequest, _tables_pb2.GetTableProtectionResponse]
+    """Whether a table, named by its id, is protected from being dropped; staged and dropped ones too.
+    Errors: NOT_FOUND/NO_SUCH_TABLE.
+    """
+    SetTableProtection: _grpc.UnaryUnaryMultiCallable[_tables_pb2.SetTableProtectionRequest, _tables_pb2.SetTableProtectionResponse]
+    """Protects a table, named by its id, from being dropped, or no longer; staged and dropped ones too.
+    Errors: NOT_FOUND/NO_SUCH_TABLE, ABORTED/CONCURRENT_CHANGE.
+    """
     DropTable: _grpc.UnaryUnaryMultiCallable[_tables_pb2.DropTableRequest, _tables_pb2.DropTableResponse]
     """Takes a table out of its namespace; with `purge` its files are removed later.
     Errors: FAILED_PRECONDITION/TABULAR_PROTECTED, GC_DISABLED.
@@ -138,6 +146,14 @@ class TableServiceAsyncStub(TableServiceStub):
     CommitTransaction: _aio.UnaryUnaryMultiCallable[_tables_pb2.CommitTransactionRequest, _tables_pb2.CommitTransactionResponse]  # type: ignore[assignment]
     """Changes several tables, all or none; each is there already, or staged.
     Errors: as CommitTable, and INVALID_ARGUMENT/IDENTIFIER_REQUIRED, IDENTIFIERS_NOT_UNIQUE, TOO_MANY_TABLES.
+    """
+    GetTableProtection: _aio.UnaryUnaryMultiCallable[_tables_pb2.GetTableProtectionRequest, _tables_pb2.GetTableProtectionResponse]  # type: ignore[assignment]
+    """Whether a table, named by its id, is protected from being dropped; staged and dropped ones too.
+    Errors: NOT_FOUND/NO_SUCH_TABLE.
+    """
+    SetTableProtection: _aio.UnaryUnaryMultiCallable[_tables_pb2.SetTableProtectionRequest, _tables_pb2.SetTableProtectionResponse]  # type: ignore[assignment]
+    """Protects a table, named by its id, from being dropped, or no longer; staged and dropped ones too.
+    Errors: NOT_FOUND/NO_SUCH_TABLE, ABORTED/CONCURRENT_CHANGE.
     """
     DropTable: _aio.UnaryUnaryMultiCallable[_tables_pb2.DropTableRequest, _tables_pb2.DropTableResponse]  # type: ignore[assignment]
     """Takes a table out of its namespace; with `purge` its files are removed later.
@@ -260,6 +276,28 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_tables_pb2.CommitTransactionResponse, _abc.Awaitable[_tables_pb2.CommitTransactionResponse]]:
         """Changes several tables, all or none; each is there already, or staged.
         Errors: as CommitTable, and INVALID_ARGUMENT/IDENTIFIER_REQUIRED, IDENTIFIERS_NOT_UNIQUE, TOO_MANY_TABLES.
+        """
+
+    @_abc_1.abstractmethod
+    def GetTableProtection(
+        self,
+        request: _tables_pb2.GetTableProtectionRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_tables_pb2.GetTableProtectionResponse, _abc.Awaitable[_tables_pb2.GetTableProtectionResponse]]:
+        """Whether a table, named by its id, is protected from being dropped; staged and dropped ones too.
+        Errors: NOT_FOUND/NO_SUCH_TABLE.
+        """
+
+    @_abc_1.abstractmethod
+    def SetTableProtection(
+        self,
+        request: _tables_pb2.SetTableProtectionRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_tables_pb2.SetTableProtectionResponse, _abc.Awaitable[_tables_pb2.SetTableProtectionResponse]]:
+        """Protects a table, named by its id, from being dropped, or no longer; staged and dropped ones too.
+        Errors: NOT_FOUND/NO_SUCH_TABLE, ABORTED/CONCURRENT_CHANGE.
         """
 
     @_abc_1.abstractmethod

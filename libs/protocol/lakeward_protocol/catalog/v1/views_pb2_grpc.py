@@ -62,6 +62,16 @@ class ViewServiceStub:
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_views__pb2.CommitViewRequest.SerializeToString,
                 response_deserializer=lakeward_dot_catalog_dot_v1_dot_views__pb2.CommitViewResponse.FromString,
                 _registered_method=True)
+        self.GetViewProtection = channel.unary_unary(
+                '/lakeward.catalog.v1.ViewService/GetViewProtection',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_views__pb2.GetViewProtectionRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_views__pb2.GetViewProtectionResponse.FromString,
+                _registered_method=True)
+        self.SetViewProtection = channel.unary_unary(
+                '/lakeward.catalog.v1.ViewService/SetViewProtection',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_views__pb2.SetViewProtectionRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_views__pb2.SetViewProtectionResponse.FromString,
+                _registered_method=True)
         self.DropView = channel.unary_unary(
                 '/lakeward.catalog.v1.ViewService/DropView',
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_views__pb2.DropViewRequest.SerializeToString,
@@ -120,6 +130,22 @@ class ViewServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetViewProtection(self, request, context):
+        """Whether a view, named by its id, is protected from being dropped; staged and dropped ones too.
+        Errors: NOT_FOUND/NO_SUCH_VIEW.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetViewProtection(self, request, context):
+        """Protects a view, named by its id, from being dropped, or no longer; staged and dropped ones too.
+        Errors: NOT_FOUND/NO_SUCH_VIEW, ABORTED/CONCURRENT_CHANGE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DropView(self, request, context):
         """Takes a view out of its namespace; with `purge` its files are removed later.
         Errors: FAILED_PRECONDITION/TABULAR_PROTECTED.
@@ -163,6 +189,16 @@ def add_ViewServiceServicer_to_server(servicer, server):
                     servicer.CommitView,
                     request_deserializer=lakeward_dot_catalog_dot_v1_dot_views__pb2.CommitViewRequest.FromString,
                     response_serializer=lakeward_dot_catalog_dot_v1_dot_views__pb2.CommitViewResponse.SerializeToString,
+            ),
+            'GetViewProtection': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetViewProtection,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_views__pb2.GetViewProtectionRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_views__pb2.GetViewProtectionResponse.SerializeToString,
+            ),
+            'SetViewProtection': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetViewProtection,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_views__pb2.SetViewProtectionRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_views__pb2.SetViewProtectionResponse.SerializeToString,
             ),
             'DropView': grpc.unary_unary_rpc_method_handler(
                     servicer.DropView,
@@ -312,6 +348,60 @@ class ViewService:
             '/lakeward.catalog.v1.ViewService/CommitView',
             lakeward_dot_catalog_dot_v1_dot_views__pb2.CommitViewRequest.SerializeToString,
             lakeward_dot_catalog_dot_v1_dot_views__pb2.CommitViewResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetViewProtection(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.ViewService/GetViewProtection',
+            lakeward_dot_catalog_dot_v1_dot_views__pb2.GetViewProtectionRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_views__pb2.GetViewProtectionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetViewProtection(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.ViewService/SetViewProtection',
+            lakeward_dot_catalog_dot_v1_dot_views__pb2.SetViewProtectionRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_views__pb2.SetViewProtectionResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -56,6 +56,14 @@ class ViewServiceStub:
     Errors: ABORTED/COMMIT_CONFLICT, UNKNOWN/COMMIT_STATE_UNKNOWN, INVALID_ARGUMENT/INVALID_UPDATE, UNKNOWN_UPDATE,
     UNKNOWN_REQUIREMENT, VIEW_DIALECT_DROPPED, ASSIGN_UUID_NOT_ALLOWED, LOCATION_NOT_ALLOWED; ALREADY_EXISTS/LOCATION_TAKEN.
     """
+    GetViewProtection: _grpc.UnaryUnaryMultiCallable[_views_pb2.GetViewProtectionRequest, _views_pb2.GetViewProtectionResponse]
+    """Whether a view, named by its id, is protected from being dropped; staged and dropped ones too.
+    Errors: NOT_FOUND/NO_SUCH_VIEW.
+    """
+    SetViewProtection: _grpc.UnaryUnaryMultiCallable[_views_pb2.SetViewProtectionRequest, _views_pb2.SetViewProtectionResponse]
+    """Protects a view, named by its id, from being dropped, or no longer; staged and dropped ones too.
+    Errors: NOT_FOUND/NO_SUCH_VIEW, ABORTED/CONCURRENT_CHANGE.
+    """
     DropView: _grpc.UnaryUnaryMultiCallable[_views_pb2.DropViewRequest, _views_pb2.DropViewResponse]
     """Takes a view out of its namespace; with `purge` its files are removed later.
     Errors: FAILED_PRECONDITION/TABULAR_PROTECTED.
@@ -91,6 +99,14 @@ class ViewServiceAsyncStub(ViewServiceStub):
     """Changes a view if its requirements hold. A new location moves the view's later metadata there; nothing is deleted.
     Errors: ABORTED/COMMIT_CONFLICT, UNKNOWN/COMMIT_STATE_UNKNOWN, INVALID_ARGUMENT/INVALID_UPDATE, UNKNOWN_UPDATE,
     UNKNOWN_REQUIREMENT, VIEW_DIALECT_DROPPED, ASSIGN_UUID_NOT_ALLOWED, LOCATION_NOT_ALLOWED; ALREADY_EXISTS/LOCATION_TAKEN.
+    """
+    GetViewProtection: _aio.UnaryUnaryMultiCallable[_views_pb2.GetViewProtectionRequest, _views_pb2.GetViewProtectionResponse]  # type: ignore[assignment]
+    """Whether a view, named by its id, is protected from being dropped; staged and dropped ones too.
+    Errors: NOT_FOUND/NO_SUCH_VIEW.
+    """
+    SetViewProtection: _aio.UnaryUnaryMultiCallable[_views_pb2.SetViewProtectionRequest, _views_pb2.SetViewProtectionResponse]  # type: ignore[assignment]
+    """Protects a view, named by its id, from being dropped, or no longer; staged and dropped ones too.
+    Errors: NOT_FOUND/NO_SUCH_VIEW, ABORTED/CONCURRENT_CHANGE.
     """
     DropView: _aio.UnaryUnaryMultiCallable[_views_pb2.DropViewRequest, _views_pb2.DropViewResponse]  # type: ignore[assignment]
     """Takes a view out of its namespace; with `purge` its files are removed later.
@@ -159,6 +175,28 @@ class ViewServiceServicer(metaclass=_abc_1.ABCMeta):
         """Changes a view if its requirements hold. A new location moves the view's later metadata there; nothing is deleted.
         Errors: ABORTED/COMMIT_CONFLICT, UNKNOWN/COMMIT_STATE_UNKNOWN, INVALID_ARGUMENT/INVALID_UPDATE, UNKNOWN_UPDATE,
         UNKNOWN_REQUIREMENT, VIEW_DIALECT_DROPPED, ASSIGN_UUID_NOT_ALLOWED, LOCATION_NOT_ALLOWED; ALREADY_EXISTS/LOCATION_TAKEN.
+        """
+
+    @_abc_1.abstractmethod
+    def GetViewProtection(
+        self,
+        request: _views_pb2.GetViewProtectionRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_views_pb2.GetViewProtectionResponse, _abc.Awaitable[_views_pb2.GetViewProtectionResponse]]:
+        """Whether a view, named by its id, is protected from being dropped; staged and dropped ones too.
+        Errors: NOT_FOUND/NO_SUCH_VIEW.
+        """
+
+    @_abc_1.abstractmethod
+    def SetViewProtection(
+        self,
+        request: _views_pb2.SetViewProtectionRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_views_pb2.SetViewProtectionResponse, _abc.Awaitable[_views_pb2.SetViewProtectionResponse]]:
+        """Protects a view, named by its id, from being dropped, or no longer; staged and dropped ones too.
+        Errors: NOT_FOUND/NO_SUCH_VIEW, ABORTED/CONCURRENT_CHANGE.
         """
 
     @_abc_1.abstractmethod

@@ -582,6 +582,62 @@ class DeactivateWarehouseResponse(_message.Message):
 Global___DeactivateWarehouseResponse: _TypeAlias = DeactivateWarehouseResponse  # noqa: Y015
 
 @_typing.final
+class SetWarehouseProtectionRequest(_message.Message):
+    """Whether a warehouse is to be protected."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    PROTECTED_FIELD_NUMBER: _builtins.int
+    warehouse_id: _builtins.str
+    """Required; a UUID."""
+    protected: _builtins.bool
+    """A protected warehouse is deleted by force alone."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse_id: _builtins.str = ...,
+        protected: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "protected", b"protected", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetWarehouseProtectionRequest: _TypeAlias = SetWarehouseProtectionRequest  # noqa: Y015
+
+@_typing.final
+class SetWarehouseProtectionResponse(_message.Message):
+    """The warehouse as it is protected now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WAREHOUSE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def warehouse(self) -> Global___Warehouse:
+        """As stored."""
+
+    def __init__(
+        self,
+        *,
+        warehouse: Global___Warehouse | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["warehouse", b"warehouse"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["warehouse", b"warehouse"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetWarehouseProtectionResponse: _TypeAlias = SetWarehouseProtectionResponse  # noqa: Y015
+
+@_typing.final
 class DeleteWarehouseRequest(_message.Message):
     """Which warehouse is to go."""
 

@@ -72,6 +72,11 @@ class WarehouseServiceStub:
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.DeactivateWarehouseRequest.SerializeToString,
                 response_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.DeactivateWarehouseResponse.FromString,
                 _registered_method=True)
+        self.SetWarehouseProtection = channel.unary_unary(
+                '/lakeward.catalog.v1.WarehouseService/SetWarehouseProtection',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetWarehouseProtectionRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetWarehouseProtectionResponse.FromString,
+                _registered_method=True)
         self.DeleteWarehouse = channel.unary_unary(
                 '/lakeward.catalog.v1.WarehouseService/DeleteWarehouse',
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.DeleteWarehouseRequest.SerializeToString,
@@ -153,6 +158,14 @@ class WarehouseServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SetWarehouseProtection(self, request, context):
+        """Protects a warehouse from being deleted, or no longer; inactive ones too.
+        Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteWarehouse(self, request, context):
         """Deletes an empty warehouse. Its files stay.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, FAILED_PRECONDITION/WAREHOUSE_NOT_EMPTY, FAILED_PRECONDITION/WAREHOUSE_PROTECTED.
@@ -215,6 +228,11 @@ def add_WarehouseServiceServicer_to_server(servicer, server):
                     servicer.DeactivateWarehouse,
                     request_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.DeactivateWarehouseRequest.FromString,
                     response_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.DeactivateWarehouseResponse.SerializeToString,
+            ),
+            'SetWarehouseProtection': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetWarehouseProtection,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetWarehouseProtectionRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetWarehouseProtectionResponse.SerializeToString,
             ),
             'DeleteWarehouse': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteWarehouse,
@@ -423,6 +441,33 @@ class WarehouseService:
             '/lakeward.catalog.v1.WarehouseService/DeactivateWarehouse',
             lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.DeactivateWarehouseRequest.SerializeToString,
             lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.DeactivateWarehouseResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetWarehouseProtection(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.WarehouseService/SetWarehouseProtection',
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetWarehouseProtectionRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetWarehouseProtectionResponse.FromString,
             options,
             channel_credentials,
             insecure,

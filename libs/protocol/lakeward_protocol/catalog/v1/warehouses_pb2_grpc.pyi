@@ -67,6 +67,10 @@ class WarehouseServiceStub:
     """Stops a warehouse from serving; its tasks go on.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
     """
+    SetWarehouseProtection: _grpc.UnaryUnaryMultiCallable[_warehouses_pb2.SetWarehouseProtectionRequest, _warehouses_pb2.SetWarehouseProtectionResponse]
+    """Protects a warehouse from being deleted, or no longer; inactive ones too.
+    Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
+    """
     DeleteWarehouse: _grpc.UnaryUnaryMultiCallable[_warehouses_pb2.DeleteWarehouseRequest, _warehouses_pb2.DeleteWarehouseResponse]
     """Deletes an empty warehouse. Its files stay.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, FAILED_PRECONDITION/WAREHOUSE_NOT_EMPTY, FAILED_PRECONDITION/WAREHOUSE_PROTECTED.
@@ -117,6 +121,10 @@ class WarehouseServiceAsyncStub(WarehouseServiceStub):
     """
     DeactivateWarehouse: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.DeactivateWarehouseRequest, _warehouses_pb2.DeactivateWarehouseResponse]  # type: ignore[assignment]
     """Stops a warehouse from serving; its tasks go on.
+    Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
+    """
+    SetWarehouseProtection: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.SetWarehouseProtectionRequest, _warehouses_pb2.SetWarehouseProtectionResponse]  # type: ignore[assignment]
+    """Protects a warehouse from being deleted, or no longer; inactive ones too.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
     """
     DeleteWarehouse: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.DeleteWarehouseRequest, _warehouses_pb2.DeleteWarehouseResponse]  # type: ignore[assignment]
@@ -215,6 +223,17 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
         /,
     ) -> _typing.Union[_warehouses_pb2.DeactivateWarehouseResponse, _abc.Awaitable[_warehouses_pb2.DeactivateWarehouseResponse]]:
         """Stops a warehouse from serving; its tasks go on.
+        Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
+        """
+
+    @_abc_1.abstractmethod
+    def SetWarehouseProtection(
+        self,
+        request: _warehouses_pb2.SetWarehouseProtectionRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_warehouses_pb2.SetWarehouseProtectionResponse, _abc.Awaitable[_warehouses_pb2.SetWarehouseProtectionResponse]]:
+        """Protects a warehouse from being deleted, or no longer; inactive ones too.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
         """
 

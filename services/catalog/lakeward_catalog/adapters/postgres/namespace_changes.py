@@ -33,6 +33,11 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 SET_PROPERTIES: Final = """
 update namespace set properties = $3, row_version = row_version + 1 where warehouse_id = $1 and namespace_id = $2
 """
+SET_PROTECTION: Final = """
+update namespace set protected = $4, row_version = row_version + 1
+ where warehouse_id = $1 and namespace_id = $2 and row_version = $3
+returning namespace_id
+"""
 # 0x20 comes right behind 0x1F, the separator: the range is everything below the path.
 LOCK_SUBTREE: Final = f"""
 select {NAMESPACE} from namespace top join namespace n on n.warehouse_id = top.warehouse_id
@@ -117,6 +122,17 @@ class PostgresNamespaceChanges:
         await self._connection.execute(
             SET_PROPERTIES, namespace.warehouse_id, namespace.namespace_id, encode_mapping(properties)
         )
+
+    async def set_protection(self, namespace: Namespace, *, protected: bool) -> None:
+        """See `NamespaceChanges`."""
+        key = (namespace.warehouse_id, namespace.namespace_id, namespace.row_version)
+        if await self._connection.fetchval(SET_PROTECTION, *key, protected) is None:
+            shown = str(namespace.ident)
+            raise Refusal(
+                Reason.REASON_CONCURRENT_CHANGE,
+                f"namespace {shown!r} was changed meanwhile; read it again and retry",
+                object=f"namespace {shown}",
+            )
 
     async def contents(self, warehouse_id: WarehouseId, namespace_id: NamespaceId) -> Contents:
         """See `NamespaceChanges`."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import asyncpg
+
 from lakeward_catalog.adapters.postgres.rows import NAMESPACE, WAREHOUSE, namespace_of, searchable, warehouse_of
 from lakeward_catalog.adapters.postgres.tabulars import place_of
 from lakeward_catalog.application.ports.stores import After, Visibility
@@ -15,6 +17,11 @@ from lakeward_servicekit.postgres.pools import Pool
 FIND: Final = f"""
 select {WAREHOUSE}, {NAMESPACE}
   from warehouse w left join namespace n on n.warehouse_id = w.warehouse_id and n.path_key = $2
+ where w.warehouse_id = $1
+"""
+FIND_BY_ID: Final = f"""
+select {WAREHOUSE}, {NAMESPACE}
+  from warehouse w left join namespace n on n.warehouse_id = w.warehouse_id and n.namespace_id = $2
  where w.warehouse_id = $1
 """
 TOP_PAGE: Final = f"""
@@ -70,12 +77,13 @@ class PostgresNamespaces:
 
     async def find(self, warehouse_id: WarehouseId, ident: NamespaceIdent) -> tuple[Warehouse | None, Namespace | None]:
         """See `NamespaceStore`."""
-        row = await self._pool.fetchrow(FIND, warehouse_id, searchable(ident.key))
-        if row is None:
-            return None, None
-        columns = tuple(row)
-        warehouse, namespace = columns[:_WAREHOUSE_COLUMNS], columns[_WAREHOUSE_COLUMNS:]
-        return warehouse_of(warehouse), None if namespace[0] is None else namespace_of(namespace)
+        return _found(await self._pool.fetchrow(FIND, warehouse_id, searchable(ident.key)))
+
+    async def find_by_id(
+        self, warehouse_id: WarehouseId, namespace_id: NamespaceId
+    ) -> tuple[Warehouse | None, Namespace | None]:
+        """See `NamespaceStore`."""
+        return _found(await self._pool.fetchrow(FIND_BY_ID, warehouse_id, namespace_id))
 
     async def children(
         self,
@@ -100,3 +108,12 @@ class PostgresNamespaces:
         else:
             rows = await self._listings.fetch(VISIBLE_CHILDREN_PAGE, *page, parent, [*visible.containers], shown)
         return [namespace_of(row) for row in rows]
+
+
+def _found(row: asyncpg.Record | None) -> tuple[Warehouse | None, Namespace | None]:
+    """From the columns of `WAREHOUSE` and `NAMESPACE`."""
+    if row is None:
+        return None, None
+    columns = tuple(row)
+    warehouse, namespace = columns[:_WAREHOUSE_COLUMNS], columns[_WAREHOUSE_COLUMNS:]
+    return warehouse_of(warehouse), None if namespace[0] is None else namespace_of(namespace)

@@ -120,6 +120,11 @@ update tabular set state = 'dropped', dropped_at = $4, expires_at = $5, row_vers
  where warehouse_id = $1 and incarnation = $2 and row_version = $3
 returning incarnation
 """
+SET_PROTECTION: Final = """
+update tabular set protected = $4, row_version = row_version + 1
+ where warehouse_id = $1 and incarnation = $2 and row_version = $3
+returning incarnation
+"""
 DELETE: Final = "delete from tabular where warehouse_id = $1 and incarnation = $2"
 # Both wait for a transaction that is ending on another connection, whose answer may be the one that was lost: that of a commit
 # holds the row, that of a create the lock of what it makes, since nobody else can see its row.
@@ -222,6 +227,12 @@ class PostgresTabularChanges:
         """See `TabularChanges`."""
         key = (tabular.warehouse_id, tabular.incarnation, tabular.row_version)
         if await self._connection.fetchval(DROP, *key, at, expires_at) is None:
+            raise _changed(tabular)
+
+    async def set_protection(self, tabular: Tabular, *, protected: bool) -> None:
+        """See `TabularChanges`."""
+        key = (tabular.warehouse_id, tabular.incarnation, tabular.row_version)
+        if await self._connection.fetchval(SET_PROTECTION, *key, protected) is None:
             raise _changed(tabular)
 
     async def delete(self, tabular: Tabular) -> None:

@@ -28,7 +28,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
 UPDATE: Final = f"""
 update warehouse w
    set name = coalesce($3, w.name), name_key = coalesce($4, w.name_key), active = coalesce($5, w.active),
-       row_version = w.row_version + 1, updated_at = $6
+       protected = coalesce($7, w.protected), row_version = w.row_version + 1, updated_at = $6
  where w.warehouse_id = $1 and w.row_version = $2
 returning {WAREHOUSE}
 """
@@ -101,6 +101,7 @@ class PostgresWarehouseChanges:
         *,
         name: str | None = None,
         active: bool | None = None,
+        protected: bool | None = None,
         storage: Storage | None = None,
     ) -> Warehouse:
         """See `WarehouseChanges`."""
@@ -109,7 +110,7 @@ class PostgresWarehouseChanges:
         key = None if name is None else name_key(name)
         try:
             row = await self._connection.fetchrow(
-                UPDATE, warehouse.warehouse_id, warehouse.row_version, name, key, active, self._clock.now()
+                UPDATE, warehouse.warehouse_id, warehouse.row_version, name, key, active, self._clock.now(), protected
             )
         except asyncpg.UniqueViolationError as taken:
             raise _named_twice(taken, name or warehouse.name) from None

@@ -127,6 +127,12 @@ class NamespaceStore(Protocol):
         """The warehouse and the namespace, either of which may be absent."""
         ...
 
+    async def find_by_id(
+        self, warehouse_id: WarehouseId, namespace_id: NamespaceId
+    ) -> tuple[Warehouse | None, Namespace | None]:
+        """As `find`, by the namespace's id."""
+        ...
+
     async def children(
         self,
         warehouse_id: WarehouseId,

@@ -31,6 +31,7 @@ class Demands:
     commit: Action
     rename: Action
     drop: Action
+    protect: Action
     data: tuple[Action, ...]
 
 
@@ -44,6 +45,7 @@ DEMANDS: Final[Mapping[Kind, Demands]] = MappingProxyType(
             commit=Action.TABLE_COMMIT,
             rename=Action.TABLE_RENAME,
             drop=Action.TABLE_DROP,
+            protect=Action.TABLE_SET_PROTECTION,
             data=(Action.TABLE_READ_DATA, Action.TABLE_WRITE_DATA),
         ),
         Kind.VIEW: Demands(
@@ -54,6 +56,7 @@ DEMANDS: Final[Mapping[Kind, Demands]] = MappingProxyType(
             commit=Action.VIEW_COMMIT,
             rename=Action.VIEW_RENAME,
             drop=Action.VIEW_DROP,
+            protect=Action.VIEW_SET_PROTECTION,
             data=(Action.VIEW_SELECT,),
         ),
     }

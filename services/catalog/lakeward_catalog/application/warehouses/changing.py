@@ -1,4 +1,4 @@
-"""Renaming, activating, deactivating and deleting warehouses."""
+"""Renaming, activating, deactivating, protecting and deleting warehouses."""
 
 from __future__ import annotations
 
@@ -40,6 +40,14 @@ class SwitchWarehouse:
 
     warehouse_id: WarehouseId
     active: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProtectWarehouse:
+    """Protect a warehouse from being deleted without force, or no longer."""
+
+    warehouse_id: WarehouseId
+    protected: bool
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -104,6 +112,35 @@ class WarehouseSwitches:
                 return
             updated = await change.warehouses.update(warehouse, active=command.active)
             change.ledger.emit(self.announcer.warehouse(kind, updated, occasion(caller, self.clock.now())))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class WarehouseProtections:
+    """Protects warehouses, active or not, and takes their protection away. Where it is so already nothing changes."""
+
+    doors: Doors
+    changes: Changes
+    announcer: Announcer
+    clock: Clock
+
+    async def __call__(self, command: ProtectWarehouse, *, caller: Caller) -> Warehouse:
+        """Protect one, or take its protection away.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN.
+        """
+        action = Action.WAREHOUSE_SET_PROTECTION
+        await self.doors.warehouse(command.warehouse_id, action, caller=caller, inactive_too=True)
+        async with self.changes.change() as change:
+            warehouse = await change.warehouses.lock(command.warehouse_id)
+            if warehouse is None:
+                raise no_such_warehouse(command.warehouse_id)
+            if warehouse.protected is command.protected:
+                return warehouse
+            updated = await change.warehouses.update(warehouse, protected=command.protected)
+            when, told = occasion(caller, self.clock.now()), {"protected": updated.protected}
+            change.ledger.emit(self.announcer.warehouse(WarehouseChange.PROTECTION_UPDATED, updated, when, data=told))
+        return updated
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

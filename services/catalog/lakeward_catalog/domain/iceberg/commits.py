@@ -18,9 +18,8 @@ from lakeward_catalog.domain.iceberg.requirements import Requirement, check_tabl
 from lakeward_catalog.domain.iceberg.snapshots import SnapshotLogEntry
 from lakeward_catalog.domain.iceberg.sorting import UNSORTED_ID, SortOrder, check_order
 from lakeward_catalog.domain.iceberg.table import MetadataLogEntry, MetadataLogHead, TableMetadata
-from lakeward_catalog.domain.iceberg.updates import Update, apply_update
+from lakeward_catalog.domain.iceberg.updates import TABLE_UPDATES, Update
 from lakeward_catalog.domain.iceberg.updates.table import AssignUuid, SetLocation
-from lakeward_servicekit.errors import Reason, Refusal
 
 ALL_VERSIONS: Final = frozenset(KNOWN_VERSIONS)
 _NONE: Final = -1  # of a table that is being built: no schema, spec or order is current yet
@@ -75,7 +74,7 @@ def apply_to_table(  # noqa: PLR0913 - pure, so all that it depends on is named
     """
     check_table_requirements(requirements, base, object_name=object_name, staged=staged)
     draft = Draft(base, object_name=object_name, now_ms=now_ms, allowed_format_versions=allowed_format_versions)
-    _apply(draft, updates)
+    TABLE_UPDATES.apply(draft, updates, object_name=draft.object_name)
     if draft.table is base and not staged:
         return TableCommit(base, changed=False)
     return _finish(draft, previous_file)
@@ -123,7 +122,11 @@ def build_table(
     )
     check_table_requirements(request.requirements, base, object_name=object_name, staged=True)
     draft = Draft(base, object_name=object_name, now_ms=now_ms, allowed_format_versions=allowed_format_versions)
-    _apply(draft, [update for update in request.updates if not isinstance(update, (AssignUuid, SetLocation))])
+    TABLE_UPDATES.apply(
+        draft,
+        [update for update in request.updates if not isinstance(update, (AssignUuid, SetLocation))],
+        object_name=draft.object_name,
+    )
     if not draft.table.partition_specs:
         draft.change(partition_specs=(PartitionSpec.unpartitioned(),), default_spec_id=0)
     if not draft.table.sort_orders:
@@ -138,19 +141,6 @@ def build_table(
                 Invalid("updates", f"{object_name} does not exist, so they must make it: add {what}")
             )
     return _finish(draft, None).metadata
-
-
-def _apply(draft: Draft, updates: Iterable[Update]) -> None:
-    for index, update in enumerate(updates):
-        try:
-            apply_update(draft, update)
-        except Invalid as finding:
-            where = f" ({finding.path})" if finding.path else ""
-            raise Refusal(
-                Reason.REASON_INVALID_UPDATE,
-                f"update {index} of {draft.object_name}, {update.ACTION}{where}: {finding.message}",
-                action=update.ACTION,
-            ) from None
 
 
 def _finish(draft: Draft, previous_file: str | None) -> TableCommit:

@@ -16,8 +16,8 @@ from lakeward_catalog.domain.iceberg.partitioning import PartitionSpec
 from lakeward_catalog.domain.iceberg.requirements import Requirement, read_requirement, read_view_requirement
 from lakeward_catalog.domain.iceberg.schema import Schema
 from lakeward_catalog.domain.iceberg.sorting import SortOrder
-from lakeward_catalog.domain.iceberg.updates import Update, read_update
-from lakeward_catalog.domain.iceberg.views.updates import read_view_update
+from lakeward_catalog.domain.iceberg.updates import TABLE_UPDATES, Update
+from lakeward_catalog.domain.iceberg.views.updates import VIEW_UPDATES
 from lakeward_catalog.domain.iceberg.views.version import ViewVersion
 
 T = TypeVar("T")
@@ -162,7 +162,7 @@ def parse_view_commit(body: bytes) -> CommitRequest:
     return CommitRequest(
         commit.identifier,
         tuple(_at(f"requirements[{i}]", read_view_requirement, r) for i, r in enumerate(commit.requirements or ())),
-        tuple(_at(f"updates[{i}]", read_view_update, u) for i, u in enumerate(commit.updates)),
+        tuple(_at(f"updates[{i}]", VIEW_UPDATES.read, u) for i, u in enumerate(commit.updates)),
     )
 
 
@@ -173,7 +173,7 @@ def _commit(value: object, *, path: str) -> CommitRequest:
         tuple(
             _at(join(path, f"requirements[{i}]"), read_requirement, r) for i, r in enumerate(commit.requirements or ())
         ),
-        tuple(_at(join(path, f"updates[{i}]"), read_update, u) for i, u in enumerate(commit.updates)),
+        tuple(_at(join(path, f"updates[{i}]"), TABLE_UPDATES.read, u) for i, u in enumerate(commit.updates)),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from lakeward_gateway.dialects.iceberg import documents, links, paths, schemas, tables
 from lakeward_gateway.dialects.iceberg.errors import COMMITTED, PROBED, RENDERED
 from lakeward_gateway.dialects.iceberg.listing import PARAMETERS
+from lakeward_gateway.dialects.iceberg.tabulars import FORCE, PURGE_REQUESTED, REFERENCED_BY
 from lakeward_gateway.operation import IDEMPOTENCY_KEY, Answer, Body, HeaderParameter, Operation
 from lakeward_gateway.peers import LoadTable
 from lakeward_gateway.query import Text
@@ -88,7 +89,7 @@ def _existing(stub: tables_pb2_grpc.TableServiceAsyncStub, *, load: LoadTable) -
             path=paths.TABLE,
             summary="A table's metadata, and access to its files where that is asked for and allowed.",
             handler=Shared(partial(tables.load_table, load=load)),
-            query=(tables.SNAPSHOTS, tables.REFERENCED_BY),
+            query=(tables.SNAPSHOTS, REFERENCED_BY),
             headers=(_DELEGATION, _IF_NONE_MATCH),
             answers={200: _LOADED, 304: Answer("What the client has still holds.", headers=_ETAG)},
             renderings=PROBED,
@@ -112,7 +113,7 @@ def _existing(stub: tables_pb2_grpc.TableServiceAsyncStub, *, load: LoadTable) -
             path=paths.TABLE,
             summary="Take a table out of its namespace; its files are removed later unless that is declined.",
             handler=partial(tables.drop_table, tables=stub),
-            query=(tables.PURGE_REQUESTED, tables.FORCE),
+            query=(PURGE_REQUESTED, FORCE),
             headers=(IDEMPOTENCY_KEY,),
             answers={204: Answer("It is gone.")},
             renderings=RENDERED,
@@ -134,7 +135,7 @@ def _existing(stub: tables_pb2_grpc.TableServiceAsyncStub, *, load: LoadTable) -
             path=f"{paths.TABLE}/credentials",
             summary="Access to a table's files alone.",
             handler=partial(tables.load_credentials, tables=stub),
-            query=(_PLAN_ID, tables.REFERENCED_BY),
+            query=(_PLAN_ID, REFERENCED_BY),
             headers=(_DELEGATION,),
             answers={
                 200: Answer("Credentials.", "LoadCredentialsResponse", documents.LoadCredentialsResponse),

@@ -13,26 +13,25 @@ from lakeward_gateway.dialects.iceberg.idents import (
     parts_of,
     references_of,
     spaced,
-    tabular_from,
     tabular_of,
 )
-from lakeward_gateway.dialects.iceberg.listing import RETURN_PROTECTION, RETURN_UUIDS, page_of, tabulars_document
 from lakeward_gateway.dialects.iceberg.replies import credentials_document, loaded_response, not_modified
+from lakeward_gateway.dialects.iceberg.tabulars import (
+    REFERENCED_BY,
+    drop_request,
+    list_request,
+    listed,
+    named,
+    rename_request,
+)
 from lakeward_gateway.documents import parsed
 from lakeward_gateway.http import NO_CONTENT, Request, Response, json_response
 from lakeward_gateway.peers import LoadTable
-from lakeward_gateway.query import Flag, Text
+from lakeward_gateway.query import Text
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
 from lakeward_servicekit.errors import Reason, Refusal
 
 SNAPSHOTS: Final = Text("snapshots", "`all`, or `refs` for those that a branch or tag points to; unset: all.")
-REFERENCED_BY: Final = Text(
-    "referenced-by", "The chain of views through which it is read, outermost first; heeded from trusted engines."
-)
-PURGE_REQUESTED: Final = Flag(
-    "purgeRequested", "Whether the files are removed later; unset: true, but for a table with gc.enabled=false."
-)
-FORCE: Final = Flag("force", "Overrides protection and soft deletion.")
 
 _SHOWN: Final = {
     None: tables_pb2.SNAPSHOTS_UNSPECIFIED,
@@ -40,7 +39,6 @@ _SHOWN: Final = {
     "refs": tables_pb2.SNAPSHOTS_REFS,
 }
 _register_decoder: Final = msgspec.json.Decoder(documents.RegisterTableRequest)
-_rename_decoder: Final = msgspec.json.Decoder(documents.RenameTableRequest)
 
 
 async def load_table(request: Request, *, load: LoadTable) -> Response:
@@ -88,22 +86,8 @@ async def table_exists(request: Request, *, tables: tables_pb2_grpc.TableService
 
 async def list_tables(request: Request, *, tables: tables_pb2_grpc.TableServiceAsyncStub) -> Response:
     """The tables of a namespace."""
-    warehouse, namespace = request.arguments
-    query = request.query
-    with_ids = RETURN_UUIDS.read(query) or False
-    with_protection = RETURN_PROTECTION.read(query) or False
-    response = await tables.ListTables(
-        tables_pb2.ListTablesRequest(
-            context=request.context,
-            warehouse_id=warehouse,
-            namespace=namespace_of(namespace),
-            page=page_of(query),
-            with_ids=with_ids,
-            with_protection=with_protection,
-            with_names=True,
-        )
-    )
-    return json_response(tabulars_document(response, with_ids=with_ids, with_protection=with_protection))
+    asked = list_request(request, tables_pb2.ListTablesRequest())
+    return listed(await tables.ListTables(asked), asked)
 
 
 async def create_table(request: Request, *, tables: tables_pb2_grpc.TableServiceAsyncStub) -> Response:
@@ -166,31 +150,13 @@ async def commit_transaction(request: Request, *, tables: tables_pb2_grpc.TableS
 
 async def drop_table(request: Request, *, tables: tables_pb2_grpc.TableServiceAsyncStub) -> Response:
     """Take a table out of its namespace."""
-    warehouse, namespace, name = request.arguments
-    query = request.query
-    await tables.DropTable(
-        tables_pb2.DropTableRequest(
-            context=request.context,
-            warehouse_id=warehouse,
-            table=tabular_of(namespace, name),
-            purge=PURGE_REQUESTED.read(query),
-            force=FORCE.read(query) or False,
-        )
-    )
+    await tables.DropTable(drop_request(request, tables_pb2.DropTableRequest(table=named(request))))
     return NO_CONTENT
 
 
 async def rename_table(request: Request, *, tables: tables_pb2_grpc.TableServiceAsyncStub) -> Response:
     """Give a table another name."""
-    document = await parsed(_rename_decoder, request.body)
-    await tables.RenameTable(
-        tables_pb2.RenameTableRequest(
-            context=request.context,
-            warehouse_id=request.arguments[0],
-            source=tabular_from(document.source),
-            destination=tabular_from(document.destination),
-        )
-    )
+    await tables.RenameTable(await rename_request(request, tables_pb2.RenameTableRequest()))
     return NO_CONTENT
 
 

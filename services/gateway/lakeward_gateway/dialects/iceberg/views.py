@@ -7,48 +7,33 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-import msgspec
-
 from lakeward_gateway.dialects.iceberg import documents, links, paths, schemas
 from lakeward_gateway.dialects.iceberg.errors import PROBED, RENDERED, VIEW_COMMITTED, VIEW_CREATED
-from lakeward_gateway.dialects.iceberg.idents import namespace_of, references_of, tabular_from, tabular_of
-from lakeward_gateway.dialects.iceberg.listing import (
-    PARAMETERS,
-    RETURN_PROTECTION,
-    RETURN_UUIDS,
-    page_of,
-    tabulars_document,
-)
+from lakeward_gateway.dialects.iceberg.idents import namespace_of, references_of, tabular_of
+from lakeward_gateway.dialects.iceberg.listing import PARAMETERS
 from lakeward_gateway.dialects.iceberg.replies import loaded_response
-from lakeward_gateway.dialects.iceberg.tables import FORCE, PURGE_REQUESTED, REFERENCED_BY
-from lakeward_gateway.documents import parsed
-from lakeward_gateway.http import NO_CONTENT, Request, Response, json_response
+from lakeward_gateway.dialects.iceberg.tabulars import (
+    FORCE,
+    PURGE_REQUESTED,
+    REFERENCED_BY,
+    drop_request,
+    list_request,
+    listed,
+    named,
+    rename_request,
+)
+from lakeward_gateway.http import NO_CONTENT, Request, Response
 from lakeward_gateway.operation import IDEMPOTENCY_KEY, Answer, Body, Operation
 from lakeward_protocol.catalog.v1 import views_pb2, views_pb2_grpc
 
 _TAG: Final = "Views"
 _LOADED: Final = Answer("The view.", "LoadViewResult", schemas.LOADED_VIEW)
-_rename_decoder: Final = msgspec.json.Decoder(documents.RenameTableRequest)
 
 
 async def list_views(request: Request, *, views: views_pb2_grpc.ViewServiceAsyncStub) -> Response:
     """The views of a namespace."""
-    warehouse, namespace = request.arguments
-    query = request.query
-    with_ids = RETURN_UUIDS.read(query) or False
-    with_protection = RETURN_PROTECTION.read(query) or False
-    response = await views.ListViews(
-        views_pb2.ListViewsRequest(
-            context=request.context,
-            warehouse_id=warehouse,
-            namespace=namespace_of(namespace),
-            page=page_of(query),
-            with_ids=with_ids,
-            with_protection=with_protection,
-            with_names=True,
-        )
-    )
-    return json_response(tabulars_document(response, with_ids=with_ids, with_protection=with_protection))
+    asked = list_request(request, views_pb2.ListViewsRequest())
+    return listed(await views.ListViews(asked), asked)
 
 
 async def create_view(request: Request, *, views: views_pb2_grpc.ViewServiceAsyncStub) -> Response:
@@ -98,31 +83,13 @@ async def replace_view(request: Request, *, views: views_pb2_grpc.ViewServiceAsy
 
 async def drop_view(request: Request, *, views: views_pb2_grpc.ViewServiceAsyncStub) -> Response:
     """Take a view out of its namespace."""
-    warehouse, namespace, name = request.arguments
-    query = request.query
-    await views.DropView(
-        views_pb2.DropViewRequest(
-            context=request.context,
-            warehouse_id=warehouse,
-            view=tabular_of(namespace, name),
-            purge=PURGE_REQUESTED.read(query),
-            force=FORCE.read(query) or False,
-        )
-    )
+    await views.DropView(drop_request(request, views_pb2.DropViewRequest(view=named(request))))
     return NO_CONTENT
 
 
 async def rename_view(request: Request, *, views: views_pb2_grpc.ViewServiceAsyncStub) -> Response:
     """Give a view another name."""
-    document = await parsed(_rename_decoder, request.body)
-    await views.RenameView(
-        views_pb2.RenameViewRequest(
-            context=request.context,
-            warehouse_id=request.arguments[0],
-            source=tabular_from(document.source),
-            destination=tabular_from(document.destination),
-        )
-    )
+    await views.RenameView(await rename_request(request, views_pb2.RenameViewRequest()))
     return NO_CONTENT
 
 

@@ -140,6 +140,19 @@ class UpdateWarehouseCredentialRequest(msgspec.Struct, frozen=True, rename="keba
     new_storage_credential: Credential = msgspec.field(default_factory=msgspec.Raw)
 
 
+class SetProtectionRequest(msgspec.Struct, frozen=True):
+    """Whether something is to be protected."""
+
+    protected: bool
+
+
+class ProtectionResponse(msgspec.Struct, frozen=True):
+    """Whether something is protected, and when it last changed; null: never, or nobody keeps it."""
+
+    protected: bool
+    updated_at: str | None
+
+
 class CredentialKind(msgspec.Struct, frozen=True, rename="kebab"):
     """Of which kind a warehouse's credential is."""
 
@@ -193,6 +206,12 @@ def warehouse_document(warehouse: warehouses_pb2.Warehouse) -> GetWarehouseRespo
         managed_by="self-managed",
         updated_at=_time(warehouse.updated_at) if warehouse.HasField("updated_at") else None,
     )
+
+
+def warehouse_protection(warehouse: warehouses_pb2.Warehouse) -> ProtectionResponse:
+    """Whether a warehouse is protected."""
+    changed = _time(warehouse.updated_at) if warehouse.HasField("updated_at") else None
+    return ProtectionResponse(warehouse.protected, changed)
 
 
 def _time(timestamp: timestamp_pb2.Timestamp) -> str:

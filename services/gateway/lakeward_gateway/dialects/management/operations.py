@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakeward_gateway.dialects.management import projects, server, unsupported, warehouse_operations
+from lakeward_gateway.dialects.management import projects, protection, server, unsupported, warehouse_operations
 from lakeward_gateway.operation import Operation
 from lakeward_gateway.peers import Stubs
 
@@ -15,5 +15,6 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *server.operations(stubs.server),
         *projects.operations(stubs.server),
         *warehouse_operations.operations(stubs.warehouses, stubs.storage),
+        *protection.operations(stubs),
         *unsupported.operations(),
     )

@@ -88,14 +88,14 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     # warehouses and what is in them
     "POST /warehouse-creation-validation",
     "GET /warehouse/{warehouse_id}/actions",
-    "POST /warehouse/{warehouse_id}/(delete-profile|format-version-policy|managed-by|protection|search-tabular)",
+    "POST /warehouse/{warehouse_id}/(delete-profile|format-version-policy|managed-by|search-tabular)",
     "GET /warehouse/{warehouse_id}/deleted-tabulars",
     "POST /warehouse/{warehouse_id}/deleted-tabulars/undrop",
     "GET /warehouse/{warehouse_id}/statistics",
     "POST /warehouse/{warehouse_id}/storage/(validate-access|validate-credential|validate-profile)",
     "POST /warehouse/{warehouse_id}/namespace/{namespace_id}/move",
     "GET /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/actions",
-    "GET POST /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/protection",
+    "GET POST /warehouse/{warehouse_id}/generic-table/{object_id}/protection",
 )
 
 

@@ -142,4 +142,15 @@ def _switching(stub: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Sequence[
             renderings=RENDERED,
             tag=_TAG,
         ),
+        Operation(
+            id="set_warehouse_protection",
+            method="POST",
+            path=f"{_WAREHOUSE}/protection",
+            summary="Protect a warehouse from being deleted without force, or no longer.",
+            handler=partial(warehouses.set_warehouse_protection, warehouses=stub),
+            body=Body("SetProtectionRequest", documents.SetProtectionRequest),
+            answers={200: Answer("As it is now.", "ProtectionResponse", documents.ProtectionResponse)},
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
     )

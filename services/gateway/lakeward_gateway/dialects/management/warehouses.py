@@ -27,6 +27,7 @@ _STATUSES: Final = {
 }
 _create_decoder: Final = msgspec.json.Decoder(documents.CreateWarehouseRequest)
 _rename_decoder: Final = msgspec.json.Decoder(documents.RenameWarehouseRequest)
+_protection_decoder: Final = msgspec.json.Decoder(documents.SetProtectionRequest)
 _storage_decoder: Final = msgspec.json.Decoder(documents.UpdateWarehouseStorageRequest)
 _credential_decoder: Final = msgspec.json.Decoder(documents.UpdateWarehouseCredentialRequest)
 
@@ -159,6 +160,19 @@ async def deactivate_warehouse(
         warehouses_pb2.DeactivateWarehouseRequest(context=request.context, warehouse_id=request.arguments[0])
     )
     return Response(200)
+
+
+async def set_warehouse_protection(
+    request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub
+) -> Response:
+    """Protect a warehouse from being deleted, or no longer."""
+    document = await parsed(_protection_decoder, request.body)
+    response = await warehouses.SetWarehouseProtection(
+        warehouses_pb2.SetWarehouseProtectionRequest(
+            context=request.context, warehouse_id=request.arguments[0], protected=document.protected
+        )
+    )
+    return json_response(documents.warehouse_protection(response.warehouse))
 
 
 async def update_storage(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from lakeward_catalog.domain.iceberg.updates import encryption, partitions, schemas, snapshots, sort_orders, statistics
 from lakeward_catalog.domain.iceberg.updates import table as table_updates
-from lakeward_catalog.domain.iceberg.updates.update import ACTIONS, Update, apply_update, read_update
+from lakeward_catalog.domain.iceberg.updates.update import TABLE_UPDATES, Update
 
 __all__ = [
-    "ACTIONS",
+    "TABLE_UPDATES",
     "Update",
-    "apply_update",
     "encryption",
     "partitions",
-    "read_update",
     "schemas",
     "snapshots",
     "sort_orders",

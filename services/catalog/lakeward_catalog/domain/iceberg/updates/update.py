@@ -1,9 +1,9 @@
-"""What an update is, and the register of those that a table knows."""
+"""What an update is, and the registers of those that a table and a view know."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import ClassVar, Final, Self, TypeVar, cast
+from collections.abc import Callable, Iterable
+from typing import ClassVar, Final, Generic, Self, TypeVar, cast
 
 import msgspec
 
@@ -27,65 +27,74 @@ class Update(msgspec.Struct, frozen=True, rename="kebab"):
         return convert(value, cls)
 
 
+D = TypeVar("D")
 U = TypeVar("U", bound=Update)
-ACTIONS: Final[dict[str, type[Update]]] = {}
-_APPLY: Final[dict[type[Update], Callable[[Draft, Update], None]]] = {}
 
 
-def applies(kind: type[U]) -> Callable[[Callable[[Draft, U], None]], Callable[[Draft, U], None]]:
-    """Register the function that applies updates of one type; it raises Invalid or Refusal."""
+class Updates(Generic[D]):
+    """The updates of one kind of metadata, each with the function that applies it to a draft.
 
-    def register(function: Callable[[Draft, U], None]) -> Callable[[Draft, U], None]:
-        ACTIONS[kind.ACTION] = kind
-        _APPLY[kind] = cast("Callable[[Draft, Update], None]", function)
-        return function
-
-    return register
-
-
-def apply_update(draft: Draft, update: Update) -> None:
-    """Apply one update.
-
-    Raises:
-        Invalid, Refusal: as its own function says.
-        Refusal: UNKNOWN_UPDATE for an update that is not a table's.
+    Attributes:
+        actions: the types of updates by their actions.
     """
-    function = _APPLY.get(type(update))
-    if function is None:
-        raise unknown_update(update.ACTION, ACTIONS)
-    function(draft, update)
+
+    def __init__(self) -> None:
+        """Know none yet."""
+        self.actions: Final[dict[str, type[Update]]] = {}
+        self._apply: Final[dict[type[Update], Callable[[D, Update], None]]] = {}
+
+    def applies(self, kind: type[U]) -> Callable[[Callable[[D, U], None]], Callable[[D, U], None]]:
+        """Register the function that applies updates of one type; it raises Invalid or Refusal."""
+
+        def register(function: Callable[[D, U], None]) -> Callable[[D, U], None]:
+            self.actions[kind.ACTION] = kind
+            self._apply[kind] = cast("Callable[[D, Update], None]", function)
+            return function
+
+        return register
+
+    def read(self, value: JsonObject) -> Update:
+        """Read one update.
+
+        Raises:
+            Invalid: malformed.
+            Refusal: UNKNOWN_UPDATE.
+        """
+        action = value.get("action")
+        if not isinstance(action, str):
+            raise Invalid("action", "it is missing; it must be the update's name")
+        kind = self.actions.get(action)
+        if kind is None:
+            raise self._unknown(action)
+        return kind.from_wire(value)
+
+    def apply(self, draft: D, updates: Iterable[Update], *, object_name: str) -> None:
+        """Apply updates in their order.
+
+        Raises:
+            Refusal: INVALID_UPDATE; UNKNOWN_UPDATE for one of another kind; what an update's own function says.
+        """
+        for index, update in enumerate(updates):
+            function = self._apply.get(type(update))
+            if function is None:
+                raise self._unknown(update.ACTION)
+            try:
+                function(draft, update)
+            except Invalid as finding:
+                where = f" ({finding.path})" if finding.path else ""
+                raise Refusal(
+                    Reason.REASON_INVALID_UPDATE,
+                    f"update {index} of {object_name}, {update.ACTION}{where}: {finding.message}",
+                    action=update.ACTION,
+                ) from None
+
+    def _unknown(self, action: str) -> Refusal:
+        return Refusal(
+            Reason.REASON_UNKNOWN_UPDATE,
+            f"update {action[:100]!r} is unknown; known are {', '.join(sorted(self.actions))}",
+            action=action[:100],
+        )
 
 
-def read_update(value: JsonObject) -> Update:
-    """Read one update of a table.
-
-    Raises:
-        Invalid: malformed.
-        Refusal: UNKNOWN_UPDATE.
-    """
-    action = action_of(value)
-    kind = ACTIONS.get(action)
-    if kind is None:
-        raise unknown_update(action, ACTIONS)
-    return kind.from_wire(value)
-
-
-def action_of(value: JsonObject) -> str:
-    """The action of an update.
-
-    Raises:
-        Invalid: it has none.
-    """
-    action = value.get("action")
-    if not isinstance(action, str):
-        raise Invalid("action", "it is missing; it must be the update's name")
-    return action
-
-
-def unknown_update(action: str, known: Collection[str]) -> Refusal:
-    """The refusal of an update that does not exist here."""
-    return Refusal(
-        Reason.REASON_UNKNOWN_UPDATE,
-        f"update {action[:100]!r} is unknown; known are {', '.join(sorted(known))}",
-        action=action[:100],
-    )
+TABLE_UPDATES: Final = Updates[Draft]()
+applies: Final = TABLE_UPDATES.applies

@@ -15,7 +15,7 @@ from lakeward_catalog.domain.iceberg.requirements import Requirement, check_view
 from lakeward_catalog.domain.iceberg.schema import check_schema
 from lakeward_catalog.domain.iceberg.updates import Update
 from lakeward_catalog.domain.iceberg.views.metadata import ViewMetadata
-from lakeward_catalog.domain.iceberg.views.updates import ViewDraft, apply_view_update
+from lakeward_catalog.domain.iceberg.views.updates import VIEW_UPDATES, ViewDraft
 from lakeward_catalog.domain.iceberg.views.version import VersionLogEntry, ViewVersion, check_version
 from lakeward_servicekit.errors import Reason, Refusal
 
@@ -85,16 +85,7 @@ def apply_to_view(
     """
     check_view_requirements(requirements, base, object_name=object_name)
     draft = ViewDraft(base)
-    for index, update in enumerate(updates):
-        try:
-            apply_view_update(draft, update)
-        except Invalid as finding:
-            where = f" ({finding.path})" if finding.path else ""
-            raise Refusal(
-                Reason.REASON_INVALID_UPDATE,
-                f"update {index} of {object_name}, {update.ACTION}{where}: {finding.message}",
-                action=update.ACTION,
-            ) from None
+    VIEW_UPDATES.apply(draft, updates, object_name=object_name)
     if draft.view is base:
         return ViewCommit(base, changed=False)
     _finish(draft, object_name=object_name, now_ms=now_ms)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, TypeVar, cast
+from typing import Final
 
 import msgspec
 
-from lakeward_catalog.domain.iceberg.documents import Int, Invalid, JsonObject
+from lakeward_catalog.domain.iceberg.documents import Int, Invalid
 from lakeward_catalog.domain.iceberg.numbers import next_id
 from lakeward_catalog.domain.iceberg.properties import check_codec, check_keys
 from lakeward_catalog.domain.iceberg.schema import check_schema
@@ -20,13 +19,12 @@ from lakeward_catalog.domain.iceberg.updates.table import (
     UpgradeFormatVersion,
     check_uuid,
 )
-from lakeward_catalog.domain.iceberg.updates.update import Update, action_of, unknown_update
+from lakeward_catalog.domain.iceberg.updates.update import Update, Updates
 from lakeward_catalog.domain.iceberg.validation import CLOCK_SKEW_MS
 from lakeward_catalog.domain.iceberg.views.metadata import FORMAT_VERSION, ViewMetadata
 from lakeward_catalog.domain.iceberg.views.version import ViewVersion, check_version
 from lakeward_servicekit.errors import Reason, Refusal
 
-U = TypeVar("U", bound=Update)
 LAST_ADDED: Final = -1
 
 
@@ -67,46 +65,8 @@ class ViewDraft:
         self.view = msgspec.structs.replace(self.view, **members)
 
 
-ACTIONS: Final[dict[str, type[Update]]] = {}
-_APPLY: Final[dict[type[Update], Callable[[ViewDraft, Update], None]]] = {}
-
-
-def applies(kind: type[U]) -> Callable[[Callable[[ViewDraft, U], None]], Callable[[ViewDraft, U], None]]:
-    """Register the function that applies updates of one type to a view."""
-
-    def register(function: Callable[[ViewDraft, U], None]) -> Callable[[ViewDraft, U], None]:
-        ACTIONS[kind.ACTION] = kind
-        _APPLY[kind] = cast("Callable[[ViewDraft, Update], None]", function)
-        return function
-
-    return register
-
-
-def read_view_update(value: JsonObject) -> Update:
-    """Read one update of a view.
-
-    Raises:
-        Invalid: malformed.
-        Refusal: UNKNOWN_UPDATE.
-    """
-    action = action_of(value)
-    kind = ACTIONS.get(action)
-    if kind is None:
-        raise unknown_update(action, ACTIONS)
-    return kind.from_wire(value)
-
-
-def apply_view_update(draft: ViewDraft, update: Update) -> None:
-    """Apply one update.
-
-    Raises:
-        Invalid, Refusal: as its own function says.
-        Refusal: UNKNOWN_UPDATE for an update that is not a view's.
-    """
-    function = _APPLY.get(type(update))
-    if function is None:
-        raise unknown_update(update.ACTION, ACTIONS)
-    function(draft, update)
+VIEW_UPDATES: Final = Updates[ViewDraft]()
+applies: Final = VIEW_UPDATES.applies
 
 
 @applies(AssignUuid)
