@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.postgres.grants import MOST_NESTED
-from lakeward_authz.adapters.postgres.rights import PostgresMembership
+from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
 from lakeward_authz.application.permissions import Gone, Grant, Made, Moved
 from lakeward_authz.domain.permissions.lakeward import MODEL
 from lakeward_authz.domain.permissions.objects import SERVER, ObjectKey, role_subject
@@ -244,7 +244,7 @@ async def test_a_role_is_assumed_by_who_holds_it_directly_or_through_roles(store
     world.give("role:T", "assignee", "S")
     world.give("role:S", "assignee", "R")
     await fill(world, stores.tree, stores.grants)
-    membership = PostgresMembership(stores.pool)
+    membership = PostgresRoleMembership(stores.pool)
     for name, role, may in [
         ("anne", "R", True),
         ("anne", "T", True),

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final, TypeAlias
-from uuid import UUID
 
 from lakeward_authz.application.permissions import Rights, Shown
 from lakeward_authz.domain.permissions.compiled import NOTHING
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MANAGED_ACCESS, MODEL, OWNERSHIP, shows_above
-from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject, user_subject
-from lakeward_servicekit.authorization.principals import RoleId, UserId
+from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
 from lakeward_servicekit.postgres.pools import Pool
 
 _SHOWING: Final = [
@@ -108,12 +106,6 @@ select distinct g.kind = 'namespace', g.object_id
    and case when $4::uuid is null then g.kind in ('namespace', $5) else g.kind = $5 and o.parent_id = $4 end
 """
 
-MAY_ASSUME: Final = f"""
-with recursive {SUBJECTS}
-select ('role:' || o.object_id) = any((select subjects from who)::text[]) from objects o
- where o.kind = 'role' and o.object_id = $2
-"""
-
 _Place: TypeAlias = tuple[str, str, bytes, bytes]
 _NIL: Final = NIL.bytes
 _SERVER: Final[_Place] = ("server", "", _NIL, _NIL)
@@ -179,23 +171,6 @@ class PostgresRights:
             containers=frozenset(found for is_container, found in rows if is_container),
             objects=frozenset(found for is_container, found in rows if not is_container),
         )
-
-
-class PostgresMembership:
-    """The `RoleMembership` on authz's rows.
-
-    Args:
-        pool: of authz's schema, on the primary.
-    """
-
-    def __init__(self, pool: Pool) -> None:
-        """Read through `pool`."""
-        self._pool = pool
-
-    async def may_assume(self, user_id: UserId, role_id: RoleId) -> bool | None:
-        """See `RoleMembership`."""
-        found: bool | None = await self._pool.fetchval(MAY_ASSUME, user_subject(user_id), UUID(role_id))
-        return found
 
 
 def _above(place: _Place, parent_id: bytes | None) -> _Place | None:
