@@ -13,7 +13,7 @@ import grpc.aio
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
-from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2
 
 import lakeward_protocol
 from lakeward_protocol.common.v1 import options_pb2
@@ -27,6 +27,7 @@ for _found in pkgutil.walk_packages(lakeward_protocol.__path__, "lakeward_protoc
 
 WORKLOAD = "x-lakeward-workload"
 _OURS = "lakeward."
+_REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
 
 
 def method_of(path: str) -> MethodDescriptor:
@@ -93,9 +94,14 @@ async def answers(channel: grpc.aio.Channel, path: str) -> bool:
 
 async def reflected(channel: grpc.aio.Channel) -> frozenset[str]:
     """Paths of our methods that a server says it has."""
-    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
-    question = reflection_pb2.ServerReflectionRequest(list_services="")
-    (answer,) = [reply async for reply in stub.ServerReflectionInfo(iter([question]))]
+    # Asked as one message: a stream's writer that is still writing when the server has refused the call sees a broken
+    # stream and not the refusal.
+    ask: Any = channel.unary_unary(
+        _REFLECTION,
+        request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
+        response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
+    )
+    answer = await ask(reflection_pb2.ServerReflectionRequest(list_services=""), timeout=30)
     services = [entry.name for entry in answer.list_services_response.service if entry.name.startswith(_OURS)]
     pool = descriptor_pool.Default()
     return frozenset(
