@@ -30,7 +30,7 @@ from lakeward_servicekit.settings.authorization import BUILT, AuthorizationSetti
 from lakeward_servicekit.system import SystemClock
 
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 2
+SCHEMA_NUMBER: Final = 3
 # Users are written when they are first seen, so a few connections serve any load; the rest is the catalog's.
 _CONNECTIONS: Final = 4
 
