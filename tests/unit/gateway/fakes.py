@@ -20,6 +20,7 @@ from lakeward_protocol.catalog.v1 import (
     server_pb2_grpc,
     signing_pb2_grpc,
     tables_pb2_grpc,
+    tabulars_pb2_grpc,
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
@@ -83,6 +84,7 @@ def hosts(catalog: Any, vending: Any) -> tuple[Host, Host]:
         server_pb2_grpc.add_ServerServiceServicer_to_server,
         signing_pb2_grpc.add_SigningServiceServicer_to_server,
         tables_pb2_grpc.add_TableServiceServicer_to_server,
+        tabulars_pb2_grpc.add_TabularServiceServicer_to_server,
         views_pb2_grpc.add_ViewServiceServicer_to_server,
         warehouses_pb2_grpc.add_WarehouseServiceServicer_to_server,
     ):
