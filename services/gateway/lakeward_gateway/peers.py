@@ -29,10 +29,12 @@ class Peers:
     """Channels to the services that the gateway calls, to pods or into this process.
 
     Attributes:
+        authz: to authz; users, roles and grants are kept there. Who may do what is never asked from here.
         catalog: to catalog.
         vending: to vending; credentials are staged there, and nothing else is asked.
     """
 
+    authz: Channel
     catalog: Channel
     vending: Channel
 
