@@ -10,8 +10,9 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
+from lakeward_catalog.adapters.authz_tree import RemoteTree
 from lakeward_catalog.adapters.gates import OpenGate
-from lakeward_catalog.adapters.postgres.bell import PostgresBell
+from lakeward_catalog.adapters.postgres.bell import LocalBell, PostgresBell
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.containers import Containers
@@ -19,6 +20,7 @@ from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
 from lakeward_catalog.adapters.postgres.plans import with_generic_plans
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
+from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
 from lakeward_catalog.adapters.signer_scopes import SignedScopes
 from lakeward_catalog.adapters.vending.client_access import VendingAccess
@@ -29,12 +31,14 @@ from lakeward_catalog.adapters.vending.storage import VendingStorage
 from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.feeding import TreeFeed
 from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports.gates import ChangeGate
 from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.server import Facts
+from lakeward_catalog.application.tree import TreeWatch
 from lakeward_catalog.background import CONNECTIONS, background
 from lakeward_catalog.composition import add_servicers
 from lakeward_catalog.domain.model import ProjectId
@@ -54,7 +58,7 @@ from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.system import SystemClock, SystemIds
 
 MIGRATIONS: Final = "lakeward_catalog.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 2
+SCHEMA_NUMBER: Final = 4
 SERVICE: Final = "catalog"
 # The public API's words for deciders.
 _BACKENDS: Final = {
@@ -121,10 +125,14 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
             Needs(SERVICE, settings.postgres.schema_of(SERVICE), SCHEMA_NUMBER, version("lakeward-catalog")),
         )
         bell = PostgresBell(pools.changes, channel=f"{settings.postgres.schema_of(SERVICE)}_events")
+        # What is decided from the tree waits for the tree; the other backends know no difference.
+        awaited = settings.authorization.backend is not AuthzBackend.ALLOW_ALL
+        feed = TreeFeed(PostgresTreeStreams(pools.changes), RemoteTree(authz), LocalBell(), awaited=awaited)
         parts = await _parts(
             settings,
             pools,
             bell,
+            feed,
             authz=authz,
             vending=vending,
             signer=signer,
@@ -144,7 +152,7 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
         own = await stack.enter_async_context(
             service_pool(settings.postgres, SERVICE, size=CONNECTIONS, use="background")
         )
-        await stack.enter_async_context(background(settings, parts, own, bell, holder=ids.uuid4()))
+        await stack.enter_async_context(background(settings, parts, own, bell, feed, holder=ids.uuid4()))
         yield host
 
 
@@ -168,6 +176,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     settings: CatalogSettings,
     pools: Pools,
     bell: PostgresBell,
+    watch: TreeWatch,
     *,
     authz: Channel,
     vending: Channel,
@@ -182,7 +191,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     server = await servers.server()
     permits, containers = Permits(signer, clock), Containers(pools.lookups)
     identity = RemoteIdentity(authz)
-    changes = PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep)
+    changes = PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep, watch=watch)
     doors = Doors(
         authorizer=RemoteAuthorizer(authz, coalesce=remote),
         servers=servers,

@@ -107,7 +107,7 @@ class WarehouseCreations:
                 claim.check()
                 other = await overlapped(change, storage, folded=storage.folds)
                 if other is None:
-                    await change.warehouses.insert(warehouse)
+                    await change.warehouses.insert(warehouse, owner=caller.principal)
                     when = occasion(caller, warehouse.created_at)
                     change.ledger.emit(self.announcer.warehouse(WarehouseChange.CREATED, warehouse, when))
                     await keeper.keep(change, warehouse_id=warehouse.warehouse_id)
