@@ -199,6 +199,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         namespaces=PostgresNamespaces(pool, listings=listings),
         tabulars=PostgresTabulars(pools.lookups, containers, listings=listings),
         default_project=rules.default_project,
+        instance_admins=frozenset(settings.authorization.instance_admins),
     )
     return Parts(
         identity=identity,
@@ -226,6 +227,7 @@ def _rules(settings: CatalogSettings) -> Rules:
         reserved_namespaces=frozenset(name_key(name) for name in server.reserved_namespaces),
         staged_for=STAGED_FOR,
         purge_after=settings.tasks.purge_delay,
+        restorable_by_default=settings.tasks.expiration_delay,
         idempotency_lifetime=idempotency.lifetime if idempotency.enabled else None,
         idempotency_grace=idempotency.grace_period,
         page_size_default=server.pagination_size_default,

@@ -131,7 +131,13 @@ class AuthorizationSettings(Settings, read_by=_AUTHZ):
         "Who decides what a user may do.",
         services=(Service.AUTHZ, Service.CATALOG),
     )
-    instance_admins: tuple[str, ...] = setting("INSTANCE_ADMINS", kinds.ARRAY, "[]", "User ids that may do everything.")
+    instance_admins: tuple[str, ...] = setting(
+        "INSTANCE_ADMINS",
+        kinds.ARRAY,
+        "[]",
+        "User ids that may do everything.",
+        services=(Service.AUTHZ, Service.CATALOG),
+    )
     trusted_engines: Mapping[str, TrustedEngine] = level("TRUSTED_ENGINES__<NAME>", TrustedEngine)
 
     def __post_init__(self) -> None:
