@@ -67,6 +67,12 @@ objects: Final = sa.Table(
         unique=True,
         postgresql_where=sa.text("public_id is not null"),
     ),
+    sa.Index("objects_warehouses", "warehouse_id", unique=True, postgresql_where=sa.text("kind = 'warehouse'")),
+    sa.Index(
+        "objects_ids",
+        "object_id",
+        postgresql_where=sa.text("public_id is null and object_id <> '00000000-0000-0000-0000-000000000000'"),
+    ),
     sa.Index("objects_children", "warehouse_id", "parent_id", postgresql_where=sa.text("parent_id is not null")),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeward_gateway.dialects.management import (
+    permissions,
     projects,
     protection,
     server,
@@ -24,5 +25,6 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *warehouse_operations.operations(stubs.warehouses, stubs.storage),
         *protection.operations(stubs),
         *tabulars.operations(stubs.tabulars),
+        *permissions.operations(stubs.grants),
         *unsupported.operations(),
     )
