@@ -140,11 +140,12 @@ update tabular set state = 'dropped', dropped_at = $4, expires_at = $5, row_vers
  where warehouse_id = $1 and incarnation = $2 and row_version = $3
 returning incarnation
 """
-UNDROP: Final = """
+UNDROP: Final = f"""
 with gone as (
     delete from tabular
      where warehouse_id = $1 and namespace_id = $4 and name_key = $5 and state = 'staged' and incarnation <> $2
-    returning incarnation)
+    returning incarnation, kind),
+told as ({STAGED_GONE})
 update tabular set state = 'live', dropped_at = null, expires_at = null, row_version = row_version + 1
   from (select count(*) from gone) g
  where warehouse_id = $1 and incarnation = $2 and row_version = $3
