@@ -15,6 +15,7 @@ from lakeward_servicekit.settings.authorization import AuthorizationSettings, Au
 from lakeward_servicekit.settings.catalogue import Family, Service, Support
 from lakeward_servicekit.settings.model import Contradiction, Settings, level, setting, variable_of
 from lakeward_servicekit.settings.postgres import PostgresSettings
+from lakeward_servicekit.settings.server import ServerSettings
 
 _FIRST_PROVIDER: Final = "oidc"
 _TAKEN: Final = frozenset({_FIRST_PROVIDER, "kubernetes"})
@@ -195,6 +196,7 @@ class AuthzEndpoint(Settings, read_by={Service.AUTHZ, Service.CLI}):
 class AuthzSettings:
     """Everything that authz reads."""
 
+    server: ServerSettings
     postgres: PostgresSettings
     authentication: AuthenticationSettings
     authorization: AuthorizationSettings

@@ -58,7 +58,7 @@ from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.system import SystemClock, SystemIds
 
 MIGRATIONS: Final = "lakeward_catalog.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 3
+SCHEMA_NUMBER: Final = 4
 SERVICE: Final = "catalog"
 # The public API's words for deciders.
 _BACKENDS: Final = {

@@ -28,6 +28,7 @@ from lakeward_catalog.application.tabulars.protecting import TabularProtections
 from lakeward_catalog.application.tabulars.queueing import Queues
 from lakeward_catalog.application.tabulars.reading import TabularReads
 from lakeward_catalog.application.tabulars.renaming import TabularRenames
+from lakeward_catalog.application.tabulars.restoring import DeletedListings, TabularUndrops
 from lakeward_catalog.application.views.committing import ViewCommits
 from lakeward_catalog.application.views.kind import Views
 from lakeward_catalog.application.warehouses.changing import (
@@ -47,6 +48,7 @@ from lakeward_catalog.transport.namespaces import NamespaceServicer
 from lakeward_catalog.transport.server import ServerServicer
 from lakeward_catalog.transport.signing import SigningServicer
 from lakeward_catalog.transport.tables import TableServicer
+from lakeward_catalog.transport.tabular_service import TabularServicer
 from lakeward_catalog.transport.tabulars import TabularMethods
 from lakeward_catalog.transport.views import ViewServicer
 from lakeward_catalog.transport.warehouses import WarehouseServicer
@@ -55,6 +57,7 @@ from lakeward_protocol.catalog.v1 import (
     server_pb2_grpc,
     signing_pb2_grpc,
     tables_pb2_grpc,
+    tabulars_pb2_grpc,
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
@@ -84,8 +87,20 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
         _views(parts),
     )
     host.add(
+        tabulars_pb2_grpc.add_TabularServiceServicer_to_server,
+        _tabulars_of_every_kind(parts),
+    )
+    host.add(
         signing_pb2_grpc.add_SigningServiceServicer_to_server,
         SigningServicer(sign=StorageSignings(parts.doors, parts.access, parts.scopes)),
+    )
+
+
+def _tabulars_of_every_kind(parts: Parts) -> TabularServicer:
+    doors, changes, announcer, clock = parts.doors, parts.changes, parts.announcer, parts.clock
+    return TabularServicer(
+        deleted=DeletedListings(doors, parts.rules),
+        undrop=TabularUndrops(doors, changes, parts.once, announcer, clock),
     )
 
 

@@ -125,14 +125,14 @@ async def test_a_warehouse_that_was_read_is_remembered_in_its_version_alone(stor
 
     async def give_up() -> None:
         async with stores.changes.change() as change:
-            await change.warehouses.update(warehouse, name="never")
+            await change.warehouses.update(dataclasses.replace(warehouse, name="never"))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         await give_up()
     assert remembered() == [None, warehouse, None, None]
     async with stores.changes.change() as change:
-        changed = await change.warehouses.update(warehouse, active=False)
+        changed = await change.warehouses.update(dataclasses.replace(warehouse, active=False))
     assert remembered() == [None, None, changed, None]
     await stores.tabulars.locate(tabular.warehouse_id, tabular.ident)
     assert remembered() == [None, None, changed, None]
@@ -187,10 +187,10 @@ async def test_an_update_changes_what_is_given_and_its_version(stores: Stores) -
     async with stores.changes.change() as change:
         locked = await change.warehouses.lock(warehouse.warehouse_id)
         assert locked is not None
-        renamed = await change.warehouses.update(locked, name="New name")
+        renamed = await change.warehouses.update(dataclasses.replace(locked, name="New name"))
     moved = a_storage(base="s3://lake/elsewhere", secret_id=None, credential_kind=None, client_defaults={})
     async with stores.changes.change() as change:
-        changed = await change.warehouses.update(renamed, storage=moved, active=False)
+        changed = await change.warehouses.update(dataclasses.replace(renamed, storage=moved, active=False))
     assert await stores.warehouses.find(warehouse.warehouse_id) == changed
     assert changed == dataclasses.replace(
         warehouse, name="New name", storage=moved, active=False, row_version=3, updated_at=stores.clock.now()
@@ -200,12 +200,12 @@ async def test_an_update_changes_what_is_given_and_its_version(stores: Stores) -
 async def test_a_warehouses_protection_is_set_and_taken_away(stores: Stores) -> None:
     warehouse = await stores.with_warehouse()
     async with stores.changes.change() as change:
-        protected = await change.warehouses.update(warehouse, protected=True)
-        renamed = await change.warehouses.update(protected, name="New name")
+        protected = await change.warehouses.update(dataclasses.replace(warehouse, protected=True))
+        renamed = await change.warehouses.update(dataclasses.replace(protected, name="New name"))
     assert renamed.protected
     assert await stores.warehouses.find(warehouse.warehouse_id) == renamed
     async with stores.changes.change() as change:
-        freed = await change.warehouses.update(renamed, protected=False)
+        freed = await change.warehouses.update(dataclasses.replace(renamed, protected=False))
     assert freed == dataclasses.replace(warehouse, name="New name", row_version=4, updated_at=stores.clock.now())
     assert await stores.warehouses.find(warehouse.warehouse_id) == freed
 
@@ -215,7 +215,9 @@ async def test_an_update_of_an_older_version_is_refused(stores: Stores) -> None:
 
     async def rename(name: str) -> None:
         async with stores.changes.change() as change:
-            await change.warehouses.update(warehouse, name=name, storage=a_storage(base="s3://lake/never"))
+            await change.warehouses.update(
+                dataclasses.replace(warehouse, name=name, storage=a_storage(base="s3://lake/never"))
+            )
 
     await rename("first")
     with pytest.raises(Refusal) as refused:
@@ -231,7 +233,7 @@ async def test_a_renamed_warehouse_is_seen_by_the_next_load(stores: Stores) -> N
     before = (await stores.tabulars.locate(tabular.warehouse_id, tabular.ident)).warehouse
     assert before is not None
     async with stores.changes.change() as change:
-        after = await change.warehouses.update(before, active=False)
+        after = await change.warehouses.update(dataclasses.replace(before, active=False))
     assert (await stores.tabulars.locate(tabular.warehouse_id, tabular.ident)).warehouse == after
 
 

@@ -451,7 +451,9 @@ async def test_what_a_proof_learns_of_case_is_kept_with_its_warehouse(stores: St
         async with stores.changes.change() as change:
             locked = await change.warehouses.lock(warehouse.warehouse_id)
             assert locked is not None
-            await change.warehouses.update(locked, storage=dataclasses.replace(locked.storage, tells_case=tells_case))
+            await change.warehouses.update(
+                dataclasses.replace(locked, storage=dataclasses.replace(locked.storage, tells_case=tells_case))
+            )
         async with stores.changes.change() as change:
             locked = await change.warehouses.lock(warehouse.warehouse_id)
             assert locked is not None

@@ -11,7 +11,7 @@ import asyncio
 import copy
 import dataclasses
 import enum
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import TypeVar
@@ -19,7 +19,7 @@ from uuid import UUID
 
 from lakeward_catalog.application.changes import Change, Contents, TabularCommit
 from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
-from lakeward_catalog.application.ports.stores import After, Listed, Located, Visibility
+from lakeward_catalog.application.ports.stores import After, Deleted, Listed, Located, Visibility
 from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.application.tree import PROJECTS, Gone, Made, Moved, StreamId, TreeChange, stream_of
@@ -35,16 +35,16 @@ from lakeward_catalog.domain.model import (
     ProjectId,
     Server,
     State,
-    Storage,
     Tabular,
     TabularId,
     Warehouse,
     WarehouseId,
 )
 from lakeward_catalog.domain.names import SEPARATOR, NamespaceIdent, TabularIdent, name_key
-from lakeward_catalog.domain.tasks import NewTask, Queue
+from lakeward_catalog.domain.tasks import NewTask, Queue, Task
 from lakeward_catalog.domain.wording import (
     name_taken_meanwhile,
+    name_taken_since,
     namespace_exists,
     no_such_namespace,
     no_such_project,
@@ -60,7 +60,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.failures import OutcomeUnknown
 from tests.support.catalog.values import FreshIds, HeldClock
 
-Row = TypeVar("Row", Namespace, Listed)
+Row = TypeVar("Row", Namespace, Listed, Deleted)
 
 
 class Fate(enum.Enum):
@@ -69,6 +69,26 @@ class Fate(enum.Enum):
     AWAY = "the database is away; nothing happened"
     LOST_BEFORE = "nothing happened, and nobody knows"
     LOST_AFTER = "it happened, and nobody knows"
+
+
+@dataclasses.dataclass(frozen=True)
+class Held:
+    """What became of a queued task; one that nobody began has none."""
+
+    state: str = "waiting"
+    due_at: datetime | None = None
+    attempt: int = 0
+    fence: int = 0
+    message: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Attempt:
+    """An ended attempt."""
+
+    task_id: UUID
+    attempt: int
+    outcome: str
 
 
 @dataclasses.dataclass
@@ -85,6 +105,9 @@ class Rows:
     events: list[Event] = dataclasses.field(default_factory=list)
     tasks: dict[UUID, NewTask] = dataclasses.field(default_factory=dict)
     growth: list[tuple[StreamId, TreeChange]] = dataclasses.field(default_factory=list)
+    held: dict[UUID, Held] = dataclasses.field(default_factory=dict)
+    attempts: list[Attempt] = dataclasses.field(default_factory=list)
+    dropped_at: dict[tuple[UUID, UUID], datetime] = dataclasses.field(default_factory=dict)
 
     def copy(self) -> Rows:
         return Rows(**{field.name: copy.copy(getattr(self, field.name)) for field in dataclasses.fields(self)})
@@ -119,6 +142,14 @@ class Rows:
                 return True
             namespace_id = self.namespaces[warehouse_id, namespace_id].parent_id
         return False
+
+    def shows(self, tabular: Tabular, visible: Mapping[Kind, Visibility]) -> bool:
+        shown = visible.get(tabular.kind)
+        return shown is not None and (
+            shown.everything
+            or tabular.incarnation in shown.objects
+            or self.covered(tabular.warehouse_id, tabular.namespace_id, shown.containers)
+        )
 
 
 class MemoryCatalog:
@@ -228,6 +259,10 @@ class MemoryTabulars:
         found = self._catalog.rows.tabulars.values()
         return next((each for each in found if (each.warehouse_id, each.tabular_id) == key), None)
 
+    async def by_ids(self, warehouse_id: WarehouseId, tabular_ids: Collection[TabularId]) -> Sequence[Tabular]:
+        found = self._catalog.rows.tabulars.values()
+        return [each for each in found if each.warehouse_id == warehouse_id and each.tabular_id in tabular_ids]
+
     async def by_location(self, warehouse_id: WarehouseId, location: Location) -> Tabular | None:
         found = [each for each in self._catalog.rows.tabulars.values() if each.warehouse_id == warehouse_id]
         found = [each for each in found if Location.parse(each.location).contains(location)]
@@ -253,6 +288,25 @@ class MemoryTabulars:
             and (everything or each.incarnation in visible.objects)
         ]
         return _page([(each.created_at, each.incarnation, listed(each)) for each in found], after, limit)
+
+    async def deleted(
+        self,
+        warehouse_id: WarehouseId,
+        namespace_id: NamespaceId | None,
+        *,
+        visible: Mapping[Kind, Visibility],
+        after: After | None,
+        limit: int,
+    ) -> Sequence[Deleted]:
+        rows = self._catalog.rows
+        found = [
+            Deleted(each, rows.dropped_at[each.warehouse_id, each.incarnation])
+            for each in rows.tabulars.values()
+            if (each.warehouse_id, each.state) == (warehouse_id, State.DROPPED)
+            and namespace_id in {None, each.namespace_id}
+            and rows.shows(each, visible)
+        ]
+        return _page([(each.dropped_at, each.tabular.incarnation, each) for each in found], after, limit)
 
 
 def listed(tabular: Tabular) -> Listed:
@@ -364,29 +418,12 @@ class _Warehouses:
     async def lock(self, warehouse_id: WarehouseId) -> Warehouse | None:
         return self.rows.warehouses.get(warehouse_id)
 
-    async def update(
-        self,
-        warehouse: Warehouse,
-        *,
-        name: str | None = None,
-        active: bool | None = None,
-        protected: bool | None = None,
-        storage: Storage | None = None,
-    ) -> Warehouse:
+    async def update(self, warehouse: Warehouse) -> Warehouse:
         stored = self.rows.warehouses.get(warehouse.warehouse_id)
         if stored is None or stored.row_version != warehouse.row_version:
             raise Refusal(Reason.REASON_CONCURRENT_CHANGE, "changed meanwhile", object=f"warehouse {warehouse.name}")
-        if name is not None:
-            self._check_name(warehouse, name)
-        changed = dataclasses.replace(
-            stored,
-            name=stored.name if name is None else name,
-            active=stored.active if active is None else active,
-            protected=stored.protected if protected is None else protected,
-            storage=stored.storage if storage is None else storage,
-            row_version=stored.row_version + 1,
-            updated_at=self._clock.now(),
-        )
+        self._check_name(warehouse, warehouse.name)
+        changed = dataclasses.replace(warehouse, row_version=stored.row_version + 1, updated_at=self._clock.now())
         self.rows.warehouses[warehouse.warehouse_id] = changed
         return changed
 
@@ -511,13 +548,15 @@ class _Tabulars:
     def _ref(self, tabular: Tabular) -> ObjectRef:
         return tabular_ref(self.rows.warehouses[tabular.warehouse_id], tabular)
 
-    async def _make_way(self, tabular: Tabular, ident: TabularIdent) -> None:
+    async def _make_way(
+        self, tabular: Tabular, ident: TabularIdent, *, taken: Callable[[object], Refusal] = name_taken_meanwhile
+    ) -> None:
         """Let a staged row of this name go; refuse for any other."""
         other = self.rows.tabular_at(tabular.warehouse_id, ident)
         if other is None or other.incarnation == tabular.incarnation:
             return
         if other.state is not State.STAGED:
-            raise name_taken_meanwhile(ident)
+            raise taken(ident)
         await self.delete(other)
 
     async def lock(
@@ -537,6 +576,12 @@ class _Tabulars:
 
     async def lock_incarnation(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> Tabular | None:
         return self.rows.tabulars.get((warehouse_id, incarnation))
+
+    async def lock_incarnations(
+        self, warehouse_id: WarehouseId, incarnations: Collection[Incarnation]
+    ) -> Sequence[Tabular]:
+        found = [self.rows.tabulars.get((warehouse_id, each)) for each in sorted(incarnations)]
+        return [each for each in found if each is not None]
 
     async def commit(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
         def current(commit: TabularCommit) -> bool:
@@ -568,8 +613,13 @@ class _Tabulars:
             self.rows.grown(tabular.warehouse_id, Moved(self._ref(there)))
 
     async def drop(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
-        del at  # kept for people who look into the database
         self._replace(tabular, state=State.DROPPED, expires_at=expires_at)
+        self.rows.dropped_at[tabular.warehouse_id, tabular.incarnation] = at
+
+    async def undrop(self, tabular: Tabular) -> None:
+        await self._make_way(tabular, tabular.ident, taken=name_taken_since)
+        self._replace(tabular, state=State.LIVE, expires_at=None)
+        del self.rows.dropped_at[tabular.warehouse_id, tabular.incarnation]
 
     async def set_protection(self, tabular: Tabular, *, protected: bool) -> None:
         self._replace(tabular, protected=protected)
@@ -591,6 +641,7 @@ class _Tabulars:
 
     def remove(self, tabular: Tabular) -> None:
         gone = self.rows.tabulars.pop((tabular.warehouse_id, tabular.incarnation), None)
+        self.rows.dropped_at.pop((tabular.warehouse_id, tabular.incarnation), None)
         if gone is not None:
             del self.rows.bodies[gone.warehouse_id, gone.metadata_id]
 
@@ -631,6 +682,29 @@ class _Tasks:
         task_id = self._ids.uuid7()
         self.rows.tasks[task_id] = task
         return task_id
+
+    async def cancel(
+        self,
+        queue: Queue,
+        warehouse_id: WarehouseId,
+        incarnations: Collection[Incarnation],
+        *,
+        at: datetime,
+        message: str,
+    ) -> None:
+        del at, message
+        for task_id, queued in list(self.rows.tasks.items()):
+            if (queued.queue, queued.warehouse_id) == (queue, warehouse_id) and queued.incarnation in incarnations:
+                del self.rows.tasks[task_id]
+                held = self.rows.held.pop(task_id, Held())
+                attempt = held.attempt + (held.state != "running")
+                self.rows.attempts.append(Attempt(task_id, attempt, "cancelled"))
+
+    async def is_held(self, task: Task) -> bool:
+        held = self.rows.held.get(task.task_id)
+        return (
+            task.task_id in self.rows.tasks and held is not None and (held.state, held.fence) == ("running", task.fence)
+        )
 
 
 class MemoryChange:

@@ -7,13 +7,22 @@ import pytest
 from google.protobuf import duration_pb2, timestamp_pb2
 
 from lakeward_gateway.dialects.management import unsupported
-from lakeward_protocol.catalog.v1 import namespaces_pb2, server_pb2, tables_pb2, views_pb2, warehouses_pb2
+from lakeward_protocol.catalog.v1 import (
+    namespaces_pb2,
+    server_pb2,
+    tables_pb2,
+    tabulars_pb2,
+    types_pb2,
+    views_pb2,
+    warehouses_pb2,
+)
 from lakeward_protocol.vending.v1 import vending_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import WAREHOUSE, World, error_of
 
 WAREHOUSES = "/management/v1/warehouse"
 ONE = f"{WAREHOUSES}/{WAREHOUSE}"
+OTHER = "0198e000-0000-7000-8000-000000000009"
 PROFILE = b'{"type":"s3","bucket":"b","sts-enabled":true}'
 CREDENTIAL = {"type": "s3", "credential-type": "access-key", "aws-secret-access-key": "hush"}
 STORED = warehouses_pb2.Warehouse(
@@ -350,3 +359,59 @@ async def test_what_is_not_served_is_refused_by_name(served: World, method: str,
     response = await served.client.request(method, path.replace("{", "").replace("}", ""))
     assert error_of(response)["code"] == 501
     assert path in error_of(response)["message"]
+
+
+async def test_what_was_dropped_is_listed_a_hundred_at_a_time_unless_another_size_is_asked_for(served: World) -> None:
+    entry = tabulars_pb2.DeletedTabular(
+        tabular=tabulars_pb2.TabularRef(kind=tabulars_pb2.TABULAR_KIND_VIEW, tabular_id=OTHER),
+        ident=types_pb2.TabularIdent(namespace=types_pb2.NamespaceIdent(parts=["a", "b"]), name="v"),
+        created_at=timestamp_pb2.Timestamp(seconds=1),
+        deleted_at=timestamp_pb2.Timestamp(seconds=2),
+        expires_at=timestamp_pb2.Timestamp(seconds=3, nanos=5_000_000),
+    )
+    served.catalog.answers["ListDeletedTabulars"] = tabulars_pb2.ListDeletedTabularsResponse(
+        tabulars=[entry], next_page_token="more"
+    )
+    response = await served.client.get(f"{ONE}/deleted-tabulars")
+    assert response.json() == {
+        "tabulars": [
+            {
+                "id": OTHER,
+                "name": "v",
+                "namespace": ["a", "b"],
+                "typ": "view",
+                "warehouse-id": WAREHOUSE,
+                "created-at": "1970-01-01T00:00:01Z",
+                "deleted-at": "1970-01-01T00:00:02Z",
+                "expiration-date": "1970-01-01T00:00:03.005000Z",
+            }
+        ],
+        "next-page-token": "more",
+    }
+    asked = served.asked
+    assert (asked.warehouse_id, asked.namespace_id) == (WAREHOUSE, "")
+    assert (asked.page.HasField("size"), asked.page.HasField("token"), asked.page.token) == (False, True, "")
+
+
+async def test_a_listing_of_what_was_dropped_is_narrowed_and_goes_on(served: World) -> None:
+    served.catalog.answers["ListDeletedTabulars"] = tabulars_pb2.ListDeletedTabularsResponse()
+    response = await served.client.get(f"{ONE}/deleted-tabulars?namespaceId={OTHER}&pageSize=7&pageToken=more")
+    assert response.json() == {"tabulars": [], "next-page-token": None}
+    asked = served.asked
+    assert (asked.namespace_id, asked.page.size, asked.page.token) == (OTHER, 7, "more")
+
+
+async def test_what_was_dropped_is_restored_by_kind_and_id(served: World) -> None:
+    served.catalog.answers["UndropTabulars"] = tabulars_pb2.UndropTabularsResponse()
+    targets = [{"type": "table", "id": OTHER}, {"type": "view", "id": WAREHOUSE}]
+    response = await served.client.post(f"{ONE}/deleted-tabulars/undrop", json={"targets": targets})
+    assert (response.status_code, response.content) == (204, b"")
+    assert [(each.kind, each.tabular_id) for each in served.asked.tabulars] == [(1, OTHER), (2, WAREHOUSE)]
+
+
+@pytest.mark.parametrize(
+    "document", [{}, {"targets": [{"type": "namespace", "id": OTHER}]}, {"targets": [{"id": OTHER}]}]
+)
+async def test_a_restoration_of_the_wrong_shape_is_refused(served: World, document: dict[str, Any]) -> None:
+    assert (await served.client.post(f"{ONE}/deleted-tabulars/undrop", json=document)).status_code == 400
+    assert not served.catalog.asked

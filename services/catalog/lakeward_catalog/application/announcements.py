@@ -43,6 +43,7 @@ class TabularChange(enum.Enum):
     RENAMED = ("renamed", "rename{}")
     PROTECTION_UPDATED = ("protection-updated", "update{}Protection")
     DROPPED = ("dropped", "drop{}")
+    UNDROPPED = ("undropped", "undropTabulars")
 
 
 class NamespaceChange(enum.StrEnum):

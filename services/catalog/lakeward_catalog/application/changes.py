@@ -37,13 +37,12 @@ from lakeward_catalog.domain.model import (
     Project,
     ProjectId,
     State,
-    Storage,
     Tabular,
     Warehouse,
     WarehouseId,
 )
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward_catalog.domain.tasks import NewTask
+from lakeward_catalog.domain.tasks import NewTask, Queue, Task
 from lakeward_locations import Location
 from lakeward_servicekit.authorization.principals import Principal
 
@@ -118,16 +117,8 @@ class WarehouseChanges(Protocol):
         """The row, held for update until the end."""
         ...
 
-    async def update(
-        self,
-        warehouse: Warehouse,
-        *,
-        name: str | None = None,
-        active: bool | None = None,
-        protected: bool | None = None,
-        storage: Storage | None = None,
-    ) -> Warehouse:
-        """Change what is given. Raises CONCURRENT_CHANGE unless the stored row version is the given one, WAREHOUSE_EXISTS."""
+    async def update(self, warehouse: Warehouse) -> Warehouse:
+        """Store it as it is given. Raises CONCURRENT_CHANGE unless the stored row version is its, WAREHOUSE_EXISTS."""
         ...
 
     async def delete(self, warehouse_id: WarehouseId) -> None:
@@ -194,6 +185,12 @@ class TabularChanges(Protocol):
         """The row, of any state, held for update."""
         ...
 
+    async def lock_incarnations(
+        self, warehouse_id: WarehouseId, incarnations: Collection[Incarnation]
+    ) -> Sequence[Tabular]:
+        """The rows that are there, of any state, held for update; locked and answered in the order of incarnations."""
+        ...
+
     async def commit(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
         """Compare and set, in the order of incarnations. Answers those that lost; then nothing was written for any.
 
@@ -206,6 +203,12 @@ class TabularChanges(Protocol):
 
     async def drop(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
         """Soft: the name is free, the location is not. Raises CONCURRENT_CHANGE unless the row version is the given."""
+
+    async def undrop(self, tabular: Tabular) -> None:
+        """Make a dropped one live again. A staged row of its name gives way.
+
+        Raises TABULAR_EXISTS, CONCURRENT_CHANGE unless the row version is the given.
+        """
 
     async def set_protection(self, tabular: Tabular, *, protected: bool) -> None:
         """Of any state. Raises CONCURRENT_CHANGE unless the row version is the given."""
@@ -233,6 +236,21 @@ class TaskChanges(Protocol):
 
     async def enqueue(self, task: NewTask) -> UUID:
         """Queue it; where an equal task (queue, incarnation) waits or runs, answers that one's id."""
+        ...
+
+    async def cancel(
+        self,
+        queue: Queue,
+        warehouse_id: WarehouseId,
+        incarnations: Collection[Incarnation],
+        *,
+        at: datetime,
+        message: str,
+    ) -> None:
+        """End what is queued about these tabulars, whatever its state; what a worker still makes of it counts no more."""
+
+    async def is_held(self, task: Task) -> bool:
+        """Whether a claimed task is still its worker's; it stays so until the end, for who holds what it is about."""
         ...
 
 

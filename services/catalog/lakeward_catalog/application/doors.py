@@ -37,6 +37,7 @@ from lakeward_catalog.domain.model import (
     State,
     Tabular,
     TabularId,
+    TabularKey,
     Warehouse,
     WarehouseId,
 )
@@ -61,6 +62,26 @@ class OpenedNamespace(msgspec.Struct, frozen=True):
     warehouse: Warehouse
     namespace: Namespace
     allowed: frozenset[Action] = frozenset()
+
+
+class OpenedListing(msgspec.Struct, frozen=True):
+    """A warehouse of which something may be listed, across its namespaces or of one.
+
+    Attributes:
+        namespace: the one that the listing is narrowed to; None: all.
+        everything: whether all of it shows.
+    """
+
+    warehouse: Warehouse
+    namespace: Namespace | None
+    everything: bool
+
+    @property
+    def container(self) -> ObjectRef:
+        """What is listed, as authz knows it."""
+        return (
+            warehouse_ref(self.warehouse) if self.namespace is None else namespace_ref(self.warehouse, self.namespace)
+        )
 
 
 class OpenedTabular(msgspec.Struct, frozen=True):
@@ -319,9 +340,79 @@ class Doors:
         if tabular is None or tabular.kind is not kind:
             await self.decide(caller, needs)
             raise no_such_tabular(kind, tabular_id)
-        needs.append(Need(Demand(tabular_ref(warehouse, tabular), needed), lambda: no_such_tabular(kind, tabular_id)))
+        needs.append(_tabular_need(warehouse, tabular, needed))
         await self.decide(caller, needs)
         return tabular
+
+    async def tabulars_by_id(
+        self,
+        warehouse_id: WarehouseId,
+        wanted: Sequence[TabularKey],
+        needed: Callable[[Kind], Action],
+        *,
+        caller: Caller,
+    ) -> Sequence[Tabular]:
+        """Tabulars of any state that the caller named by their public ids; one read and one question, however many.
+
+        Args:
+            warehouse_id: of an active warehouse.
+            wanted: which; one of another kind is absent.
+            needed: which action of a kind the caller must be allowed.
+            caller: who asks.
+
+        Returns:
+            One for each of `wanted`, in their order.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE; NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN for the first that is refused.
+        """
+        warehouse, rows = await asyncio.gather(
+            self.found_warehouse(warehouse_id),
+            self.tabulars.by_ids(warehouse_id, [key.tabular_id for key in wanted]),
+        )
+        there = {TabularKey(row.kind, row.tabular_id): row for row in rows}
+        needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
+        found: list[Tabular] = []
+        for key in wanted:
+            tabular = there.get(key)
+            if tabular is None:
+                await self.decide(caller, needs)
+                raise no_such_tabular(*key)
+            needs.append(_tabular_need(warehouse, tabular, needed(key.kind)))
+            found.append(tabular)
+        await self.decide(caller, needs)
+        return found
+
+    async def listing(
+        self, warehouse_id: WarehouseId, action: Action, *, namespace_id: NamespaceId | None = None, caller: Caller
+    ) -> OpenedListing:
+        """A warehouse whose tabulars the caller may list, and the namespace that it names, if any.
+
+        Args:
+            warehouse_id: of an active warehouse.
+            action: of the warehouse.
+            namespace_id: the one that the listing is narrowed to.
+            caller: who asks.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN.
+        """
+        namespace: Namespace | None = None
+        if namespace_id is None:
+            warehouse = await self.found_warehouse(warehouse_id)
+        else:
+            found, namespace = await self.namespaces.find_by_id(warehouse_id, namespace_id)
+            warehouse = _active(found, warehouse_id)
+        needs = warehouse_needs(warehouse, action, absent=absent_warehouse(warehouse_id))
+        asked = [Demand(warehouse_ref(warehouse), Action.WAREHOUSE_LIST_EVERYTHING)]
+        if namespace is not None:
+            ref = namespace_ref(warehouse, namespace)
+            needs.append(Need(Demand(ref, Action.NAMESPACE_GET_METADATA), lambda: no_such_namespace(namespace_id)))
+            asked.append(Demand(ref, Action.NAMESPACE_LIST_EVERYTHING))
+        allowed = await self.decide(caller, needs, asked)
+        if namespace is None and namespace_id is not None:
+            raise no_such_namespace(namespace_id)
+        return OpenedListing(warehouse, namespace, bool(allowed))
 
     async def shown(
         self, container: ObjectRef, kind: ObjectKind, *, caller: Caller, everything: bool = False
@@ -358,6 +449,13 @@ class Doors:
             if outcome is Outcome.ALLOWED:
                 allowed.append(demand.action)
         return frozenset(allowed)
+
+
+def _tabular_need(warehouse: Warehouse, tabular: Tabular, action: Action) -> Need:
+    """An action on a tabular that the caller named by its id."""
+    return Need(
+        Demand(tabular_ref(warehouse, tabular), action), lambda: no_such_tabular(tabular.kind, tabular.tabular_id)
+    )
 
 
 def warehouse_needs(warehouse: Warehouse, *actions: Action, absent: Callable[[], Refusal]) -> list[Need]:

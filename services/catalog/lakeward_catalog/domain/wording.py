@@ -94,6 +94,14 @@ def name_taken_meanwhile(ident: object) -> Refusal:
     )
 
 
+def name_taken_since(ident: object) -> Refusal:
+    """The refusal to restore what was dropped under a name that something else has by now; of which kind, nobody looked."""
+    return _taken(
+        ident,
+        f"Table or view already exists: {_shown(ident)}; it got the name since the drop; rename or drop it, then restore",
+    )
+
+
 def uuid_taken(ident: object) -> Refusal:
     """The refusal to register metadata whose UUID another table of the warehouse has."""
     return _taken(

@@ -20,7 +20,7 @@ from lakeward_servicekit.authorization.principals import (
 )
 
 # By itself, in the statement; or by the method that runs it, through `Growth`.
-BY_ITSELF: Final = {"sweeps.EXPIRED_STAGED"}
+BY_ITSELF: Final = {"sweeps.EXPIRED_STAGED", "tabular_changes.UNDROP"}
 BY_ITS_METHOD: Final = {
     "project_changes.INSERT",
     "project_changes.DELETE",

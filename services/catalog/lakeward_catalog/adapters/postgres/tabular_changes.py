@@ -23,7 +23,12 @@ from lakeward_catalog.application.changes import TabularCommit
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, Namespace, State, Tabular, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent, name_key
-from lakeward_catalog.domain.wording import name_taken_meanwhile, no_such_namespace, uuid_taken
+from lakeward_catalog.domain.wording import (
+    name_taken_meanwhile,
+    name_taken_since,
+    no_such_namespace,
+    uuid_taken,
+)
 from lakeward_locations import Location
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import Reason, Refusal
@@ -75,6 +80,16 @@ select {TABULAR}, n.path
  where t.warehouse_id = $1 and t.incarnation = $2
    for update of t
 """
+# Two statements: a row that was waited for may hang from another namespace by then, and the second one sees which.
+LOCK_ROWS: Final = """
+select t.incarnation from tabular t
+ where t.warehouse_id = $1 and t.incarnation = any($2::uuid[]) order by t.incarnation for update
+"""
+LOCKED_ROWS: Final = f"""
+select {TABULAR}, n.path
+  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+ where t.warehouse_id = $1 and t.incarnation = any($2::uuid[]) order by t.incarnation
+"""
 # The body moves with the row, and so do the shared parts: afterwards there are those of the new body and no others.
 COMMIT: Final = """
 with moved as (
@@ -122,6 +137,17 @@ returning incarnation
 """
 DROP: Final = """
 update tabular set state = 'dropped', dropped_at = $4, expires_at = $5, row_version = row_version + 1
+ where warehouse_id = $1 and incarnation = $2 and row_version = $3
+returning incarnation
+"""
+UNDROP: Final = f"""
+with gone as (
+    delete from tabular
+     where warehouse_id = $1 and namespace_id = $4 and name_key = $5 and state = 'staged' and incarnation <> $2
+    returning incarnation, kind),
+told as ({STAGED_GONE})
+update tabular set state = 'live', dropped_at = null, expires_at = null, row_version = row_version + 1
+  from (select count(*) from gone) g
  where warehouse_id = $1 and incarnation = $2 and row_version = $3
 returning incarnation
 """
@@ -201,6 +227,16 @@ class PostgresTabularChanges:
         row = await self._connection.fetchrow(LOCK_INCARNATION, warehouse_id, incarnation)
         return None if row is None else tabular_with_path(row)
 
+    async def lock_incarnations(
+        self, warehouse_id: WarehouseId, incarnations: Collection[Incarnation]
+    ) -> Sequence[Tabular]:
+        """See `TabularChanges`."""
+        if not incarnations:
+            return ()
+        rows = await self._connection.fetch(LOCK_ROWS, warehouse_id, list(incarnations))
+        locked = await self._connection.fetch(LOCKED_ROWS, warehouse_id, [row[0] for row in rows])
+        return [tabular_with_path(row) for row in locked]
+
     async def commit(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
         """See `TabularChanges`."""
         if len(commits) == 1:
@@ -236,6 +272,18 @@ class PostgresTabularChanges:
         """See `TabularChanges`."""
         key = (tabular.warehouse_id, tabular.incarnation, tabular.row_version)
         if await self._connection.fetchval(DROP, *key, at, expires_at) is None:
+            raise _changed(tabular)
+
+    async def undrop(self, tabular: Tabular) -> None:
+        """See `TabularChanges`."""
+        key = (tabular.warehouse_id, tabular.incarnation, tabular.row_version)
+        try:
+            moved = await self._connection.fetchval(UNDROP, *key, tabular.namespace_id, tabular.ident.name_key)
+        except asyncpg.UniqueViolationError as violation:
+            if violation.constraint_name != "tabular_name":
+                raise
+            raise name_taken_since(tabular.ident) from None
+        if moved is None:
             raise _changed(tabular)
 
     async def set_protection(self, tabular: Tabular, *, protected: bool) -> None:

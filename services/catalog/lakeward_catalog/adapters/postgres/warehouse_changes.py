@@ -11,7 +11,7 @@ from lakeward_catalog.adapters.postgres.growth import Growth
 from lakeward_catalog.adapters.postgres.places import LOCK_EXCLUSIVE, storage_lock
 from lakeward_catalog.adapters.postgres.rows import WAREHOUSE, encode_mapping, warehouse_of
 from lakeward_catalog.application.ports.system import Clock
-from lakeward_catalog.domain.model import ProjectId, Storage, Warehouse, WarehouseId
+from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import name_key
 from lakeward_catalog.domain.wording import no_such_project
 from lakeward_servicekit.authorization.principals import Principal
@@ -24,21 +24,18 @@ LOCK: Final = f"select {WAREHOUSE} from warehouse w where w.warehouse_id = $1 fo
 INSERT: Final = """
 insert into warehouse (warehouse_id, project_id, name, name_key, active, storage_profile, secret_id, credential_kind,
        base_location, place, layout, schemes, client_defaults, push_delete_disabled, signs_remotely, tells_case,
-       restorable_for, allowed_format_versions, default_format_version, protected, row_version, created_at, updated_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
+       restorable_for, allowed_format_versions, default_format_version, protected, managed_by, row_version, created_at,
+       updated_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
 """
 UPDATE: Final = f"""
 update warehouse w
-   set name = coalesce($3, w.name), name_key = coalesce($4, w.name_key), active = coalesce($5, w.active),
-       protected = coalesce($7, w.protected), row_version = w.row_version + 1, updated_at = $6
+   set name = $3, name_key = $4, active = $5, storage_profile = $6, secret_id = $7, credential_kind = $8, base_location = $9,
+       place = $10, layout = $11, schemes = $12, client_defaults = $13, push_delete_disabled = $14, signs_remotely = $15,
+       tells_case = $16, restorable_for = $17, allowed_format_versions = $18, default_format_version = $19, protected = $20,
+       managed_by = $21, row_version = w.row_version + 1, updated_at = $22
  where w.warehouse_id = $1 and w.row_version = $2
 returning {WAREHOUSE}
-"""
-UPDATE_STORAGE: Final = """
-update warehouse w
-   set storage_profile = $2, secret_id = $3, credential_kind = $4, base_location = $5, place = $6, layout = $7, schemes = $8,
-       client_defaults = $9, push_delete_disabled = $10, signs_remotely = $11, tells_case = $12
- where w.warehouse_id = $1
 """
 # What failed for good keeps no warehouse; what waits or runs does, by its foreign key.
 FORGET_FAILED_TASKS: Final = "delete from task where warehouse_id = $1 and state = 'failed'"
@@ -77,14 +74,7 @@ class PostgresWarehouseChanges:
                 INSERT,
                 warehouse.warehouse_id,
                 warehouse.project_id,
-                warehouse.name,
-                name_key(warehouse.name),
-                warehouse.active,
-                *_columns(warehouse.storage),
-                warehouse.restorable_for,
-                warehouse.allowed_format_versions,
-                warehouse.default_format_version,
-                warehouse.protected,
+                *_columns(warehouse),
                 warehouse.row_version,
                 warehouse.created_at,
                 warehouse.updated_at,
@@ -100,25 +90,13 @@ class PostgresWarehouseChanges:
         row = await self._connection.fetchrow(LOCK, warehouse_id)
         return None if row is None else warehouse_of(row)
 
-    async def update(
-        self,
-        warehouse: Warehouse,
-        *,
-        name: str | None = None,
-        active: bool | None = None,
-        protected: bool | None = None,
-        storage: Storage | None = None,
-    ) -> Warehouse:
+    async def update(self, warehouse: Warehouse) -> Warehouse:
         """See `WarehouseChanges`."""
-        if storage is not None:
-            await self._connection.execute(UPDATE_STORAGE, warehouse.warehouse_id, *_columns(storage))
-        key = None if name is None else name_key(name)
+        key = (warehouse.warehouse_id, warehouse.row_version)
         try:
-            row = await self._connection.fetchrow(
-                UPDATE, warehouse.warehouse_id, warehouse.row_version, name, key, active, self._clock.now(), protected
-            )
+            row = await self._connection.fetchrow(UPDATE, *key, *_columns(warehouse), self._clock.now())
         except asyncpg.UniqueViolationError as taken:
-            raise _named_twice(taken, name or warehouse.name) from None
+            raise _named_twice(taken, warehouse.name) from None
         if row is None:
             raise Refusal(
                 Reason.REASON_CONCURRENT_CHANGE,
@@ -145,8 +123,13 @@ class PostgresWarehouseChanges:
             self._growth.warehouse_gone(warehouse_id, ProjectId(project_id))
 
 
-def _columns(storage: Storage) -> tuple[object, ...]:
+def _columns(warehouse: Warehouse) -> tuple[object, ...]:
+    """What can change of a warehouse, in the order of the statements."""
+    storage = warehouse.storage
     return (
+        warehouse.name,
+        name_key(warehouse.name),
+        warehouse.active,
         storage.profile.decode(),
         storage.secret_id,
         storage.credential_kind,
@@ -158,6 +141,11 @@ def _columns(storage: Storage) -> tuple[object, ...]:
         storage.push_delete_disabled,
         storage.signs_remotely,
         storage.tells_case,
+        warehouse.restorable_for,
+        warehouse.allowed_format_versions,
+        warehouse.default_format_version,
+        warehouse.protected,
+        warehouse.managed_by.value,
     )
 
 

@@ -81,7 +81,7 @@ class WarehouseRenames:
                 raise no_such_warehouse(command.warehouse_id)
             if warehouse.name == command.name:
                 return warehouse
-            renamed = await change.warehouses.update(warehouse, name=command.name)
+            renamed = await change.warehouses.update(dataclasses.replace(warehouse, name=command.name))
             when, told = occasion(caller, self.clock.now()), {"old-name": warehouse.name}
             change.ledger.emit(self.announcer.warehouse(WarehouseChange.RENAMED, renamed, when, data=told))
         return renamed
@@ -110,7 +110,7 @@ class WarehouseSwitches:
                 raise no_such_warehouse(command.warehouse_id)
             if warehouse.active is command.active:
                 return
-            updated = await change.warehouses.update(warehouse, active=command.active)
+            updated = await change.warehouses.update(dataclasses.replace(warehouse, active=command.active))
             change.ledger.emit(self.announcer.warehouse(kind, updated, occasion(caller, self.clock.now())))
 
 
@@ -137,7 +137,7 @@ class WarehouseProtections:
                 raise no_such_warehouse(command.warehouse_id)
             if warehouse.protected is command.protected:
                 return warehouse
-            updated = await change.warehouses.update(warehouse, protected=command.protected)
+            updated = await change.warehouses.update(dataclasses.replace(warehouse, protected=command.protected))
             when, told = occasion(caller, self.clock.now()), {"protected": updated.protected}
             change.ledger.emit(self.announcer.warehouse(WarehouseChange.PROTECTION_UPDATED, updated, when, data=told))
         return updated

@@ -98,7 +98,7 @@ class StorageReplacements:
                 other = await overlapped(change, storage, folded=storage.folds, but_not=warehouse.warehouse_id)
                 if other is not None:
                     return warehouse, other
-            updated = await change.warehouses.update(warehouse, storage=storage)
+            updated = await change.warehouses.update(dataclasses.replace(warehouse, storage=storage))
             change.ledger.emit(self.announcer.warehouse(kind, updated, occasion(caller, self.clock.now())))
         return updated, None
 

@@ -184,6 +184,39 @@ class ListWarehousesResponse(msgspec.Struct, frozen=True):
     warehouses: list[GetWarehouseResponse]
 
 
+class DeletedTabularResponse(msgspec.Struct, frozen=True, rename="kebab"):
+    """A table or view that was dropped and can be restored."""
+
+    id: str
+    name: str
+    namespace: list[str]
+    typ: Literal["table", "view"]
+    warehouse_id: str
+    created_at: str
+    deleted_at: str
+    expiration_date: str
+
+
+class ListDeletedTabularsResponse(msgspec.Struct, frozen=True, rename="kebab"):
+    """A page of what was dropped."""
+
+    tabulars: list[DeletedTabularResponse]
+    next_page_token: str | None = None
+
+
+class TabularIdent(msgspec.Struct, frozen=True):
+    """A table or view by its id."""
+
+    type: Literal["table", "view"]
+    id: str
+
+
+class UndropTabularsRequest(msgspec.Struct, frozen=True):
+    """What to restore, all or nothing."""
+
+    targets: list[TabularIdent]
+
+
 def warehouse_document(warehouse: warehouses_pb2.Warehouse) -> GetWarehouseResponse:
     """A warehouse as the public API shows it."""
     kind, _, credential_type = warehouse.credential_kind.partition(":")
@@ -204,16 +237,17 @@ def warehouse_document(warehouse: warehouses_pb2.Warehouse) -> GetWarehouseRespo
         allowed_format_versions=list(warehouse.allowed_format_versions),
         default_format_version=warehouse.default_format_version or None,
         managed_by="self-managed",
-        updated_at=_time(warehouse.updated_at) if warehouse.HasField("updated_at") else None,
+        updated_at=time_text(warehouse.updated_at) if warehouse.HasField("updated_at") else None,
     )
 
 
 def warehouse_protection(warehouse: warehouses_pb2.Warehouse) -> ProtectionResponse:
     """Whether a warehouse is protected."""
-    changed = _time(warehouse.updated_at) if warehouse.HasField("updated_at") else None
+    changed = time_text(warehouse.updated_at) if warehouse.HasField("updated_at") else None
     return ProtectionResponse(warehouse.protected, changed)
 
 
-def _time(timestamp: timestamp_pb2.Timestamp) -> str:
+def time_text(timestamp: timestamp_pb2.Timestamp) -> str:
+    """A time as the public API writes it: in UTC, to the microsecond."""
     moment = datetime.fromtimestamp(timestamp.seconds, UTC).replace(microsecond=timestamp.nanos // 1000)
     return moment.isoformat().replace("+00:00", "Z")

@@ -89,8 +89,6 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "POST /warehouse-creation-validation",
     "GET /warehouse/{warehouse_id}/actions",
     "POST /warehouse/{warehouse_id}/(delete-profile|format-version-policy|managed-by|search-tabular)",
-    "GET /warehouse/{warehouse_id}/deleted-tabulars",
-    "POST /warehouse/{warehouse_id}/deleted-tabulars/undrop",
     "GET /warehouse/{warehouse_id}/statistics",
     "POST /warehouse/{warehouse_id}/storage/(validate-access|validate-credential|validate-profile)",
     "POST /warehouse/{warehouse_id}/namespace/{namespace_id}/move",
