@@ -32,7 +32,11 @@ from lakeward_catalog.application.tabulars.restoring import DeletedListings, Tab
 from lakeward_catalog.application.views.committing import ViewCommits
 from lakeward_catalog.application.views.kind import Views
 from lakeward_catalog.application.warehouses.changing import (
+    DropRetentions,
+    FormatVersionPolicies,
     WarehouseDeletions,
+    WarehouseEdits,
+    WarehouseManagers,
     WarehouseProtections,
     WarehouseRenames,
     WarehouseSwitches,
@@ -121,16 +125,21 @@ def _warehouses(parts: Parts) -> WarehouseServicer:
     doors, changes, once, judge = parts.doors, parts.changes, parts.once, parts.storage
     announcer, clock, ids = parts.announcer, parts.clock, parts.ids
     places, secrets = Places(doors, judge, clock), Secrets(judge, doors.warehouses)
+    edits = WarehouseEdits(doors, changes, announcer, clock)
     return WarehouseServicer(
         doors=doors,
         config=ClientConfigs(doors, parts.registrar, parts.rules),
         create=WarehouseCreations(doors, changes, judge, places, secrets, once, announcer, clock, ids),
         list=WarehouseListings(doors),
-        rename=WarehouseRenames(doors, changes, announcer, clock),
-        switch=WarehouseSwitches(doors, changes, announcer, clock),
-        protect=WarehouseProtections(doors, changes, announcer, clock),
-        delete=WarehouseDeletions(doors, changes, places, secrets, once, announcer, clock),
+        rename=WarehouseRenames(doors, edits),
+        switch=WarehouseSwitches(doors, edits),
+        protect=WarehouseProtections(doors, edits),
+        keep_dropped=DropRetentions(doors, edits),
+        allow_format_versions=FormatVersionPolicies(doors, edits),
+        manage=WarehouseManagers(doors, edits),
+        delete=WarehouseDeletions(doors, edits, places, secrets, once),
         replace_storage=StorageReplacements(doors, changes, judge, places, secrets, announcer, clock),
+        restorable_by_default=parts.rules.restorable_by_default,
     )
 
 

@@ -11,6 +11,7 @@ from lakeward_catalog.application.ports.stores import After, Visibility
 from lakeward_catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_catalog.domain.tasks import Queue
+from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.memory import listed
 from tests.support.catalog.stores import Stores
@@ -36,7 +37,7 @@ async def test_bootstrap_closes_once(stores: Stores) -> None:
 
     async def close() -> bool:
         async with stores.changes.change() as change:
-            return await change.server.bootstrap(default_project=project)
+            return await change.server.bootstrap(default_project=project, owner=ANONYMOUS)
 
     assert sorted(await asyncio.gather(close(), close())) == [False, True]
     assert (await stores.servers.server()).bootstrapped
@@ -61,7 +62,7 @@ async def test_a_project_is_found_as_it_was_inserted_and_its_id_is_taken(stores:
 
     async def insert(name: str) -> None:
         async with stores.changes.change() as change:
-            await change.projects.insert(dataclasses.replace(project, name=name))
+            await change.projects.insert(dataclasses.replace(project, name=name), owner=ANONYMOUS)
 
     await insert(project.name)
     with pytest.raises(Refusal) as refused:
@@ -151,7 +152,9 @@ async def test_a_warehouses_name_is_taken_without_case_in_its_project_alone(stor
 
     async def insert(name: str, project_id: ProjectId) -> None:
         async with stores.changes.change() as change:
-            await change.warehouses.insert(a_warehouse(dataclasses.replace(a_project(), project_id=project_id), name))
+            await change.warehouses.insert(
+                a_warehouse(dataclasses.replace(a_project(), project_id=project_id), name), owner=ANONYMOUS
+            )
 
     with pytest.raises(Refusal) as refused:
         await insert("LAKE", warehouse.project_id)
@@ -167,8 +170,8 @@ async def test_warehouses_are_listed_by_name_and_by_what_is_visible(stores: Stor
     project = dataclasses.replace(a_project(), project_id=second.project_id)
     first, third = a_warehouse(project, "a"), a_warehouse(project, "c", active=False)
     async with stores.changes.change() as change:
-        await change.warehouses.insert(third)
-        await change.warehouses.insert(first)
+        await change.warehouses.insert(third, owner=ANONYMOUS)
+        await change.warehouses.insert(first, owner=ANONYMOUS)
 
     async def listed(*, active: bool | None = None, visible: Visibility = EVERYTHING) -> list[object]:
         return list(await stores.warehouses.list(project.project_id, active=active, visible=visible))
@@ -371,7 +374,7 @@ async def test_pages_of_namespaces_join_to_the_whole_in_order(stores: Stores, ev
         made = [a_namespace(warehouse, parent=parent, created_at=at if index < 4 else a_time()) for index in range(7)]
         async with stores.changes.change() as change:
             for namespace in reversed(made):
-                await change.namespaces.insert(namespace)
+                await change.namespaces.insert(namespace, owner=ANONYMOUS)
         visible = EVERYTHING
         if not everything:
             visible = Visibility(everything=False, objects=frozenset(each.namespace_id for each in made))
@@ -425,7 +428,7 @@ async def test_pages_of_tables_hold_live_ones_of_the_kind_in_order(stores: Store
     made = [a_tabular(namespace, created_at=at) for _ in range(5)]
     async with stores.changes.change() as change:
         for tabular in made:
-            await change.tabulars.insert(tabular, a_body())
+            await change.tabulars.insert(tabular, a_body(), owner=ANONYMOUS)
     await stores.with_tabular(namespace, kind=Kind.VIEW)
     await stores.with_tabular(namespace, state=State.STAGED)
     ordered = sorted(made, key=lambda each: each.incarnation)
@@ -454,7 +457,7 @@ async def test_of_two_changes_with_one_key_exactly_one_happens(stores: Stores) -
     async def make(tabular: Tabular) -> bool:
         async with stores.changes.change() as change:
             change.ledger.remember(place, a_record(), until=NOON + timedelta(minutes=1))
-            await change.tabulars.insert(tabular, a_body())
+            await change.tabulars.insert(tabular, a_body(), owner=ANONYMOUS)
             change.ledger.emit(an_event(namespace.warehouse_id))
         return True
 

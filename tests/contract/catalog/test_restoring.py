@@ -8,6 +8,7 @@ import pytest
 from lakeward_catalog.application.ports.stores import After, Visibility
 from lakeward_catalog.domain.model import Incarnation, Kind, Namespace, State, Tabular
 from lakeward_catalog.domain.tasks import Queue, Task
+from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.stores import Stores
 from tests.support.catalog.values import EVERYTHING, NOON, a_body, a_namespace, a_purge, a_tabular, uuid7
@@ -77,7 +78,7 @@ async def test_a_listing_is_narrowed_to_a_namespace_and_never_leaves_its_warehou
     warehouse = await stores.warehouse_of(namespace)
     inner = a_namespace(warehouse, parent=namespace)
     async with stores.changes.change() as change:
-        await change.namespaces.insert(inner)
+        await change.namespaces.insert(inner, owner=ANONYMOUS)
     here, below, elsewhere = [await stores.with_tabular(each) for each in (namespace, inner, None)]
     await _drop(stores, here, below, elsewhere)
     assert await _deleted(stores, namespace) == [await _now(stores, here), await _now(stores, below)]
@@ -90,8 +91,8 @@ async def test_what_shows_is_said_for_each_kind_by_container_and_by_object(store
     inner = a_namespace(warehouse, parent=namespace)
     beside = a_namespace(warehouse, namespace.ident.name + "x")
     async with stores.changes.change() as change:
-        await change.namespaces.insert(inner)
-        await change.namespaces.insert(beside)
+        await change.namespaces.insert(inner, owner=ANONYMOUS)
+        await change.namespaces.insert(beside, owner=ANONYMOUS)
     tables = [await stores.with_tabular(each) for each in (namespace, inner, beside)]
     views = [await stores.with_tabular(each, kind=Kind.VIEW) for each in (namespace, inner, beside)]
     await _drop(stores, *tables, *views)
@@ -145,7 +146,7 @@ async def test_a_name_that_is_taken_is_not_restored_to_and_one_that_was_promised
         expires = NOON if state is State.STAGED else None
         other = a_tabular(namespace, tabular.ident.name.upper(), state=state, expires_at=expires)
         async with stores.changes.change() as change:
-            await change.tabulars.insert(other, a_body())
+            await change.tabulars.insert(other, a_body(), owner=ANONYMOUS)
         if wins:
             async with stores.changes.change() as change:
                 await change.tabulars.undrop(await _now(stores, tabular))

@@ -27,6 +27,8 @@ from lakeward_protocol.catalog.v1 import (
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import (
+    ADMINISTRATOR,
+    RULES,
     House,
     commit_body,
     context,
@@ -355,3 +357,27 @@ async def test_of_a_restoration_and_the_end_of_its_time_at_once_one_wins_and_the
         tables_pb2.ListTablesRequest(warehouse_id=house.warehouse_id, namespace=ident("sales"))
     )
     assert [each.name for each in after.identifiers] == ([] if expired else ["Orders"])
+
+
+async def test_the_settings_of_a_warehouse_are_kept_and_a_managed_one_is_locked(house: House) -> None:
+    which = house.warehouse_id
+    await house.warehouses.SetDeleteProfile(
+        warehouses_pb2.SetDeleteProfileRequest(
+            warehouse_id=which, delete_profile=warehouses_pb2.DeleteProfile(restorable=True)
+        )
+    )
+    await house.warehouses.SetFormatVersionPolicy(
+        warehouses_pb2.SetFormatVersionPolicyRequest(warehouse_id=which, allowed_format_versions=[1, 3])
+    )
+    managed = warehouses_pb2.SetManagedByRequest(
+        context=context(authorization=ADMINISTRATOR),
+        warehouse_id=which,
+        managed_by=warehouses_pb2.MANAGED_BY_INSTANCE_ADMIN,
+    )
+    await house.warehouses.SetManagedBy(managed)
+    found = (await house.warehouses.GetWarehouse(warehouses_pb2.GetWarehouseRequest(warehouse_id=which))).warehouse
+    assert found.delete_profile.restorable_for.ToTimedelta() == RULES.restorable_by_default
+    assert (list(found.allowed_format_versions), found.default_format_version) == ([1, 3], 3)
+    assert found.managed_by == warehouses_pb2.MANAGED_BY_INSTANCE_ADMIN
+    rename = house.warehouses.RenameWarehouse(warehouses_pb2.RenameWarehouseRequest(warehouse_id=which, name="other"))
+    assert (await refusal_of(rename)).reason == Reason.REASON_WAREHOUSE_MANAGED

@@ -27,9 +27,11 @@ from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.rpc import refusal_of
 from tests.support.catalog.house import (
+    ADMINISTRATOR,
     SCHEMA,
     House,
     commit_body,
+    context,
     ident,
     table_body,
     tabular,
@@ -211,6 +213,32 @@ WAREHOUSE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "SetWarehouseProtection": (
         Case(
             lambda house: warehouses_pb2.SetWarehouseProtectionRequest(warehouse_id=house.warehouse_id, protected=True),
+            WAREHOUSE,
+        ),
+    ),
+    "SetDeleteProfile": (
+        Case(
+            lambda house: warehouses_pb2.SetDeleteProfileRequest(
+                warehouse_id=house.warehouse_id, delete_profile=warehouses_pb2.DeleteProfile(restorable=True)
+            ),
+            WAREHOUSE,
+        ),
+    ),
+    "SetFormatVersionPolicy": (
+        Case(
+            lambda house: warehouses_pb2.SetFormatVersionPolicyRequest(
+                warehouse_id=house.warehouse_id, allowed_format_versions=[1, 2]
+            ),
+            WAREHOUSE,
+        ),
+    ),
+    "SetManagedBy": (
+        Case(
+            lambda house: warehouses_pb2.SetManagedByRequest(
+                context=context(authorization=ADMINISTRATOR),
+                warehouse_id=house.warehouse_id,
+                managed_by=warehouses_pb2.MANAGED_BY_INSTANCE_ADMIN,
+            ),
             WAREHOUSE,
         ),
     ),

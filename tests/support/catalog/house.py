@@ -68,6 +68,7 @@ from tests.support.deciding import Rule, TableAuthorizer
 if TYPE_CHECKING:
     from tests.support.catalog.stores import Stores  # which needs a database's driver
 
+ADMINISTRATOR: Final = "oidc~root"
 ANYTHING: Final = Rule(allows=True)
 SCHEMA: Final = {
     "type": "struct",
@@ -80,6 +81,7 @@ RULES: Final = Rules(
     reserved_namespaces=frozenset({"forbidden"}),
     staged_for=timedelta(days=1),
     purge_after=timedelta(minutes=1),
+    restorable_by_default=timedelta(days=3),
     idempotency_lifetime=timedelta(minutes=30),
     idempotency_grace=timedelta(minutes=5),
     page_size_default=100,
@@ -121,6 +123,7 @@ class House:
             namespaces=rows.namespaces,
             tabulars=rows.tabulars,
             default_project=rules.default_project,
+            instance_admins=frozenset({ADMINISTRATOR}),
         )
         self.parts = Parts(
             identity=self.identity,

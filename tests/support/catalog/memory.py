@@ -21,6 +21,8 @@ from lakeward_catalog.application.changes import Change, Contents, TabularCommit
 from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
 from lakeward_catalog.application.ports.stores import After, Deleted, Listed, Located, Visibility
 from lakeward_catalog.application.ports.system import Clock, Ids
+from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
+from lakeward_catalog.application.tree import PROJECTS, Gone, Made, Moved, StreamId, TreeChange, stream_of
 from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (
@@ -52,6 +54,8 @@ from lakeward_catalog.domain.wording import (
     uuid_taken,
 )
 from lakeward_locations import Location
+from lakeward_servicekit.authorization.objects import ObjectRef
+from lakeward_servicekit.authorization.principals import Principal, PrincipalKind
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.failures import OutcomeUnknown
 from tests.support.catalog.values import FreshIds, HeldClock
@@ -103,9 +107,14 @@ class Rows:
     held: dict[UUID, Held] = dataclasses.field(default_factory=dict)
     attempts: list[Attempt] = dataclasses.field(default_factory=list)
     dropped_at: dict[tuple[UUID, UUID], datetime] = dataclasses.field(default_factory=dict)
+    growth: list[tuple[StreamId, TreeChange]] = dataclasses.field(default_factory=list)
 
     def copy(self) -> Rows:
         return Rows(**{field.name: copy.copy(getattr(self, field.name)) for field in dataclasses.fields(self)})
+
+    def grown(self, warehouse_id: WarehouseId, change: TreeChange) -> None:
+        """Remember what a warehouse's stream is to tell."""
+        self.growth.append((stream_of(warehouse_id), change))
 
     def namespace_at(self, warehouse_id: UUID, key: str) -> Namespace | None:
         found = (each for each in self.namespaces.values() if each.warehouse_id == warehouse_id)
@@ -330,11 +339,11 @@ class MemoryIdempotency:
 class MemoryChanges:
     def __init__(self, catalog: MemoryCatalog) -> None:
         self._catalog = catalog
-        self._turn = asyncio.Lock()
+        self.turn = asyncio.Lock()
 
     @asynccontextmanager
     async def change(self) -> AsyncIterator[Change]:
-        async with self._turn:
+        async with self.turn:
             change = MemoryChange(self._catalog)
             yield change
             change.ledger.flush()
@@ -355,12 +364,12 @@ class _Server:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
-    async def bootstrap(self, *, default_project: Project | None) -> bool:
+    async def bootstrap(self, *, default_project: Project | None, owner: Principal) -> bool:
         if self.rows.server.bootstrapped:
             return False
         self.rows.server = dataclasses.replace(self.rows.server, bootstrapped=True)
-        if default_project is not None:
-            self.rows.projects.setdefault(default_project.project_id, default_project)
+        if default_project is not None and default_project.project_id not in self.rows.projects:
+            await _Projects(self.rows).insert(default_project, owner=owner)
         return True
 
 
@@ -368,10 +377,11 @@ class _Projects:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
-    async def insert(self, project: Project) -> None:
+    async def insert(self, project: Project, *, owner: Principal) -> None:
         if project.project_id in self.rows.projects:
             raise project_exists(project.project_id)
         self.rows.projects[project.project_id] = project
+        self.rows.growth.append((PROJECTS, Made(ObjectRef.project(project.project_id), _owner(owner))))
 
     async def lock(self, project_id: ProjectId) -> Project | None:
         return self.rows.projects.get(project_id)
@@ -383,6 +393,7 @@ class _Projects:
         if any(each.project_id == project_id for each in self.rows.warehouses.values()):
             raise project_not_empty(project_id)
         self.rows.projects.pop(project_id, None)
+        self.rows.growth.append((PROJECTS, Gone(ObjectRef.project(project_id))))
 
 
 class _Warehouses:
@@ -397,11 +408,12 @@ class _Warehouses:
         found = [each for each in self.rows.warehouses.values() if each.storage.place == place]
         return sorted(found, key=lambda each: each.warehouse_id)
 
-    async def insert(self, warehouse: Warehouse) -> None:
+    async def insert(self, warehouse: Warehouse, *, owner: Principal) -> None:
         if warehouse.project_id not in self.rows.projects:
             raise no_such_project(warehouse.project_id)
         self._check_name(warehouse, warehouse.name)
         self.rows.warehouses[warehouse.warehouse_id] = warehouse
+        self.rows.grown(warehouse.warehouse_id, Made(warehouse_ref(warehouse), _owner(owner)))
 
     async def lock(self, warehouse_id: WarehouseId) -> Warehouse | None:
         return self.rows.warehouses.get(warehouse_id)
@@ -427,7 +439,9 @@ class _Warehouses:
         inside = any(key[0] == warehouse_id for key in self.rows.namespaces)
         if inside or any(task.warehouse_id == warehouse_id for task in self.rows.tasks.values()):
             raise Refusal(Reason.REASON_WAREHOUSE_NOT_EMPTY, "not empty", warehouse=str(warehouse_id))
-        self.rows.warehouses.pop(warehouse_id, None)
+        gone = self.rows.warehouses.pop(warehouse_id, None)
+        if gone is not None:
+            self.rows.grown(warehouse_id, Gone(warehouse_ref(gone)))
 
 
 class _Namespaces:
@@ -439,7 +453,7 @@ class _Namespaces:
         del exclusively  # transactions run one after another
         return self.rows.namespace_at(warehouse_id, ident.key)
 
-    async def insert(self, namespace: Namespace) -> None:
+    async def insert(self, namespace: Namespace, *, owner: Principal) -> None:
         if namespace.warehouse_id not in self.rows.warehouses:
             raise no_such_warehouse(namespace.warehouse_id)
         if self.rows.namespace_at(namespace.warehouse_id, namespace.ident.key) is not None:
@@ -450,6 +464,8 @@ class _Namespaces:
         ):
             raise no_such_namespace(namespace.ident.parent)
         self.rows.namespaces[namespace.warehouse_id, namespace.namespace_id] = namespace
+        made = namespace_ref(self.rows.warehouses[namespace.warehouse_id], namespace)
+        self.rows.grown(namespace.warehouse_id, Made(made, _owner(owner)))
 
     async def set_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
         key = (namespace.warehouse_id, namespace.namespace_id)
@@ -476,9 +492,11 @@ class _Namespaces:
     async def delete(self, namespace: Namespace) -> None:
         contents = await self.contents(namespace.warehouse_id, namespace.namespace_id)
         for tabular in contents.tabulars:
-            await self._tabulars.delete(tabular)
+            self._tabulars.remove(tabular)
         for gone in (namespace, *contents.namespaces):
             del self.rows.namespaces[gone.warehouse_id, gone.namespace_id]
+        gone_ref = namespace_ref(self.rows.warehouses[namespace.warehouse_id], namespace)
+        self.rows.grown(namespace.warehouse_id, Gone(gone_ref))
 
 
 class _Locations:
@@ -512,7 +530,7 @@ class _Tabulars:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
-    async def insert(self, tabular: Tabular, body: Body) -> None:
+    async def insert(self, tabular: Tabular, body: Body, *, owner: Principal) -> None:
         if (tabular.warehouse_id, tabular.namespace_id) not in self.rows.namespaces:
             raise no_such_namespace(tabular.ident.namespace)
         await self._make_way(tabular, tabular.ident)
@@ -525,6 +543,10 @@ class _Tabulars:
                 raise Refusal(Reason.REASON_LOCATION_TAKEN, "taken", location=tabular.location)
         self.rows.tabulars[tabular.warehouse_id, tabular.incarnation] = tabular
         self.rows.bodies[tabular.warehouse_id, tabular.metadata_id] = body
+        self.rows.grown(tabular.warehouse_id, Made(self._ref(tabular), _owner(owner), tabular.tabular_id))
+
+    def _ref(self, tabular: Tabular) -> ObjectRef:
+        return tabular_ref(self.rows.warehouses[tabular.warehouse_id], tabular)
 
     async def _make_way(
         self, tabular: Tabular, ident: TabularIdent, *, taken: Callable[[object], Refusal] = name_taken_meanwhile
@@ -586,6 +608,9 @@ class _Tabulars:
         ident = TabularIdent(namespace.ident, name)
         await self._make_way(tabular, ident)
         self._replace(tabular, namespace_id=namespace.namespace_id, ident=ident)
+        if namespace.namespace_id != tabular.namespace_id:
+            there = dataclasses.replace(tabular, namespace_id=namespace.namespace_id)
+            self.rows.grown(tabular.warehouse_id, Moved(self._ref(there)))
 
     async def drop(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
         self._replace(tabular, state=State.DROPPED, expires_at=expires_at)
@@ -611,6 +636,10 @@ class _Tabulars:
         )
 
     async def delete(self, tabular: Tabular) -> None:
+        self.remove(tabular)
+        self.rows.grown(tabular.warehouse_id, Gone(self._ref(tabular)))
+
+    def remove(self, tabular: Tabular) -> None:
         gone = self.rows.tabulars.pop((tabular.warehouse_id, tabular.incarnation), None)
         self.rows.dropped_at.pop((tabular.warehouse_id, tabular.incarnation), None)
         if gone is not None:
@@ -689,6 +718,16 @@ class MemoryChange:
         self.locations = _Locations(self.rows)
         self.ledger = _Ledger(self.rows, catalog.clock)
         self.tasks = _Tasks(self.rows, catalog.ids)
+
+
+def _owner(principal: Principal) -> Principal | None:
+    match principal.kind:
+        case PrincipalKind.USER:
+            return principal
+        case PrincipalKind.ROLE:
+            return Principal(PrincipalKind.ROLE, role_id=principal.role_id)
+        case _:
+            return None
 
 
 def _page(found: list[tuple[datetime, UUID, Row]], after: After | None, limit: int) -> list[Row]:

@@ -200,12 +200,11 @@ async def test_a_credential_that_is_refused_makes_no_warehouse(served: World) ->
     [
         {"delete-profile": {"type": "soft", "expiration-seconds": -1}},
         {"delete-profile": {"type": "soft", "expiration-seconds": 315_360_001}},
-        {"delete-profile": {"type": "soft"}},
         {"delete-profile": {"type": "firm"}},
         {"allowed-format-versions": []},
         {"allowed-format-versions": ["2"]},
         {"default-format-version": 2**40},
-        {"managed-by": "instance-admin"},
+        {"managed-by": "nobody"},
         {"warehouse-name": None},
     ],
 )
@@ -414,4 +413,57 @@ async def test_what_was_dropped_is_restored_by_kind_and_id(served: World) -> Non
 )
 async def test_a_restoration_of_the_wrong_shape_is_refused(served: World, document: dict[str, Any]) -> None:
     assert (await served.client.post(f"{ONE}/deleted-tabulars/undrop", json=document)).status_code == 400
+    assert not served.catalog.asked
+
+
+@pytest.mark.parametrize(
+    ("profile", "asked"),
+    [
+        ({"type": "hard"}, warehouses_pb2.DeleteProfile()),
+        ({"type": "soft"}, warehouses_pb2.DeleteProfile(restorable=True)),
+        (
+            {"type": "soft", "expiration-seconds": 60},
+            warehouses_pb2.DeleteProfile(restorable_for=duration_pb2.Duration(seconds=60)),
+        ),
+    ],
+)
+async def test_what_becomes_of_what_is_dropped_is_set(served: World, profile: dict[str, Any], asked: Any) -> None:
+    served.catalog.answers["SetDeleteProfile"] = warehouses_pb2.SetDeleteProfileResponse(warehouse=STORED)
+    response = await served.client.post(f"{ONE}/delete-profile", json={"delete-profile": profile})
+    assert (response.status_code, response.json()) == (200, SHOWN)
+    assert (served.asked.warehouse_id, served.asked.HasField("delete_profile")) == (WAREHOUSE, True)
+    assert served.asked.delete_profile == asked
+
+
+async def test_the_format_versions_of_a_warehouse_are_set(served: World) -> None:
+    served.catalog.answers["SetFormatVersionPolicy"] = warehouses_pb2.SetFormatVersionPolicyResponse(warehouse=STORED)
+    document = {"allowed-format-versions": [1, 3], "default-format-version": 3}
+    response = await served.client.post(f"{ONE}/format-version-policy", json=document)
+    assert (response.status_code, response.json()) == (200, SHOWN)
+    assert (list(served.asked.allowed_format_versions), served.asked.default_format_version) == ([1, 3], 3)
+
+
+@pytest.mark.parametrize("word", ["self-managed", "instance-admin"])
+async def test_who_manages_a_warehouse_is_set_and_shown(served: World, word: str) -> None:
+    value = {"self-managed": 1, "instance-admin": 2}[word]
+    now = warehouses_pb2.Warehouse(managed_by=value)  # type: ignore[arg-type]  # one of its values
+    served.catalog.answers["SetManagedBy"] = warehouses_pb2.SetManagedByResponse(warehouse=now)
+    response = await served.client.post(f"{ONE}/managed-by", json={"managed-by": word})
+    assert (response.status_code, response.json()["managed-by"]) == (200, word)
+    assert served.asked.managed_by == value
+
+
+@pytest.mark.parametrize(
+    ("path", "document"),
+    [
+        ("delete-profile", {}),
+        ("delete-profile", {"delete-profile": {"type": "firm"}}),
+        ("delete-profile", {"delete-profile": {"type": "soft", "expiration-seconds": -1}}),
+        ("format-version-policy", {}),
+        ("format-version-policy", {"allowed-format-versions": ["2"]}),
+        ("managed-by", {"managed-by": "me"}),
+    ],
+)
+async def test_a_setting_of_the_wrong_shape_is_refused(served: World, path: str, document: dict[str, Any]) -> None:
+    assert (await served.client.post(f"{ONE}/{path}", json=document)).status_code == 400
     assert not served.catalog.asked

@@ -5,6 +5,10 @@
         await change.tabulars.delete(tabular)
         change.ledger.emit(event)
 
+What a change makes, moves and deletes, authz is told (`tree`): that is written with the rows, by whoever fills these roles, and
+names the owner, who is whoever asks for the change. When a block has ended that made or moved something, authz knows of it, if
+it decides by that and is there: the block's own outcome does not depend on it.
+
 Every role raises Refusal DATABASE_UNAVAILABLE when the database can't be reached; that is not repeated below. A refusal leaves
 the transaction rolled back: nothing may be called after one. What is locked or asked for and is not there is None: what that
 means is the use case's to say.
@@ -40,6 +44,7 @@ from lakeward_catalog.domain.model import (
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.tasks import NewTask, Queue, Task
 from lakeward_locations import Location
+from lakeward_servicekit.authorization.principals import Principal
 
 
 class TabularCommit(msgspec.Struct, frozen=True):
@@ -73,7 +78,7 @@ class Contents:
 class ServerChanges(Protocol):
     """The installation."""
 
-    async def bootstrap(self, *, default_project: Project | None) -> bool:
+    async def bootstrap(self, *, default_project: Project | None, owner: Principal) -> bool:
         """Close bootstrap and make the project where it is missing; False where it was closed already."""
         ...
 
@@ -81,7 +86,7 @@ class ServerChanges(Protocol):
 class ProjectChanges(Protocol):
     """Projects."""
 
-    async def insert(self, project: Project) -> None:
+    async def insert(self, project: Project, *, owner: Principal) -> None:
         """Raises PROJECT_EXISTS."""
 
     async def lock(self, project_id: ProjectId) -> Project | None:
@@ -105,7 +110,7 @@ class WarehouseChanges(Protocol):
         """Warehouses of all projects whose storage is at this place, inactive ones too."""
         ...
 
-    async def insert(self, warehouse: Warehouse) -> None:
+    async def insert(self, warehouse: Warehouse, *, owner: Principal) -> None:
         """Raises WAREHOUSE_EXISTS, NO_SUCH_PROJECT."""
 
     async def lock(self, warehouse_id: WarehouseId) -> Warehouse | None:
@@ -127,7 +132,7 @@ class NamespaceChanges(Protocol):
         """The row, held until the end: shared, so that it can't go, or for a change of its own."""
         ...
 
-    async def insert(self, namespace: Namespace) -> None:
+    async def insert(self, namespace: Namespace, *, owner: Principal) -> None:
         """Raises NAMESPACE_EXISTS, NO_SUCH_NAMESPACE (the parent went)."""
 
     async def set_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
@@ -164,7 +169,7 @@ class LocationChanges(Protocol):
 class TabularChanges(Protocol):
     """Tabulars and their bodies."""
 
-    async def insert(self, tabular: Tabular, body: Body) -> None:
+    async def insert(self, tabular: Tabular, body: Body, *, owner: Principal) -> None:
         """A staged row of the same name gives way.
 
         Raises TABULAR_EXISTS (name, or id), NO_SUCH_NAMESPACE, LOCATION_TAKEN (exactly this place, in a race).

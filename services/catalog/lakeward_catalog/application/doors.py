@@ -30,6 +30,7 @@ from lakeward_catalog.application.ports.stores import (
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.domain.model import (
     Kind,
+    ManagedBy,
     Namespace,
     NamespaceId,
     Project,
@@ -42,10 +43,17 @@ from lakeward_catalog.domain.model import (
     WarehouseId,
 )
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward_catalog.domain.wording import no_such_namespace, no_such_project, no_such_tabular, no_such_warehouse
+from lakeward_catalog.domain.wording import (
+    no_such_namespace,
+    no_such_project,
+    no_such_tabular,
+    no_such_warehouse,
+    warehouse_managed,
+)
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Need, Outcome, forbidden, refuse
 from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.principals import PrincipalKind
 from lakeward_servicekit.errors import Reason, Refusal
 
 LIVE: Final = frozenset({State.LIVE})
@@ -115,6 +123,7 @@ class Doors:
 
     Attributes:
         default_project: of calls that name none; None where no default project is on.
+        instance_admins: ids of the users that administrate the instance.
     """
 
     authorizer: Authorizer
@@ -123,6 +132,7 @@ class Doors:
     namespaces: NamespaceStore
     tabulars: TabularStore
     default_project: ProjectId | None
+    instance_admins: frozenset[str] = frozenset()
 
     async def server(self, action: Action, *, caller: Caller) -> None:
         """The server, which is there for everybody.
@@ -182,6 +192,32 @@ class Doors:
         warehouse = await self.found_warehouse(warehouse_id, inactive_too=inactive_too)
         await self.decide(caller, warehouse_needs(warehouse, action, absent=absent_warehouse(warehouse_id)))
         return warehouse
+
+    async def specified(
+        self, warehouse_id: WarehouseId, action: Action, *, caller: Caller, inactive_too: bool = False
+    ) -> Warehouse:
+        """As `warehouse`, for what changes what a warehouse is: who manages it has to let the caller.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN, WAREHOUSE_MANAGED.
+        """
+        warehouse = await self.warehouse(warehouse_id, action, caller=caller, inactive_too=inactive_too)
+        self.check_manager(warehouse, caller=caller)
+        return warehouse
+
+    def check_manager(self, warehouse: Warehouse, *, caller: Caller) -> None:
+        """Whether who manages a warehouse lets the caller change what it is; asked again of a row that is locked.
+
+        Raises:
+            Refusal: WAREHOUSE_MANAGED.
+        """
+        if warehouse.managed_by is ManagedBy.INSTANCE_ADMIN and not self.administrates(caller):
+            raise warehouse_managed(warehouse.name)
+
+    def administrates(self, caller: Caller) -> bool:
+        """Whether the caller is an administrator of the instance; an assumed role is not its user."""
+        principal = caller.principal
+        return principal.kind is PrincipalKind.USER and principal.user_id in self.instance_admins
 
     async def found_warehouse(self, warehouse_id: WarehouseId, *, inactive_too: bool = False) -> Warehouse:
         """A warehouse that nothing is decided of yet: `warehouse_needs` are to be asked for before anything is said of it.

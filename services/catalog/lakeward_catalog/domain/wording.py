@@ -47,6 +47,23 @@ def no_such_warehouse(named: object) -> Refusal:
     )
 
 
+def warehouse_managed(name: str) -> Refusal:
+    """The refusal to change what a warehouse is that others manage."""
+    return Refusal(
+        Reason.REASON_WAREHOUSE_MANAGED,
+        f"warehouse {name!r} is managed by administrators of the instance; ask one of them for the change",
+        warehouse=name,
+    )
+
+
+def instance_admin_required() -> Refusal:
+    """The refusal of what only administrators of the instance may do."""
+    return Refusal(
+        Reason.REASON_INSTANCE_ADMIN_REQUIRED,
+        "only an administrator of the instance may say who manages a warehouse; ask one of them",
+    )
+
+
 def no_such_namespace(ident: object) -> Refusal:
     """The refusal of a namespace that is absent or hidden; the whole text is Iceberg's, since clients compare all of it."""
     shown = _shown(ident)

@@ -117,3 +117,14 @@ openfga_outbox: Final = sa.Table(
     sa.Column("object", _KEY, nullable=False),
     sa.Column("wanted", sa.Boolean, nullable=False),
 )
+
+openfga_feeds: Final = sa.Table(
+    "openfga_feeds",
+    metadata,
+    sa.Column("only_row", sa.Boolean, primary_key=True, server_default=sa.true()),
+    sa.Column("store_id", _KEY, nullable=False),
+    sa.Column("wanted_at", _TIME, nullable=False, comment="when a process said last that it asks that store"),
+    sa.Column("complete", sa.Boolean, nullable=False, comment="whether it was given everything once"),
+    sa.CheckConstraint("only_row", name="one_row"),
+    comment="the store that the outbox is for",
+)

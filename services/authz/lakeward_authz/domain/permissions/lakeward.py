@@ -46,6 +46,8 @@ MANAGED_ACCESS: Final = "managed_access"
 SIGHT: Final = "can_get_metadata"
 OWNERSHIP: Final = "ownership"
 ASSIGNEE: Final = "assignee"
+ADMIN: Final = "admin"
+OPERATOR: Final = "operator"
 _SEEN_FROM_ABOVE: Final = ("warehouse", "namespace", "table", "view", "generic_table")
 
 

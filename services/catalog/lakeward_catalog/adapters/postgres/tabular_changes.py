@@ -12,6 +12,7 @@ from typing import Final
 import asyncpg
 
 from lakeward_catalog.adapters.postgres.bodies import BodyRow
+from lakeward_catalog.adapters.postgres.growth import STAGED_GONE, Growth
 from lakeward_catalog.adapters.postgres.places import (
     digest_of,
     folded_of,
@@ -29,16 +30,19 @@ from lakeward_catalog.domain.wording import (
     uuid_taken,
 )
 from lakeward_locations import Location
+from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Connection
 
 # A staged row makes way in the statement that takes its name; had it become live meanwhile it stays, and the name is taken.
-INSERT: Final = """
+INSERT: Final = f"""
 with held as materialized (
     select pg_advisory_xact_lock($30)),
 gone as (
     delete from tabular
-     where warehouse_id = $1 and namespace_id = $6 and name_key = $8 and state = 'staged' returning incarnation),
+     where warehouse_id = $1 and namespace_id = $6 and name_key = $8 and state = 'staged'
+    returning incarnation, kind),
+told as ({STAGED_GONE}),
 made as (
     insert into tabular (warehouse_id, incarnation, tabular_id, kind, state, namespace_id, name, name_key, location,
            location_key, location_digest, metadata_id, metadata_location, protected, row_version, created_at, expires_at,
@@ -120,11 +124,12 @@ select t.incarnation, t.metadata_id, t.state
   join tabular t on t.warehouse_id = k.warehouse_id and t.incarnation = k.incarnation
  order by t.incarnation for no key update of t
 """
-RENAME: Final = """
+RENAME: Final = f"""
 with gone as (
     delete from tabular
      where warehouse_id = $1 and namespace_id = $4 and name_key = $6 and state = 'staged' and incarnation <> $2
-    returning incarnation)
+    returning incarnation, kind),
+told as ({STAGED_GONE})
 update tabular set namespace_id = $4, name = $5, name_key = $6, row_version = row_version + 1
   from (select count(*) from gone) g
  where warehouse_id = $1 and incarnation = $2 and row_version = $3
@@ -135,11 +140,12 @@ update tabular set state = 'dropped', dropped_at = $4, expires_at = $5, row_vers
  where warehouse_id = $1 and incarnation = $2 and row_version = $3
 returning incarnation
 """
-UNDROP: Final = """
+UNDROP: Final = f"""
 with gone as (
     delete from tabular
      where warehouse_id = $1 and namespace_id = $4 and name_key = $5 and state = 'staged' and incarnation <> $2
-    returning incarnation)
+    returning incarnation, kind),
+told as ({STAGED_GONE})
 update tabular set state = 'live', dropped_at = null, expires_at = null, row_version = row_version + 1
   from (select count(*) from gone) g
  where warehouse_id = $1 and incarnation = $2 and row_version = $3
@@ -160,11 +166,12 @@ CURRENT: Final = "select metadata_id from tabular where warehouse_id = $1 and in
 class PostgresTabularChanges:
     """`TabularChanges` on a connection in a transaction."""
 
-    def __init__(self, connection: Connection) -> None:
-        """Change through `connection`, whose transaction someone else ends."""
+    def __init__(self, connection: Connection, growth: Growth) -> None:
+        """Change through `connection`, whose transaction someone else ends; `growth` takes what authz is told."""
         self._connection: Final = connection
+        self._growth: Final = growth
 
-    async def insert(self, tabular: Tabular, body: Body) -> None:
+    async def insert(self, tabular: Tabular, body: Body, *, owner: Principal) -> None:
         """See `TabularChanges`."""
         row = BodyRow.of(body)
         try:
@@ -193,6 +200,7 @@ class PostgresTabularChanges:
             )
         except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError) as violation:
             raise _told(violation, tabular.ident, tabular.location) from None
+        self._growth.tabular_made(tabular, owner=owner)
 
     async def lock(
         self,
@@ -257,6 +265,8 @@ class PostgresTabularChanges:
             raise _told(violation, ident, tabular.location) from None
         if moved is None:
             raise _changed(tabular)
+        if tabular.namespace_id != namespace.namespace_id:
+            self._growth.tabular_moved(tabular, to=namespace.namespace_id)
 
     async def drop(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
         """See `TabularChanges`."""
@@ -285,6 +295,7 @@ class PostgresTabularChanges:
     async def delete(self, tabular: Tabular) -> None:
         """See `TabularChanges`."""
         await self._connection.execute(DELETE, tabular.warehouse_id, tabular.incarnation)
+        self._growth.tabular_gone(tabular)
 
 
 async def current_metadata(

@@ -7,12 +7,14 @@ from typing import Final
 
 import asyncpg
 
+from lakeward_catalog.adapters.postgres.growth import Growth
 from lakeward_catalog.adapters.postgres.places import LOCK_EXCLUSIVE, storage_lock
 from lakeward_catalog.adapters.postgres.rows import WAREHOUSE, encode_mapping, warehouse_of
 from lakeward_catalog.application.ports.system import Clock
-from lakeward_catalog.domain.model import Warehouse, WarehouseId
+from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import name_key
 from lakeward_catalog.domain.wording import no_such_project
+from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Connection
 
@@ -37,21 +39,23 @@ returning {WAREHOUSE}
 """
 # What failed for good keeps no warehouse; what waits or runs does, by its foreign key.
 FORGET_FAILED_TASKS: Final = "delete from task where warehouse_id = $1 and state = 'failed'"
-DELETE: Final = "delete from warehouse where warehouse_id = $1"
+DELETE: Final = "delete from warehouse where warehouse_id = $1 returning project_id"
 
 
 class PostgresWarehouseChanges:
     """`WarehouseChanges` on a connection in a transaction."""
 
-    def __init__(self, connection: Connection, *, clock: Clock, updated: list[Warehouse]) -> None:
+    def __init__(self, connection: Connection, growth: Growth, *, clock: Clock, updated: list[Warehouse]) -> None:
         """Change through `connection`, whose transaction someone else ends.
 
         Args:
             connection: in a transaction.
+            growth: takes what authz is told.
             clock: says when a row was changed.
             updated: takes each warehouse that was updated, as it will be once the transaction has ended.
         """
         self._connection: Final = connection
+        self._growth: Final = growth
         self._clock: Final = clock
         self._updated: Final = updated
 
@@ -63,7 +67,7 @@ class PostgresWarehouseChanges:
         """See `WarehouseChanges`."""
         return [warehouse_of(row) for row in await self._connection.fetch(AT_PLACE, place)]
 
-    async def insert(self, warehouse: Warehouse) -> None:
+    async def insert(self, warehouse: Warehouse, *, owner: Principal) -> None:
         """See `WarehouseChanges`."""
         try:
             await self._connection.execute(
@@ -79,6 +83,7 @@ class PostgresWarehouseChanges:
             raise no_such_project(warehouse.project_id) from None
         except asyncpg.UniqueViolationError as taken:
             raise _named_twice(taken, warehouse.name) from None
+        self._growth.warehouse_made(warehouse, owner=owner)
 
     async def lock(self, warehouse_id: WarehouseId) -> Warehouse | None:
         """See `WarehouseChanges`."""
@@ -106,7 +111,7 @@ class PostgresWarehouseChanges:
         """See `WarehouseChanges`."""
         await self._connection.execute(FORGET_FAILED_TASKS, warehouse_id)
         try:
-            await self._connection.execute(DELETE, warehouse_id)
+            project_id = await self._connection.fetchval(DELETE, warehouse_id)
         except asyncpg.ForeignKeyViolationError:
             shown = str(warehouse_id)
             raise Refusal(
@@ -114,6 +119,8 @@ class PostgresWarehouseChanges:
                 f"warehouse {shown!r} has namespaces, or tasks that have not ended; remove them first",
                 warehouse=shown,
             ) from None
+        if project_id is not None:
+            self._growth.warehouse_gone(warehouse_id, ProjectId(project_id))
 
 
 def _columns(warehouse: Warehouse) -> tuple[object, ...]:

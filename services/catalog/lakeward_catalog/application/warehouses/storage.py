@@ -64,10 +64,11 @@ class StorageReplacements:
         """Replace one's.
 
         Raises:
-            Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN, STORAGE_OVERLAP, CONCURRENT_CHANGE; what `StorageJudge` raises.
+            Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN, WAREHOUSE_MANAGED, STORAGE_OVERLAP, CONCURRENT_CHANGE; what
+                `StorageJudge` raises.
         """
         action, kind = _CREDENTIAL_ALONE if command.profile is None else _WHOLE
-        warehouse = await self.doors.warehouse(command.warehouse_id, action, caller=caller)
+        warehouse = await self.doors.specified(command.warehouse_id, action, caller=caller)
         old = warehouse.storage
         secret_id = _secret(command.credential, old)
         profile = old.profile if command.profile is None else command.profile

@@ -27,14 +27,18 @@ Credential = Annotated[
 ]
 
 
+# One that is no version is refused by the catalog, which knows them.
+FormatVersion = Annotated[int, msgspec.Meta(ge=1, le=255)]
+
+
 class HardDelete(msgspec.Struct, frozen=True, tag_field="type", tag="hard"):
     """Drops are final."""
 
 
 class SoftDelete(msgspec.Struct, frozen=True, tag_field="type", tag="soft", rename="kebab"):
-    """What is dropped can be restored for a while."""
+    """What is dropped can be restored for a while; left out: for as long as the server's settings say."""
 
-    expiration_seconds: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_RETENTION_SECONDS)]
+    expiration_seconds: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_RETENTION_SECONDS)] | None = None
 
 
 class ServerInfo(msgspec.Struct, frozen=True, rename="kebab"):
@@ -118,13 +122,32 @@ class CreateWarehouseRequest(msgspec.Struct, frozen=True, rename="kebab"):
     delete_profile: HardDelete | SoftDelete | None = None
     allowed_format_versions: list[Annotated[int, msgspec.Meta(ge=0, le=255)]] | None = None
     default_format_version: Annotated[int, msgspec.Meta(ge=1, le=255)] | None = None
-    managed_by: Literal["self-managed"] | None = None
+    managed_by: Literal["self-managed", "instance-admin"] | None = None
 
 
 class RenameWarehouseRequest(msgspec.Struct, frozen=True, rename="kebab"):
     """Another name."""
 
     new_name: str
+
+
+class UpdateWarehouseDeleteProfileRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """What becomes of what is dropped from now on."""
+
+    delete_profile: HardDelete | SoftDelete
+
+
+class UpdateWarehouseFormatVersionPolicyRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """Which format versions tables may be made with and upgraded to."""
+
+    allowed_format_versions: list[FormatVersion]
+    default_format_version: FormatVersion | None = None
+
+
+class SetWarehouseManagedByRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """Who may change what a warehouse is."""
+
+    managed_by: Literal["self-managed", "instance-admin"]
 
 
 class UpdateWarehouseStorageRequest(msgspec.Struct, frozen=True, rename="kebab"):
@@ -174,7 +197,7 @@ class GetWarehouseResponse(msgspec.Struct, frozen=True, rename="kebab"):
     protected: bool
     allowed_format_versions: list[int]
     default_format_version: int | None
-    managed_by: Literal["self-managed"]
+    managed_by: Literal["self-managed", "instance-admin"]
     updated_at: str | None
 
 
@@ -236,7 +259,9 @@ def warehouse_document(warehouse: warehouses_pb2.Warehouse) -> GetWarehouseRespo
         protected=warehouse.protected,
         allowed_format_versions=list(warehouse.allowed_format_versions),
         default_format_version=warehouse.default_format_version or None,
-        managed_by="self-managed",
+        managed_by="instance-admin"
+        if warehouse.managed_by == warehouses_pb2.MANAGED_BY_INSTANCE_ADMIN
+        else "self-managed",
         updated_at=time_text(warehouse.updated_at) if warehouse.HasField("updated_at") else None,
     )
 

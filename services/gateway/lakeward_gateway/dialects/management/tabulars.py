@@ -21,7 +21,9 @@ KINDS: Final[dict[Literal["table", "view"], tabulars_pb2.TabularKind.ValueType]]
     "table": tabulars_pb2.TABULAR_KIND_TABLE,
     "view": tabulars_pb2.TABULAR_KIND_VIEW,
 }
-TYPES: Final = {kind: word for word, kind in KINDS.items()}
+TYPES: Final[dict[tabulars_pb2.TabularKind.ValueType, Literal["table", "view"]]] = {
+    kind: word for word, kind in KINDS.items()
+}
 
 _TAG: Final = "warehouse"
 _WAREHOUSE: Final = "/management/v1/warehouse/{warehouse_id}"

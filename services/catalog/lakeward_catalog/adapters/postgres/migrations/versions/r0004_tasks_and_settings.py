@@ -7,7 +7,7 @@ from typing import Final
 from alembic import op
 
 revision: Final = "0004"
-down_revision: Final = "0002"
+down_revision: Final = "0003"
 branch_labels: Final = None
 depends_on: Final = None
 
