@@ -8,36 +8,30 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
-from lakeward_authz.adapters.allow_all import EveryRight
 from lakeward_authz.adapters.postgres.grants import PostgresGrants
-from lakeward_authz.adapters.postgres.names import PostgresNames
 from lakeward_authz.adapters.postgres.outbox import Outbox
-from lakeward_authz.adapters.postgres.rights import PostgresRights
 from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
 from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.adapters.postgres.users import PostgresUsers
 from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.deciding import RevisedAuthorizer
-from lakeward_authz.application.doors import Doors
-from lakeward_authz.application.grants import ChangeGrants, GrantablePrivileges, ListGrants, ListGrantsOfPrincipal
 from lakeward_authz.application.identifying import Authenticate, Authenticator
-from lakeward_authz.application.inspecting import AllowedActions, CheckActions, GetManagedAccess, SetManagedAccess
 from lakeward_authz.application.tree import ApplyTreeChanges
 from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser
 from lakeward_authz.authentication import open_authenticator
 from lakeward_authz.authorization import Deciding, open_authorizer
 from lakeward_authz.domain.engines import EngineTokens
+from lakeward_authz.granting import grant_servicer
 from lakeward_authz.settings import AuthzSettings
 from lakeward_authz.transport.callers import caller_of
 from lakeward_authz.transport.decisions import DecisionServicer
-from lakeward_authz.transport.grants import GrantServicer
 from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_authz.transport.tree import TreeServicer
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc, grants_pb2_grpc, identity_pb2_grpc, tree_pb2_grpc
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host, Settle
-from lakeward_servicekit.settings.authorization import AuthorizationSettings, AuthzBackend
+from lakeward_servicekit.settings.authorization import AuthorizationSettings
 from lakeward_servicekit.system import SystemClock
 
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
@@ -86,7 +80,7 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
         host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, identity)
         host.add(
             grants_pb2_grpc.add_GrantServiceServicer_to_server,
-            _grants(_doors(settings.authorization, pool), PostgresGrants(pool, outbox), tree),
+            grant_servicer(pool, tree, PostgresGrants(pool, outbox), settings.authorization),
         )
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)
@@ -108,25 +102,6 @@ def _identity(authenticator: Authenticator, pool: Pool, outbox: Outbox) -> Ident
         authenticate=Authenticate(authenticator, PostgresRoleMembership(pool)),
         provision_user=provision,
         bootstrap_administrator=BootstrapAdministrator(provision, users, clock),
-    )
-
-
-def _doors(settings: AuthorizationSettings, pool: Pool) -> Doors:
-    rows = PostgresRights(pool)
-    rights = EveryRight(rows) if settings.backend is AuthzBackend.ALLOW_ALL else rows
-    return Doors(PostgresNames(pool), rights, frozenset(settings.instance_admins))
-
-
-def _grants(doors: Doors, grants: PostgresGrants, tree: PostgresTree) -> GrantServicer:
-    return GrantServicer(
-        list_grants=ListGrants(doors, grants),
-        list_of_principal=ListGrantsOfPrincipal(doors, grants),
-        change=ChangeGrants(doors, grants),
-        grantable=GrantablePrivileges(doors),
-        allowed=AllowedActions(doors),
-        check=CheckActions(doors),
-        managed=GetManagedAccess(doors),
-        manage=SetManagedAccess(doors, tree),
     )
 
 

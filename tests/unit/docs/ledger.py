@@ -26,7 +26,7 @@ class Later:
 
 Entry = str | Later
 STATISTICS: Final = Later("there are no statistics yet")
-GRANTS: Final = Later("grants, roles and users have their own API, which is not served yet")
+GRANTS: Final = Later("roles and users have their own API, which is not served yet")
 SOFT_DELETION: Final = Later(
     "whoever may write a table is vended credentials that delete its files, where drops can be restored too"
 )
@@ -189,7 +189,7 @@ LEDGER: Final[Mapping[str, Sequence[Entry]]] = {
     "management-api 7": [Later("search is not served yet")],
     "management-api 8": [GRANTS],
     "management-api 9": [GRANTS],
-    "management-api 11": [GRANTS],
+    "management-api 11": ["grants-of-one-principal"],
     "management-api 15": [
         "renaming-to-a-taken-name-is-409",
         STATISTICS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeward_gateway.dialects.management import (
+    grants,
     permissions,
     projects,
     protection,
@@ -26,5 +27,6 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *protection.operations(stubs),
         *tabulars.operations(stubs.tabulars),
         *permissions.operations(stubs.grants),
+        *grants.operations(stubs.grants),
         *unsupported.operations(),
     )

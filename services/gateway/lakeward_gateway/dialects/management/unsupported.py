@@ -58,17 +58,6 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "GET /warehouse/{warehouse_id}/table/{table_id}/column-tags",
     "GET /warehouse/{warehouse_id}/table/{table_id}/column/{column_name}/tags",
     "PUT DELETE /warehouse/{warehouse_id}/table/{table_id}/column/{column_name}/tags/{tag_name}",
-    # grants
-    "GET /grants",
-    "GET /grants/grantable-privileges",
-    "GET POST /(server|project)/grants",
-    "GET /(server|project)/grants/grantable-privileges",
-    "GET POST /tag-definition/{tag_definition_id}/grants",
-    "GET /tag-definition/{tag_definition_id}/grants/grantable-privileges",
-    "GET POST /warehouse/{warehouse_id}/grants",
-    "GET /warehouse/{warehouse_id}/grants/grantable-privileges",
-    "GET POST /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/grants",
-    "GET /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/grants/grantable-privileges",
     # permissions
     "POST /permissions/check",
     # warehouses and what is in them
