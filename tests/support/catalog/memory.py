@@ -18,7 +18,6 @@ from typing import TypeVar
 from uuid import UUID
 
 from lakeward_catalog.application.changes import Change, Contents, TabularCommit
-from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
 from lakeward_catalog.application.ports.stores import After, Listed, Located, Visibility
 from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.domain.bodies import Body, BodyPart
@@ -53,6 +52,7 @@ from lakeward_catalog.domain.wording import (
 )
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.idempotency import KeyPlace, Remembered
 from lakeward_servicekit.postgres.failures import OutcomeUnknown
 from tests.support.catalog.values import FreshIds, HeldClock
 

@@ -21,7 +21,6 @@ from uuid import UUID
 
 import msgspec
 
-from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (
@@ -41,6 +40,7 @@ from lakeward_catalog.domain.model import (
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.tasks import NewTask
 from lakeward_locations import Location
+from lakeward_servicekit.idempotency import KeyPlace, Remembered
 
 
 class TabularCommit(msgspec.Struct, frozen=True):

@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.events import Event
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.idempotency import KeyPlace, Remembered
 from lakeward_servicekit.postgres.pools import Connection
 
 # `order by` makes the identities of several events grow in the order in which they were emitted.
