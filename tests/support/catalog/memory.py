@@ -18,8 +18,9 @@ from typing import TypeVar
 from uuid import UUID
 
 from lakeward_catalog.application.changes import Change, Contents, TabularCommit
+from lakeward_catalog.application.placing import location_taken
 from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
-from lakeward_catalog.application.ports.stores import After, Listed, Located, Visibility
+from lakeward_catalog.application.ports.stores import After, Listed, ListedNamespace, Located, Visibility
 from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.events import Event
@@ -56,7 +57,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.failures import OutcomeUnknown
 from tests.support.catalog.values import FreshIds, HeldClock
 
-Row = TypeVar("Row", Namespace, Listed)
+Row = TypeVar("Row", ListedNamespace, Listed)
 
 
 class Fate(enum.Enum):
@@ -190,7 +191,7 @@ class MemoryNamespaces:
         visible: Visibility,
         after: After | None,
         limit: int,
-    ) -> Sequence[Namespace]:
+    ) -> Sequence[ListedNamespace]:
         rows = self._catalog.rows
         everything = visible.everything or rows.covered(warehouse_id, parent, visible.containers)
         shown = visible.containers | visible.objects
@@ -200,7 +201,10 @@ class MemoryNamespaces:
             if (each.warehouse_id, each.parent_id) == (warehouse_id, parent)
             and (everything or each.namespace_id in shown)
         ]
-        return _page([(each.created_at, each.namespace_id, each) for each in found], after, limit)
+        entries = [
+            ListedNamespace(each.created_at, each.namespace_id, each.ident.parts, each.protected) for each in found
+        ]
+        return _page([(each.created_at, each.namespace_id, each) for each in entries], after, limit)
 
 
 class MemoryTabulars:
@@ -451,6 +455,9 @@ class _Locations:
     async def lock(self, warehouse_id: WarehouseId, *, exclusively: bool) -> None:
         """Transactions run one after another."""
 
+    async def lock_inside(self, warehouse_id: WarehouseId, ident: NamespaceIdent) -> None:
+        """Transactions run one after another."""
+
     async def overlapping(
         self, warehouse_id: WarehouseId, location: Location, *, enclosed_too: bool, but_not: Incarnation | None = None
     ) -> Tabular | None:
@@ -475,7 +482,10 @@ class _Tabulars:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
-    async def insert(self, tabular: Tabular, body: Body) -> None:
+    async def insert(self, tabular: Tabular, body: Body, *, looks: bool = False) -> None:
+        place = Location.parse(tabular.location)
+        if looks and await _Locations(self.rows).overlapping(tabular.warehouse_id, place, enclosed_too=False):
+            raise location_taken(place)
         if (tabular.warehouse_id, tabular.namespace_id) not in self.rows.namespaces:
             raise no_such_namespace(tabular.ident.namespace)
         await self._make_way(tabular, tabular.ident)

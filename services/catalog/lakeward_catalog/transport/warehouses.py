@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Final
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.config import ClientConfigs
@@ -20,9 +21,11 @@ from lakeward_catalog.application.warehouses.changing import (
 from lakeward_catalog.application.warehouses.creating import CreateWarehouse, WarehouseCreations
 from lakeward_catalog.application.warehouses.listing import ListWarehouses, WarehouseListings
 from lakeward_catalog.application.warehouses.storage import OldCredential, ReplaceStorage, StorageReplacements
+from lakeward_catalog.domain.model import WarehouseId
 from lakeward_catalog.transport import decode
 from lakeward_catalog.transport.callers import presented
 from lakeward_catalog.transport.warehouse_messages import (
+    config_message,
     credential,
     restorable_for,
     secret_id,
@@ -31,11 +34,19 @@ from lakeward_catalog.transport.warehouse_messages import (
 )
 from lakeward_protocol.catalog.v1 import warehouses_pb2, warehouses_pb2_grpc
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.keeping import Kept
+
+# About 2 KB each. A caller names the base of links, so there may be more than warehouses.
+_CONFIGS: Final = 1024
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
-    """Warehouses and their storage."""
+    """Warehouses and their storage.
+
+    Attributes:
+        configs: replies by what they are made from. What a key names never changes; a request finds the key by reading it.
+    """
 
     doors: Doors
     config: ClientConfigs
@@ -46,17 +57,20 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     protect: WarehouseProtections
     delete: WarehouseDeletions
     replace_storage: StorageReplacements
+    configs: Kept[tuple[WarehouseId, int, str], warehouses_pb2.GetConfigResponse] = dataclasses.field(
+        default_factory=lambda: Kept(_CONFIGS)
+    )
 
     async def GetConfig(
         self, request: warehouses_pb2.GetConfigRequest, caller: Caller
     ) -> warehouses_pb2.GetConfigResponse:
         """See the contract."""
         config = await self.config(request.warehouse, caller=caller, presented=presented(request.context))
-        response = warehouses_pb2.GetConfigResponse(
-            warehouse_id=str(config.warehouse_id), defaults=config.defaults, overrides=config.overrides
-        )
-        if config.idempotency_key_lifetime is not None:
-            response.idempotency_key_lifetime.FromTimedelta(config.idempotency_key_lifetime)
+        key = config.key
+        response = self.configs.get(key)
+        if response is None:
+            response = config_message(config)
+            self.configs.put(key, response)
         return response
 
     async def CreateWarehouse(

@@ -13,7 +13,7 @@ _SETTING: Final = ("plan_cache_mode", "force_generic_plan")
 def with_generic_plans(url: SecretStr) -> SecretStr:
     """A URL whose sessions plan a prepared statement once.
 
-    For the pool of `PostgresTabulars` alone: the arrays of `locate` look cheap to plan anew for each number of keys, and planning
+    For the pool of point reads alone: the arrays of `Locating` look cheap to plan anew for each number of keys, and planning
     three joins costs more than running them. Changes and listings are better off with plans for what they are given.
     """
     parts = urlsplit(url.get_secret_value())
