@@ -40,10 +40,9 @@ async def one_process(settings: EverySetting) -> AsyncIterator[Composition]:
 
     Catalog's key for permits is made here and leaves with the process: vending, which checks them, is in it too.
     """
-    read_only = settings.gateway.server.maintenance_mode == "read-only"
     signer = PermitSigner(Ed25519PrivateKey.generate())
     async with AsyncExitStack() as stack:
-        deciding = await stack.enter_async_context(authz(settings.authz, read_only=read_only))
+        deciding = await stack.enter_async_context(authz(settings.authz))
         storing = await stack.enter_async_context(
             vending(
                 settings.vending,
@@ -62,6 +61,7 @@ async def one_process(settings: EverySetting) -> AsyncIterator[Composition]:
             )
         )
         peers = Peers(
+            authz=deciding.channel(caller=Caller.CALLER_GATEWAY),
             catalog=cataloguing.channel(caller=Caller.CALLER_GATEWAY),
             vending=storing.channel(caller=Caller.CALLER_GATEWAY),
         )

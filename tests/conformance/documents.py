@@ -20,4 +20,4 @@ class _Nowhere:
 def document(name: str) -> Mapping[str, Any]:
     """The document of an API, "catalog" or "management"."""
     nowhere: Any = _Nowhere()
-    return openapi_documents(Stubs(Peers(catalog=nowhere, vending=nowhere)))[name]()
+    return openapi_documents(Stubs(Peers(authz=nowhere, catalog=nowhere, vending=nowhere)))[name]()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from lakeward_authz.domain.outcomes import outcome_of
-from lakeward_servicekit.authorization.actions import SEEING, Action
+from lakeward_servicekit.authorization.actions import SEEING, SHOWING, Action
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
@@ -17,6 +17,7 @@ _LISTED = {
     ObjectKind.NAMESPACE: Action.NAMESPACE_INCLUDE_IN_LIST,
     ObjectKind.TABLE: Action.TABLE_INCLUDE_IN_LIST,
     ObjectKind.VIEW: Action.VIEW_INCLUDE_IN_LIST,
+    ObjectKind.GENERIC_TABLE: Action.GENERIC_TABLE_INCLUDE_IN_LIST,
 }
 _LISTS_EVERYTHING = {
     ObjectKind.WAREHOUSE: Action.WAREHOUSE_LIST_EVERYTHING,
@@ -99,10 +100,11 @@ class TableAuthorizer:
     def _outcome(self, principal: str, demand: Demand) -> Outcome:
         ref = demand.object
         object_id = _id_of(ref)
-        seeing = SEEING.get(ref.kind)
+        may = self._allows(principal, ref.kind, object_id, demand.action)
         return outcome_of(
-            sees=seeing is None or self._allows(principal, ref.kind, object_id, seeing),
-            may=self._allows(principal, ref.kind, object_id, demand.action),
+            sees=(may and demand.action in SHOWING)
+            or self._allows(principal, ref.kind, object_id, demand.action.sight),
+            may=may,
         )
 
     def _shows(self, principal: str, kind: ObjectKind, object_id: UUID | str | None) -> bool:

@@ -28,13 +28,15 @@ async def serve(environ: Mapping[str, str]) -> None:
     joined = Joined("gateway", settings.joints)
     server = settings.service.server
     async with AsyncExitStack() as stack:
+        authz = await stack.enter_async_context(joined.channel("authz"))
         catalog = await stack.enter_async_context(joined.channel("catalog"))
         vending = await stack.enter_async_context(joined.channel("vending"))
 
         async def readiness() -> Sequence[Probe]:
+            # authz is asked by the catalog, which can't serve without it
             return [await _probe("catalog", catalog), await _probe("vending", vending)]
 
-        peers = Peers(catalog=catalog, vending=vending)
+        peers = Peers(authz=authz, catalog=catalog, vending=vending)
         application = await stack.enter_async_context(gateway(settings.service, peers=peers, readiness=readiness))
         listener = bound_socket(server.bind_ip, server.listen_port)
         port = await stack.enter_async_context(serve_http(application, listener=listener))

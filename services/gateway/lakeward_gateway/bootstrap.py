@@ -45,7 +45,7 @@ async def gateway(
 
     Args:
         settings: see there.
-        peers: channels to catalog and vending, to pods or into this process.
+        peers: channels to the services behind it, to pods or into this process.
         readiness: asks the services whether they can serve; for /health.
         max_in_flight: requests under way at once.
     """

@@ -14,6 +14,7 @@ from lakeward_protocol.catalog.v1 import (
     signing_pb2_grpc,
     tables_pb2,
     tables_pb2_grpc,
+    tabulars_pb2_grpc,
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
@@ -28,10 +29,12 @@ class Peers:
     """Channels to the services that the gateway calls, to pods or into this process.
 
     Attributes:
+        authz: to authz; users, roles and grants are kept there. Who may do what is never asked from here.
         catalog: to catalog.
         vending: to vending; credentials are staged there, and nothing else is asked.
     """
 
+    authz: Channel
     catalog: Channel
     vending: Channel
 
@@ -52,6 +55,7 @@ class Stubs:
             catalog
         )
         self.tables: tables_pb2_grpc.TableServiceAsyncStub = tables_pb2_grpc.TableServiceStub(catalog)
+        self.tabulars: tabulars_pb2_grpc.TabularServiceAsyncStub = tabulars_pb2_grpc.TabularServiceStub(catalog)
         self.views: views_pb2_grpc.ViewServiceAsyncStub = views_pb2_grpc.ViewServiceStub(catalog)
         self.warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub = warehouses_pb2_grpc.WarehouseServiceStub(
             catalog

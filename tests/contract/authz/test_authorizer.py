@@ -17,10 +17,11 @@ from lakeward_authz.adapters.openfga.engine import OpenFgaEngine
 from lakeward_authz.adapters.openfga.feeding import Feeder
 from lakeward_authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
 from lakeward_authz.application.permissions import Grant, Made, key_of, subject_of
+from lakeward_authz.domain.permissions.lakeward import TABULARS
 from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
-from lakeward_servicekit.authorization.actions import SEEING, Action
+from lakeward_servicekit.authorization.actions import SEEING, SHOWING, Action
 from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome
 from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
@@ -30,7 +31,7 @@ from tests.support.authz_stores import Stores, opened, openfga_store
 from tests.support.deciding import Rule, TableAuthorizer
 
 Wrap: TypeAlias = Callable[[RevisedAuthorizer], Authorizer]
-WAREHOUSE_ID, NAMESPACE_ID, TABLE_ID, VIEW_ID = (UUID(int=number) for number in range(1, 5))
+WAREHOUSE_ID, NAMESPACE_ID, TABLE_ID, VIEW_ID, GENERIC_ID, ROLE_ID, TAG_ID = (UUID(int=each) for each in range(1, 8))
 OBJECTS = {
     ObjectKind.SERVER: SERVER,
     ObjectKind.PROJECT: ObjectRef.project("p"),
@@ -38,6 +39,9 @@ OBJECTS = {
     ObjectKind.NAMESPACE: ObjectRef.namespace("p", WAREHOUSE_ID, NAMESPACE_ID, parent_id=None),
     ObjectKind.TABLE: ObjectRef.table("p", WAREHOUSE_ID, TABLE_ID, namespace_id=NAMESPACE_ID),
     ObjectKind.VIEW: ObjectRef.view("p", WAREHOUSE_ID, VIEW_ID, namespace_id=NAMESPACE_ID),
+    ObjectKind.GENERIC_TABLE: ObjectRef.generic_table("p", WAREHOUSE_ID, GENERIC_ID, namespace_id=NAMESPACE_ID),
+    ObjectKind.ROLE: ObjectRef.role("p", ROLE_ID),
+    ObjectKind.TAG: ObjectRef.tag("p", TAG_ID),
 }
 ALICE, BOB = user("oidc~alice"), user("oidc~bob")
 ACTIONS = st.lists(st.sampled_from(list(Action)), min_size=1, max_size=50)
@@ -82,8 +86,9 @@ async def engine_of(stores: Stores) -> Builtin:
     warehouse = OBJECTS[ObjectKind.WAREHOUSE]
     keys = {kind: key_of(ref) for kind, ref in OBJECTS.items()}
     made = [
-        Made(keys[kind], NAMESPACE_ID if kind in {ObjectKind.TABLE, ObjectKind.VIEW} else None)
-        for kind in (ObjectKind.PROJECT, ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE, ObjectKind.TABLE, ObjectKind.VIEW)
+        Made(key, NAMESPACE_ID if kind in TABULARS else None)
+        for kind, key in keys.items()
+        if kind is not ObjectKind.SERVER
     ]
     await stores.tree.apply(warehouse.warehouse_id, [*enumerate(made, 1)])
     for who, kind, relation in [(ALICE, ObjectKind.NAMESPACE, "select"), (BOB, ObjectKind.PROJECT, "project_admin")]:
@@ -118,7 +123,6 @@ async def authorizer(chosen: tuple[int | str, str, OpenFgaServer | None]) -> Asy
             yield builtin
             return
         openfga = await stack.enter_async_context(openfga_store(server))
-        await openfga.migrate(prefix="test")
         yield OpenFgaEngine(openfga, Feeder(stores.pool, openfga), stores.rights)
 
 
@@ -135,10 +139,13 @@ async def test_what_is_not_seen_is_hidden_whatever_is_asked_of_it(authorizer: Re
     for principal in (ALICE, BOB, ANONYMOUS):
         outcomes = dict(zip(Action, await asked.decide(principal, [demand(action) for action in Action]), strict=True))
         for kind, seeing in SEEING.items():
-            of_kind = {outcome for action, outcome in outcomes.items() if action.kind is kind}
+            of_kind = {outcome for action, outcome in outcomes.items() if action.kind is kind and action not in SHOWING}
             assert outcomes[seeing] in {Outcome.HIDDEN, Outcome.ALLOWED}, "seeing is never denied to who sees"
             assert (of_kind == {Outcome.HIDDEN}) == (outcomes[seeing] is Outcome.HIDDEN)
             assert (Outcome.HIDDEN in of_kind) == (outcomes[seeing] is Outcome.HIDDEN)
+            showing = {outcome for action, outcome in outcomes.items() if action.kind is kind and action in SHOWING}
+            assert showing <= {outcomes[seeing], Outcome.ALLOWED, Outcome.DENIED}
+            assert outcomes[seeing] is Outcome.ALLOWED or Outcome.DENIED not in showing
 
 
 @pytest.mark.integration
@@ -208,7 +215,7 @@ async def test_a_table_of_allowed_actions_answers_by_its_lines(asked: list[Actio
     table = TableAuthorizer(*(Rule(True, action=action) for action in allowed))
     outcomes = await table.decide(ALICE, [demand(action) for action in asked])
     for action, outcome in zip(asked, outcomes, strict=True):
-        if SEEING[action.kind] not in allowed:
-            assert outcome is Outcome.HIDDEN
-        else:
+        if action.sight in allowed or action in SHOWING & allowed:
             assert outcome is (Outcome.ALLOWED if action in allowed else Outcome.DENIED)
+        else:
+            assert outcome is Outcome.HIDDEN

@@ -40,8 +40,9 @@ async def running(
     catalog: Service, *, catalog_channel: Channel | None = None, **settings: Any
 ) -> AsyncIterator[tuple[int, Application]]:
     """A gateway's port, and itself."""
-    catalog_host, vending_host = hosts(catalog, Service())
+    authz_host, catalog_host, vending_host = hosts(Service(), catalog, Service())
     peers = Peers(
+        authz=authz_host.channel(caller=Caller.CALLER_GATEWAY),
         catalog=catalog_channel or catalog_host.channel(caller=Caller.CALLER_GATEWAY),
         vending=vending_host.channel(caller=Caller.CALLER_GATEWAY),
     )
@@ -324,7 +325,7 @@ class _Batches(Service):
 
 async def test_loads_of_a_remote_catalog_travel_together_and_stay_apart() -> None:
     catalog = _Batches()
-    host, _ = hosts(catalog, Service())
+    _, host, _ = hosts(Service(), catalog, Service())
     workloads = type("Gateway", (), {"caller_of": lambda *_: Caller.CALLER_GATEWAY})()
     async with (
         host.serve("127.0.0.1:0", workloads=workloads) as grpc_port,

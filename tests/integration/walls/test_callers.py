@@ -57,6 +57,7 @@ CALLERS: Mapping[str, set[str]] = {
         "RenameProject",
         "DeleteProject",
     ),
+    **_service("catalog.v1.TabularService", _PUBLIC, "ListDeletedTabulars", "UndropTabulars"),
     **_service(
         "catalog.v1.WarehouseService",
         _PUBLIC,
@@ -68,6 +69,9 @@ CALLERS: Mapping[str, set[str]] = {
         "ActivateWarehouse",
         "DeactivateWarehouse",
         "SetWarehouseProtection",
+        "SetDeleteProfile",
+        "SetFormatVersionPolicy",
+        "SetManagedBy",
         "DeleteWarehouse",
         "UpdateStorage",
         "UpdateStorageCredential",

@@ -44,7 +44,8 @@ def test_every_value_of_the_contract_has_ours_and_nothing_more(
 
 def test_seeing_a_kind_is_an_action_of_that_kind() -> None:
     assert all(action.kind is kind for kind, action in SEEING.items())
-    assert set(SEEING) == {action.kind for action in Action}
+    assert set(SEEING) == {action.kind for action in Action} - {ObjectKind.SERVER}
+    assert all(action.sight == SEEING.get(action.kind, action) for action in Action)
     assert {action for action in Action if action.word in {"read_data", "write_data", "select"}} == DATA
 
 

@@ -35,6 +35,9 @@ def demands() -> list[Demand]:
         ObjectKind.NAMESPACE: ObjectRef.namespace("p", UUID(int=1), UUID(int=3), parent_id=None),
         ObjectKind.TABLE: TABLE,
         ObjectKind.VIEW: ObjectRef.view("p", UUID(int=1), UUID(int=4), namespace_id=UUID(int=3)),
+        ObjectKind.GENERIC_TABLE: ObjectRef.generic_table("p", UUID(int=1), UUID(int=5), namespace_id=UUID(int=3)),
+        ObjectKind.ROLE: ObjectRef.role("p", UUID(int=6)),
+        ObjectKind.TAG: ObjectRef.tag("p", UUID(int=7)),
     }
     return [Demand(refs[action.kind], action) for action in Action]
 

@@ -36,7 +36,7 @@ def peers(refusal: Refusal) -> Peers:
         ListWarehouses=warehouses_pb2.ListWarehousesResponse(warehouses=[stored]),
         CreateNamespace=refusal,
     )
-    return Peers(catalog=catalog, vending=Answers())
+    return Peers(authz=Answers(), catalog=catalog, vending=Answers())
 
 
 class Store:

@@ -27,7 +27,10 @@ class Later:
 Entry = str | Later
 STATISTICS: Final = Later("there are no statistics yet")
 GRANTS: Final = Later("grants, roles and users have their own API, which is not served yet")
-SOFT_DELETION: Final = Later("restoring and expiring what was dropped is not served yet")
+SOFT_DELETION: Final = Later(
+    "whoever may write a table is vended credentials that delete its files, where drops can be restored too"
+)
+CANCELLING: Final = Later("tasks can't be cancelled over the API yet", now="restoring-is-settled")
 TASK_API: Final = Later("tasks are worked on and not shown yet")
 AZURE_AND_GCS: Final = Later("profiles of Azure and Google are judged; nothing is vended for them yet")
 AUDIT: Final = Later("there is no audit log yet")
@@ -196,7 +199,7 @@ LEDGER: Final[Mapping[str, Sequence[Entry]]] = {
         "overlap-by-place",
         "updates-race-safely",
         "bootstrap-is-one-step",
-        SOFT_DELETION,
+        CANCELLING,
         Later("tasks are worked on and not shown yet", now="attempts-inside-one-task"),
         TASK_API,
         "malformed-input-in-the-envelope",
@@ -226,7 +229,7 @@ LEDGER: Final[Mapping[str, Sequence[Entry]]] = {
         "standard-attributes",
         "subjects-by-what-happened",
         "attempts-are-counted-and-paused",
-        SOFT_DELETION,
+        CANCELLING,
         "queued-twice-is-one-task",
         "failed-purges-stay-visible",
         Later("the gate before a commit is a port; no outside checker is built yet"),
@@ -248,6 +251,7 @@ OF_OUR_OWN: Final = frozenset(
         "commits-make-what-was-not-staged",
         "creates-refuse-files-and-neighbours",
         "deciders-need-callers",
+        "dropped-in-full-pages",
         "default-project-is-nil",
         "documents-are-bounded",
         "empty-keys-are-refused",
@@ -263,13 +267,18 @@ OF_OUR_OWN: Final = frozenset(
         "no-change-no-file",
         "no-dots-in-namespaces",
         "no-patterns-in-locations",
+        "openfga-is-a-copy",
+        "openfga-is-asked-by-http",
+        "openfga-may-come-later",
         "partition-ids-mean-one-thing",
         "partition-names-are-unambiguous",
+        "pinned-models-are-asked",
         "purges-wait-a-minute",
         "recursive-drops-keep-files",
         "register-view-is-not-served",
         "repeated-additions-resolve",
         "reviews-are-remembered",
+        "revokes-count-at-once",
         "rotated-keys-are-found",
         "row-ids-are-given-once",
         "sequence-numbers-only-rise",

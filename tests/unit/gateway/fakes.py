@@ -20,6 +20,7 @@ from lakeward_protocol.catalog.v1 import (
     server_pb2_grpc,
     signing_pb2_grpc,
     tables_pb2_grpc,
+    tabulars_pb2_grpc,
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
@@ -58,12 +59,14 @@ class World:
 
     Attributes:
         client: speaks HTTP to the gateway.
+        authz: every service of authz that the gateway calls.
         catalog: every service of catalog.
         vending: the storage service of vending.
         probes: what readiness says.
     """
 
     client: httpx.AsyncClient
+    authz: Service
     catalog: Service
     vending: Service
     probes: list[Probe]
@@ -75,21 +78,24 @@ class World:
         return message
 
 
-def hosts(catalog: Any, vending: Any) -> tuple[Host, Host]:
-    """Hosts for servicers that answer every service's methods."""
+def hosts(authz: Any, catalog: Any, vending: Any) -> tuple[Host, Host, Host]:
+    """Hosts for servicers that answer every service's methods: of authz, of catalog and of vending."""
+    del authz
+    authz_host = Host("authz", settle=as_it_came)
     catalog_host = Host("catalog", settle=as_it_came)
     for register in (
         namespaces_pb2_grpc.add_NamespaceServiceServicer_to_server,
         server_pb2_grpc.add_ServerServiceServicer_to_server,
         signing_pb2_grpc.add_SigningServiceServicer_to_server,
         tables_pb2_grpc.add_TableServiceServicer_to_server,
+        tabulars_pb2_grpc.add_TabularServiceServicer_to_server,
         views_pb2_grpc.add_ViewServiceServicer_to_server,
         warehouses_pb2_grpc.add_WarehouseServiceServicer_to_server,
     ):
         catalog_host.add(register, catalog)
     vending_host = Host("vending", settle=as_it_came)
     vending_host.add(vending_pb2_grpc.add_StorageServiceServicer_to_server, vending)
-    return catalog_host, vending_host
+    return authz_host, catalog_host, vending_host
 
 
 def server_settings(**changes: Any) -> PublicSettings:
@@ -126,14 +132,15 @@ async def world(
         max_in_flight: see `gateway`.
         settings: changes of the server's settings.
     """
-    catalog, vending = Service(), Service()
-    catalog_host, vending_host = hosts(catalog, vending)
+    authz, catalog, vending = Service(), Service(), Service()
+    authz_host, catalog_host, vending_host = hosts(authz, catalog, vending)
     probes = [Probe("catalog", "database", healthy=True, checked_at=datetime(2026, 1, 1, tzinfo=UTC))]
 
     async def readiness() -> list[Probe]:
         return probes
 
     peers = Peers(
+        authz=authz_host.channel(caller=Caller.CALLER_GATEWAY),
         catalog=catalog_host.channel(caller=Caller.CALLER_GATEWAY),
         vending=vending_host.channel(caller=Caller.CALLER_GATEWAY),
     )
@@ -144,7 +151,7 @@ async def world(
         async with httpx.AsyncClient(
             transport=transport, base_url="http://lake.test", headers={"accept-encoding": "identity"}
         ) as client:
-            yield World(client, catalog, vending, probes)
+            yield World(client, authz, catalog, vending, probes)
 
 
 def error_of(response: httpx.Response) -> Mapping[str, Any]:

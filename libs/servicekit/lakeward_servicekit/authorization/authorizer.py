@@ -64,7 +64,8 @@ class Authorizer(Protocol):
     async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
         """One outcome for each demand, in their order, all under one state of the grants; 1 to 4000 demands.
 
-        An object that the principal may not see is HIDDEN whatever the action, so an answer never tells that it exists.
+        An object that the principal may not see is HIDDEN whatever the action, so an answer never tells that it exists; one of
+        the actions of `SHOWING` is sight enough for itself.
         """
         ...
 
@@ -90,7 +91,7 @@ def forbidden(action: Action) -> Refusal:
     kind, word = action.kind.word, action.word
     return Refusal(
         Reason.REASON_FORBIDDEN,
-        f"you see this {kind} and may not {word.replace('_', ' ')}; ask who manages its grants",
+        f"you see this {kind.replace('_', ' ')} and may not {word.replace('_', ' ')}; ask who manages its grants",
         kind=kind,
         action=word,
     )

@@ -24,10 +24,13 @@ class ObjectKind(enum.IntEnum):
     NAMESPACE = pb.OBJECT_KIND_NAMESPACE
     TABLE = pb.OBJECT_KIND_TABLE
     VIEW = pb.OBJECT_KIND_VIEW
+    GENERIC_TABLE = pb.OBJECT_KIND_GENERIC_TABLE
+    ROLE = pb.OBJECT_KIND_ROLE
+    TAG = pb.OBJECT_KIND_TAG
 
     @property
     def word(self) -> str:
-        """As failures say it: "table"."""
+        """As failures and the permission model say it: "table", "generic_table"."""
         return self.name.lower()
 
 
@@ -40,7 +43,7 @@ class ObjectRef(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         project_id: "" for the server alone.
         warehouse_id: the UUID's text; "" above warehouses.
-        id: a namespace's UUID or a tabular's incarnation, 16 bytes; empty for the others.
+        id: a namespace's, a role's or a tag's UUID, or a tabular's incarnation, 16 bytes; empty for the others.
         parent_id: the namespace that holds it, 16 bytes; empty at the top level and above.
     """
 
@@ -75,6 +78,21 @@ class ObjectRef(msgspec.Struct, frozen=True, gc=False):
     def view(cls, project_id: str, warehouse_id: UUID, incarnation: UUID, *, namespace_id: UUID) -> Self:
         """A view, by its incarnation."""
         return cls(ObjectKind.VIEW, project_id, _text(warehouse_id), incarnation.bytes, namespace_id.bytes)
+
+    @classmethod
+    def generic_table(cls, project_id: str, warehouse_id: UUID, incarnation: UUID, *, namespace_id: UUID) -> Self:
+        """A generic table, by its incarnation."""
+        return cls(ObjectKind.GENERIC_TABLE, project_id, _text(warehouse_id), incarnation.bytes, namespace_id.bytes)
+
+    @classmethod
+    def role(cls, project_id: str, role_id: UUID) -> Self:
+        """A role of a project."""
+        return cls(ObjectKind.ROLE, project_id, id=role_id.bytes)
+
+    @classmethod
+    def tag(cls, project_id: str, tag_id: UUID) -> Self:
+        """A tag of a project, by its definition."""
+        return cls(ObjectKind.TAG, project_id, id=tag_id.bytes)
 
 
 SERVER: Final = ObjectRef(ObjectKind.SERVER)

@@ -8,7 +8,7 @@ from lakeward_servicekit.settings import kinds
 from lakeward_servicekit.settings.catalogue import Service
 from lakeward_servicekit.settings.model import Settings, setting
 
-_PROJECTS: Final = (Service.CATALOG, Service.VENDING)
+_PROJECTS: Final = (Service.AUTHZ, Service.CATALOG, Service.VENDING)
 
 
 class ServerSettings(Settings):

@@ -7,7 +7,14 @@ from collections.abc import Collection, Sequence
 from typing import Protocol, TypeAlias
 from uuid import UUID
 
-from lakeward_authz.domain.permissions.objects import ANYBODY, ObjectKey, Subject, role_subject, user_subject
+from lakeward_authz.domain.permissions.objects import (
+    ANYBODY,
+    NIL,
+    ObjectKey,
+    Subject,
+    role_subject,
+    user_subject,
+)
 from lakeward_servicekit.authorization.objects import ObjectRef
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind
 from lakeward_servicekit.errors import invalid_field
@@ -64,11 +71,13 @@ class Made:
     Attributes:
         parent_id: the namespace that holds it; None at the top level of a warehouse and above.
         owner: who holds it from now on; None for nobody.
+        public_id: what people call it by, if that is not the object's id; no two of a type in a warehouse share it.
     """
 
     object: ObjectKey
     parent_id: UUID | None = None
     owner: Subject | None = None
+    public_id: UUID | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -150,11 +159,11 @@ def key_of(ref: ObjectRef) -> ObjectKey:
     Raises:
         Refusal: INVALID_FIELD, for a warehouse id that is none.
     """
-    key = ObjectKey(ref.kind.word, ref.project_id)
+    key = ObjectKey(ref.kind.word, ref.project_id, id=UUID(bytes=ref.id) if ref.id else NIL)
     if not ref.warehouse_id:
         return key
     try:
         warehouse_id = UUID(ref.warehouse_id)
     except ValueError as error:
         raise invalid_field("object.warehouse_id", ref.warehouse_id, "a UUID") from error
-    return ObjectKey(key.type, key.project_id, warehouse_id, UUID(bytes=ref.id) if ref.id else key.id)
+    return ObjectKey(key.type, key.project_id, warehouse_id, key.id)

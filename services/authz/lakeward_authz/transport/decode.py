@@ -18,9 +18,10 @@ MAX_ITEMS: Final = 256
 
 _ACTIONS: Final = {int(action): (action, int(kind)) for action, kind in KIND_OF.items()}
 _KINDS: Final = {int(kind): kind for kind in ObjectKind}
-_ID_BYTES: Final = {ObjectKind.NAMESPACE: 16, ObjectKind.TABLE: 16, ObjectKind.VIEW: 16}
-_IN_WAREHOUSE: Final = frozenset({ObjectKind.WAREHOUSE, *_ID_BYTES})
-_LISTED: Final = frozenset({ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE, ObjectKind.TABLE, ObjectKind.VIEW})
+TABULARS: Final = frozenset({ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.GENERIC_TABLE})
+_LISTED: Final = frozenset({ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE, *TABULARS})
+_IN_WAREHOUSE: Final = _LISTED
+_ID_BYTES: Final = dict.fromkeys((ObjectKind.NAMESPACE, *TABULARS, ObjectKind.ROLE, ObjectKind.TAG), 16)
 _SCOPES: Final = frozenset({ObjectKind.PROJECT, ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE})
 
 
@@ -58,7 +59,7 @@ def listing(message: decisions_pb2.VisibleRequest) -> tuple[ObjectRef, ObjectKin
         raise invalid_field("scope.kind", scope.kind.word, "a project, a warehouse or a namespace")
     kind = _KINDS.get(message.kind)
     if kind is None or kind not in _LISTED:
-        raise invalid_field("kind", message.kind, "a warehouse, a namespace, a table or a view")
+        raise invalid_field("kind", message.kind, "a warehouse, a namespace or a kind of tabular")
     return scope, kind
 
 

@@ -19,8 +19,7 @@ from lakeward_servicekit.rpc.call import Call
 
 _LONGEST_STREAM: Final = 128
 _MOST: Final = 1000
-_MOVES: Final = frozenset({ObjectKind.NAMESPACE, ObjectKind.TABLE, ObjectKind.VIEW})
-_IN_NAMESPACE: Final = frozenset({ObjectKind.TABLE, ObjectKind.VIEW})
+_MOVES: Final = frozenset({ObjectKind.NAMESPACE, *decode.TABULARS})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -50,11 +49,11 @@ def _change(message: pb.TreeChange) -> TreeChange:
     match message.WhichOneof("change"):
         case "made":
             ref, parent_id = _place(message.made.object)
-            return Made(key_of(ref), parent_id, _owner(message.made))
+            return Made(key_of(ref), parent_id, _owner(message.made), _public_id(message.made))
         case "moved":
             ref, parent_id = _place(message.moved.object)
             if ref.kind not in _MOVES:
-                raise invalid_field("object.kind", ref.kind.word, "a namespace, a table or a view")
+                raise invalid_field("object.kind", ref.kind.word, "a namespace or a tabular")
             return Moved(key_of(ref), parent_id)
         case "gone":
             return Gone(key_of(decode.tree_object(message.gone.object)))
@@ -64,13 +63,21 @@ def _change(message: pb.TreeChange) -> TreeChange:
 
 def _place(message: principals_pb2.ObjectRef) -> tuple[ObjectRef, UUID | None]:
     ref = decode.tree_object(message)
-    if not ref.parent_id and ref.kind in _IN_NAMESPACE:
+    if not ref.parent_id and ref.kind in decode.TABULARS:
         raise invalid_field("object.parent_id", "", f"the namespace of a {ref.kind.word}")
     if not ref.parent_id:
         return ref, None
     if ref.kind not in _MOVES or len(ref.parent_id) != len(UUID(int=0).bytes):
         raise invalid_field("object.parent_id", ref.parent_id.hex(), f"a namespace that may hold a {ref.kind.word}")
     return ref, UUID(bytes=ref.parent_id)
+
+
+def _public_id(made: pb.ObjectMade) -> UUID | None:
+    if not made.public_id:
+        return None
+    if len(made.public_id) != len(UUID(int=0).bytes):
+        raise invalid_field("made.public_id", made.public_id.hex(), "16 bytes, or none")
+    return UUID(bytes=made.public_id)
 
 
 def _owner(made: pb.ObjectMade) -> Subject | None:

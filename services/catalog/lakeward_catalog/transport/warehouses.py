@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import timedelta
 from typing import Final
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.config import ClientConfigs
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.warehouses.changing import (
+    AllowFormatVersions,
     DeleteWarehouse,
+    DropRetentions,
+    FormatVersionPolicies,
+    KeepDropped,
+    ManageWarehouse,
     ProtectWarehouse,
     RenameWarehouse,
     SwitchWarehouse,
     WarehouseDeletions,
+    WarehouseManagers,
     WarehouseProtections,
     WarehouseRenames,
     WarehouseSwitches,
@@ -27,6 +34,7 @@ from lakeward_catalog.transport.callers import presented
 from lakeward_catalog.transport.warehouse_messages import (
     config_message,
     credential,
+    managed_by,
     restorable_for,
     secret_id,
     statuses,
@@ -34,6 +42,7 @@ from lakeward_catalog.transport.warehouse_messages import (
 )
 from lakeward_protocol.catalog.v1 import warehouses_pb2, warehouses_pb2_grpc
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.errors import invalid_field
 from lakeward_servicekit.keeping import Kept
 
 # About 2 KB each. A caller names the base of links, so there may be more than warehouses.
@@ -46,6 +55,7 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
 
     Attributes:
         configs: replies by what they are made from. What a key names never changes; a request finds the key by reading it.
+        restorable_by_default: how long what is dropped can be restored where that is asked for without a span.
     """
 
     doors: Doors
@@ -55,8 +65,12 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     rename: WarehouseRenames
     switch: WarehouseSwitches
     protect: WarehouseProtections
+    keep_dropped: DropRetentions
+    allow_format_versions: FormatVersionPolicies
+    manage: WarehouseManagers
     delete: WarehouseDeletions
     replace_storage: StorageReplacements
+    restorable_by_default: timedelta
     configs: Kept[tuple[WarehouseId, int, str], warehouses_pb2.GetConfigResponse] = dataclasses.field(
         default_factory=lambda: Kept(_CONFIGS)
     )
@@ -81,9 +95,10 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
             name=request.name,
             profile=request.storage_profile,
             secret_id=secret_id(request.secret_id),
-            restorable_for=restorable_for(request),
+            restorable_for=restorable_for(request.delete_profile, by_default=self.restorable_by_default),
             allowed_format_versions=tuple(request.allowed_format_versions),
             default_format_version=request.default_format_version or None,
+            managed_by=managed_by(request.managed_by),
         )
         warehouse = await self.create(command, caller=caller)
         return warehouses_pb2.CreateWarehouseResponse(warehouse=warehouse_message(warehouse))
@@ -133,6 +148,39 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
         command = ProtectWarehouse(decode.warehouse_id(request.warehouse_id), request.protected)
         warehouse = await self.protect(command, caller=caller)
         return warehouses_pb2.SetWarehouseProtectionResponse(warehouse=warehouse_message(warehouse))
+
+    async def SetDeleteProfile(
+        self, request: warehouses_pb2.SetDeleteProfileRequest, caller: Caller
+    ) -> warehouses_pb2.SetDeleteProfileResponse:
+        """See the contract."""
+        if not request.HasField("delete_profile"):
+            raise invalid_field("delete_profile", "unset", "a profile; an empty one for final drops")
+        span = restorable_for(request.delete_profile, by_default=self.restorable_by_default)
+        command = KeepDropped(decode.warehouse_id(request.warehouse_id), span)
+        warehouse = await self.keep_dropped(command, caller=caller)
+        return warehouses_pb2.SetDeleteProfileResponse(warehouse=warehouse_message(warehouse))
+
+    async def SetFormatVersionPolicy(
+        self, request: warehouses_pb2.SetFormatVersionPolicyRequest, caller: Caller
+    ) -> warehouses_pb2.SetFormatVersionPolicyResponse:
+        """See the contract."""
+        command = AllowFormatVersions(
+            decode.warehouse_id(request.warehouse_id),
+            tuple(request.allowed_format_versions),
+            request.default_format_version or None,
+        )
+        warehouse = await self.allow_format_versions(command, caller=caller)
+        return warehouses_pb2.SetFormatVersionPolicyResponse(warehouse=warehouse_message(warehouse))
+
+    async def SetManagedBy(
+        self, request: warehouses_pb2.SetManagedByRequest, caller: Caller
+    ) -> warehouses_pb2.SetManagedByResponse:
+        """See the contract."""
+        if request.managed_by == warehouses_pb2.MANAGED_BY_UNSPECIFIED:
+            raise invalid_field("managed_by", "unset", "self or an administrator of the instance")
+        command = ManageWarehouse(decode.warehouse_id(request.warehouse_id), managed_by(request.managed_by))
+        warehouse = await self.manage(command, caller=caller)
+        return warehouses_pb2.SetManagedByResponse(warehouse=warehouse_message(warehouse))
 
     async def DeleteWarehouse(
         self, request: warehouses_pb2.DeleteWarehouseRequest, caller: Caller

@@ -7,7 +7,7 @@ import zlib
 import pytest
 
 from lakeward_authz.domain.permissions.lakeward import MODEL, RELATION_OF, VERSION, granting, shows_above
-from lakeward_servicekit.authorization.actions import DATA, SEEING, Action
+from lakeward_servicekit.authorization.actions import DATA, SEEING, SHOWING, Action
 from tests.support.authz_worlds import World
 
 
@@ -164,6 +164,7 @@ def test_to_see_a_thing_follows_from_all_that_may_be_done_to_it_but_granting_and
             for given in found.given
             for action in Action
             if action.kind is kind
+            and action not in SHOWING
             and (held := MODEL.held(found.index, found.bits[given], -1, 0)) & found.bits[RELATION_OF[action]]
             and not held & found.bits[RELATION_OF[seeing]]
         }

@@ -72,6 +72,12 @@ class _ObjectKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ObjectKind
     """By incarnation."""
     OBJECT_KIND_VIEW: _ObjectKind.ValueType  # 6
     """By incarnation."""
+    OBJECT_KIND_GENERIC_TABLE: _ObjectKind.ValueType  # 7
+    """By incarnation."""
+    OBJECT_KIND_ROLE: _ObjectKind.ValueType  # 8
+    """Of a project, by its id."""
+    OBJECT_KIND_TAG: _ObjectKind.ValueType  # 9
+    """Of a project, by its id."""
 
 class ObjectKind(_ObjectKind, metaclass=_ObjectKindEnumTypeWrapper):
     """What authz answers questions about."""
@@ -90,6 +96,12 @@ OBJECT_KIND_TABLE: ObjectKind.ValueType  # 5
 """By incarnation."""
 OBJECT_KIND_VIEW: ObjectKind.ValueType  # 6
 """By incarnation."""
+OBJECT_KIND_GENERIC_TABLE: ObjectKind.ValueType  # 7
+"""By incarnation."""
+OBJECT_KIND_ROLE: ObjectKind.ValueType  # 8
+"""Of a project, by its id."""
+OBJECT_KIND_TAG: ObjectKind.ValueType  # 9
+"""Of a project, by its id."""
 Global___ObjectKind: _TypeAlias = ObjectKind  # noqa: Y015
 
 class _Action:
@@ -102,6 +114,18 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """Never sent."""
     ACTION_SERVER_CREATE_PROJECT: _Action.ValueType  # 1
     """Make a project. Nobody is told that there is no server: who may not is refused as who sees it and may not."""
+    ACTION_SERVER_LIST_ALL_PROJECTS: _Action.ValueType  # 2
+    """See every project in lists."""
+    ACTION_SERVER_LIST_USERS: _Action.ValueType  # 3
+    """List users."""
+    ACTION_SERVER_PROVISION_USERS: _Action.ValueType  # 4
+    """Record another user."""
+    ACTION_SERVER_UPDATE_USERS: _Action.ValueType  # 5
+    """Change another user."""
+    ACTION_SERVER_DELETE_USERS: _Action.ValueType  # 6
+    """Delete another user."""
+    ACTION_SERVER_READ_ASSIGNMENTS: _Action.ValueType  # 7
+    """Read its grants."""
     ACTION_PROJECT_CREATE_WAREHOUSE: _Action.ValueType  # 10
     """Make a warehouse in the project."""
     ACTION_PROJECT_LIST_WAREHOUSES: _Action.ValueType  # 11
@@ -112,6 +136,30 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """Give it another name."""
     ACTION_PROJECT_DELETE: _Action.ValueType  # 14
     """Delete it, once it is empty."""
+    ACTION_PROJECT_INCLUDE_IN_LIST: _Action.ValueType  # 15
+    """Appear in the list of projects."""
+    ACTION_PROJECT_LIST_ROLES: _Action.ValueType  # 16
+    """List its roles, and read them."""
+    ACTION_PROJECT_SEARCH_ROLES: _Action.ValueType  # 17
+    """Search its roles."""
+    ACTION_PROJECT_CREATE_ROLE: _Action.ValueType  # 18
+    """Make a role in it."""
+    ACTION_PROJECT_LIST_TAGS: _Action.ValueType  # 19
+    """List its tags."""
+    ACTION_PROJECT_CREATE_TAG: _Action.ValueType  # 20
+    """Define a tag in it."""
+    ACTION_PROJECT_GET_PROJECT_TASKS: _Action.ValueType  # 21
+    """See its own tasks."""
+    ACTION_PROJECT_CONTROL_PROJECT_TASKS: _Action.ValueType  # 22
+    """Stop, cancel and run its own tasks."""
+    ACTION_PROJECT_GET_TASK_QUEUE_CONFIG: _Action.ValueType  # 23
+    """Read how its task queues are set."""
+    ACTION_PROJECT_MODIFY_TASK_QUEUE_CONFIG: _Action.ValueType  # 24
+    """Set its task queues."""
+    ACTION_PROJECT_GET_ENDPOINT_STATISTICS: _Action.ValueType  # 25
+    """Read its endpoints' statistics."""
+    ACTION_PROJECT_READ_ASSIGNMENTS: _Action.ValueType  # 26
+    """Read its grants."""
     ACTION_WAREHOUSE_USE: _Action.ValueType  # 30
     """See the warehouse; everything in it needs this first."""
     ACTION_WAREHOUSE_GET_CONFIG: _Action.ValueType  # 31
@@ -140,6 +188,30 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """Appear in the list of warehouses."""
     ACTION_WAREHOUSE_SET_PROTECTION: _Action.ValueType  # 43
     """Protect it from being deleted, or no longer."""
+    ACTION_WAREHOUSE_MODIFY_SOFT_DELETION: _Action.ValueType  # 44
+    """Set what becomes of what is dropped in it."""
+    ACTION_WAREHOUSE_SET_FORMAT_VERSION_POLICY: _Action.ValueType  # 45
+    """Set which format versions its tables may have."""
+    ACTION_WAREHOUSE_LIST_DELETED_TABULARS: _Action.ValueType  # 46
+    """List what was dropped in it and can come back."""
+    ACTION_WAREHOUSE_GET_ALL_TASKS: _Action.ValueType  # 47
+    """See all of its tasks."""
+    ACTION_WAREHOUSE_CONTROL_ALL_TASKS: _Action.ValueType  # 48
+    """Stop, cancel and run all of its tasks."""
+    ACTION_WAREHOUSE_GET_TASK_QUEUE_CONFIG: _Action.ValueType  # 49
+    """Read how its task queues are set."""
+    ACTION_WAREHOUSE_MODIFY_TASK_QUEUE_CONFIG: _Action.ValueType  # 50
+    """Set its task queues."""
+    ACTION_WAREHOUSE_GET_ENDPOINT_STATISTICS: _Action.ValueType  # 51
+    """Read its endpoints' statistics."""
+    ACTION_WAREHOUSE_ACCEPT_MOVED_NAMESPACE: _Action.ValueType  # 52
+    """Take a namespace that is moved to its top level."""
+    ACTION_WAREHOUSE_MANAGE_TAGS: _Action.ValueType  # 53
+    """Set and remove its tags."""
+    ACTION_WAREHOUSE_READ_ASSIGNMENTS: _Action.ValueType  # 54
+    """Read its grants."""
+    ACTION_WAREHOUSE_SET_MANAGED_ACCESS: _Action.ValueType  # 55
+    """Keep the owners of what is in it from granting, or no longer."""
     ACTION_NAMESPACE_GET_METADATA: _Action.ValueType  # 60
     """See the namespace."""
     ACTION_NAMESPACE_LIST_NAMESPACES: _Action.ValueType  # 61
@@ -164,6 +236,20 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """Appear in lists of namespaces."""
     ACTION_NAMESPACE_SET_PROTECTION: _Action.ValueType  # 71
     """Protect it from being dropped, or no longer."""
+    ACTION_NAMESPACE_LIST_GENERIC_TABLES: _Action.ValueType  # 72
+    """List its generic tables."""
+    ACTION_NAMESPACE_CREATE_GENERIC_TABLE: _Action.ValueType  # 73
+    """Make a generic table inside."""
+    ACTION_NAMESPACE_MOVE: _Action.ValueType  # 74
+    """Hang it from another place."""
+    ACTION_NAMESPACE_ACCEPT_MOVED_NAMESPACE: _Action.ValueType  # 75
+    """Take a namespace that is moved into it."""
+    ACTION_NAMESPACE_MANAGE_TAGS: _Action.ValueType  # 76
+    """Set and remove its tags."""
+    ACTION_NAMESPACE_READ_ASSIGNMENTS: _Action.ValueType  # 77
+    """Read its grants."""
+    ACTION_NAMESPACE_SET_MANAGED_ACCESS: _Action.ValueType  # 78
+    """Keep the owners of what is in it from granting, or no longer."""
     ACTION_TABLE_GET_METADATA: _Action.ValueType  # 90
     """See the table and its metadata."""
     ACTION_TABLE_READ_DATA: _Action.ValueType  # 91
@@ -180,6 +266,16 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """Appear in lists of tables."""
     ACTION_TABLE_SET_PROTECTION: _Action.ValueType  # 97
     """Protect it from being dropped, or no longer."""
+    ACTION_TABLE_UNDROP: _Action.ValueType  # 98
+    """Bring the dropped table back."""
+    ACTION_TABLE_GET_TASKS: _Action.ValueType  # 99
+    """See its tasks."""
+    ACTION_TABLE_CONTROL_TASKS: _Action.ValueType  # 100
+    """Stop, cancel and run its tasks."""
+    ACTION_TABLE_MANAGE_TAGS: _Action.ValueType  # 101
+    """Set and remove its tags."""
+    ACTION_TABLE_READ_ASSIGNMENTS: _Action.ValueType  # 102
+    """Read its grants."""
     ACTION_VIEW_GET_METADATA: _Action.ValueType  # 120
     """See the view and its metadata."""
     ACTION_VIEW_COMMIT: _Action.ValueType  # 121
@@ -194,6 +290,66 @@ class _ActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Action.ValueTy
     """Read through it."""
     ACTION_VIEW_SET_PROTECTION: _Action.ValueType  # 126
     """Protect it from being dropped, or no longer."""
+    ACTION_VIEW_UNDROP: _Action.ValueType  # 127
+    """Bring the dropped view back."""
+    ACTION_VIEW_GET_TASKS: _Action.ValueType  # 128
+    """See its tasks."""
+    ACTION_VIEW_CONTROL_TASKS: _Action.ValueType  # 129
+    """Stop, cancel and run its tasks."""
+    ACTION_VIEW_MANAGE_TAGS: _Action.ValueType  # 130
+    """Set and remove its tags."""
+    ACTION_VIEW_READ_ASSIGNMENTS: _Action.ValueType  # 131
+    """Read its grants."""
+    ACTION_GENERIC_TABLE_GET_METADATA: _Action.ValueType  # 150
+    """See the generic table and what is recorded of it."""
+    ACTION_GENERIC_TABLE_READ_DATA: _Action.ValueType  # 151
+    """Read its files."""
+    ACTION_GENERIC_TABLE_WRITE_DATA: _Action.ValueType  # 152
+    """Write and delete its files."""
+    ACTION_GENERIC_TABLE_DROP: _Action.ValueType  # 153
+    """Drop it."""
+    ACTION_GENERIC_TABLE_RENAME: _Action.ValueType  # 154
+    """Rename it."""
+    ACTION_GENERIC_TABLE_INCLUDE_IN_LIST: _Action.ValueType  # 155
+    """Appear in lists of generic tables."""
+    ACTION_GENERIC_TABLE_SET_PROTECTION: _Action.ValueType  # 156
+    """Protect it from being dropped, or no longer."""
+    ACTION_GENERIC_TABLE_UNDROP: _Action.ValueType  # 157
+    """Bring the dropped generic table back."""
+    ACTION_GENERIC_TABLE_GET_TASKS: _Action.ValueType  # 158
+    """See its tasks."""
+    ACTION_GENERIC_TABLE_CONTROL_TASKS: _Action.ValueType  # 159
+    """Stop, cancel and run its tasks."""
+    ACTION_GENERIC_TABLE_MANAGE_TAGS: _Action.ValueType  # 160
+    """Set and remove its tags."""
+    ACTION_GENERIC_TABLE_READ_ASSIGNMENTS: _Action.ValueType  # 161
+    """Read its grants."""
+    ACTION_ROLE_READ: _Action.ValueType  # 180
+    """Read the role and who holds it."""
+    ACTION_ROLE_ASSUME: _Action.ValueType  # 181
+    """Act as it."""
+    ACTION_ROLE_UPDATE: _Action.ValueType  # 182
+    """Change its name and description."""
+    ACTION_ROLE_DELETE: _Action.ValueType  # 183
+    """Delete it."""
+    ACTION_ROLE_UPDATE_SOURCE_SYSTEM: _Action.ValueType  # 184
+    """Say which role of an identity provider it is."""
+    ACTION_ROLE_GRANT_ASSIGNEE: _Action.ValueType  # 185
+    """Give it to somebody, or take it away."""
+    ACTION_ROLE_READ_ASSIGNMENTS: _Action.ValueType  # 186
+    """Read who holds and who owns it."""
+    ACTION_TAG_READ: _Action.ValueType  # 200
+    """See the tag's definition."""
+    ACTION_TAG_UPDATE: _Action.ValueType  # 201
+    """Change it."""
+    ACTION_TAG_DELETE: _Action.ValueType  # 202
+    """Delete it."""
+    ACTION_TAG_APPLY: _Action.ValueType  # 203
+    """Set it on an object, and remove it."""
+    ACTION_TAG_READ_ATTACHMENTS: _Action.ValueType  # 204
+    """See what it is set on."""
+    ACTION_TAG_READ_ASSIGNMENTS: _Action.ValueType  # 205
+    """Read its grants."""
 
 class Action(_Action, metaclass=_ActionEnumTypeWrapper):
     """What can be done to an object. The prefix names the object's kind."""
@@ -202,6 +358,18 @@ ACTION_UNSPECIFIED: Action.ValueType  # 0
 """Never sent."""
 ACTION_SERVER_CREATE_PROJECT: Action.ValueType  # 1
 """Make a project. Nobody is told that there is no server: who may not is refused as who sees it and may not."""
+ACTION_SERVER_LIST_ALL_PROJECTS: Action.ValueType  # 2
+"""See every project in lists."""
+ACTION_SERVER_LIST_USERS: Action.ValueType  # 3
+"""List users."""
+ACTION_SERVER_PROVISION_USERS: Action.ValueType  # 4
+"""Record another user."""
+ACTION_SERVER_UPDATE_USERS: Action.ValueType  # 5
+"""Change another user."""
+ACTION_SERVER_DELETE_USERS: Action.ValueType  # 6
+"""Delete another user."""
+ACTION_SERVER_READ_ASSIGNMENTS: Action.ValueType  # 7
+"""Read its grants."""
 ACTION_PROJECT_CREATE_WAREHOUSE: Action.ValueType  # 10
 """Make a warehouse in the project."""
 ACTION_PROJECT_LIST_WAREHOUSES: Action.ValueType  # 11
@@ -212,6 +380,30 @@ ACTION_PROJECT_RENAME: Action.ValueType  # 13
 """Give it another name."""
 ACTION_PROJECT_DELETE: Action.ValueType  # 14
 """Delete it, once it is empty."""
+ACTION_PROJECT_INCLUDE_IN_LIST: Action.ValueType  # 15
+"""Appear in the list of projects."""
+ACTION_PROJECT_LIST_ROLES: Action.ValueType  # 16
+"""List its roles, and read them."""
+ACTION_PROJECT_SEARCH_ROLES: Action.ValueType  # 17
+"""Search its roles."""
+ACTION_PROJECT_CREATE_ROLE: Action.ValueType  # 18
+"""Make a role in it."""
+ACTION_PROJECT_LIST_TAGS: Action.ValueType  # 19
+"""List its tags."""
+ACTION_PROJECT_CREATE_TAG: Action.ValueType  # 20
+"""Define a tag in it."""
+ACTION_PROJECT_GET_PROJECT_TASKS: Action.ValueType  # 21
+"""See its own tasks."""
+ACTION_PROJECT_CONTROL_PROJECT_TASKS: Action.ValueType  # 22
+"""Stop, cancel and run its own tasks."""
+ACTION_PROJECT_GET_TASK_QUEUE_CONFIG: Action.ValueType  # 23
+"""Read how its task queues are set."""
+ACTION_PROJECT_MODIFY_TASK_QUEUE_CONFIG: Action.ValueType  # 24
+"""Set its task queues."""
+ACTION_PROJECT_GET_ENDPOINT_STATISTICS: Action.ValueType  # 25
+"""Read its endpoints' statistics."""
+ACTION_PROJECT_READ_ASSIGNMENTS: Action.ValueType  # 26
+"""Read its grants."""
 ACTION_WAREHOUSE_USE: Action.ValueType  # 30
 """See the warehouse; everything in it needs this first."""
 ACTION_WAREHOUSE_GET_CONFIG: Action.ValueType  # 31
@@ -240,6 +432,30 @@ ACTION_WAREHOUSE_INCLUDE_IN_LIST: Action.ValueType  # 42
 """Appear in the list of warehouses."""
 ACTION_WAREHOUSE_SET_PROTECTION: Action.ValueType  # 43
 """Protect it from being deleted, or no longer."""
+ACTION_WAREHOUSE_MODIFY_SOFT_DELETION: Action.ValueType  # 44
+"""Set what becomes of what is dropped in it."""
+ACTION_WAREHOUSE_SET_FORMAT_VERSION_POLICY: Action.ValueType  # 45
+"""Set which format versions its tables may have."""
+ACTION_WAREHOUSE_LIST_DELETED_TABULARS: Action.ValueType  # 46
+"""List what was dropped in it and can come back."""
+ACTION_WAREHOUSE_GET_ALL_TASKS: Action.ValueType  # 47
+"""See all of its tasks."""
+ACTION_WAREHOUSE_CONTROL_ALL_TASKS: Action.ValueType  # 48
+"""Stop, cancel and run all of its tasks."""
+ACTION_WAREHOUSE_GET_TASK_QUEUE_CONFIG: Action.ValueType  # 49
+"""Read how its task queues are set."""
+ACTION_WAREHOUSE_MODIFY_TASK_QUEUE_CONFIG: Action.ValueType  # 50
+"""Set its task queues."""
+ACTION_WAREHOUSE_GET_ENDPOINT_STATISTICS: Action.ValueType  # 51
+"""Read its endpoints' statistics."""
+ACTION_WAREHOUSE_ACCEPT_MOVED_NAMESPACE: Action.ValueType  # 52
+"""Take a namespace that is moved to its top level."""
+ACTION_WAREHOUSE_MANAGE_TAGS: Action.ValueType  # 53
+"""Set and remove its tags."""
+ACTION_WAREHOUSE_READ_ASSIGNMENTS: Action.ValueType  # 54
+"""Read its grants."""
+ACTION_WAREHOUSE_SET_MANAGED_ACCESS: Action.ValueType  # 55
+"""Keep the owners of what is in it from granting, or no longer."""
 ACTION_NAMESPACE_GET_METADATA: Action.ValueType  # 60
 """See the namespace."""
 ACTION_NAMESPACE_LIST_NAMESPACES: Action.ValueType  # 61
@@ -264,6 +480,20 @@ ACTION_NAMESPACE_INCLUDE_IN_LIST: Action.ValueType  # 70
 """Appear in lists of namespaces."""
 ACTION_NAMESPACE_SET_PROTECTION: Action.ValueType  # 71
 """Protect it from being dropped, or no longer."""
+ACTION_NAMESPACE_LIST_GENERIC_TABLES: Action.ValueType  # 72
+"""List its generic tables."""
+ACTION_NAMESPACE_CREATE_GENERIC_TABLE: Action.ValueType  # 73
+"""Make a generic table inside."""
+ACTION_NAMESPACE_MOVE: Action.ValueType  # 74
+"""Hang it from another place."""
+ACTION_NAMESPACE_ACCEPT_MOVED_NAMESPACE: Action.ValueType  # 75
+"""Take a namespace that is moved into it."""
+ACTION_NAMESPACE_MANAGE_TAGS: Action.ValueType  # 76
+"""Set and remove its tags."""
+ACTION_NAMESPACE_READ_ASSIGNMENTS: Action.ValueType  # 77
+"""Read its grants."""
+ACTION_NAMESPACE_SET_MANAGED_ACCESS: Action.ValueType  # 78
+"""Keep the owners of what is in it from granting, or no longer."""
 ACTION_TABLE_GET_METADATA: Action.ValueType  # 90
 """See the table and its metadata."""
 ACTION_TABLE_READ_DATA: Action.ValueType  # 91
@@ -280,6 +510,16 @@ ACTION_TABLE_INCLUDE_IN_LIST: Action.ValueType  # 96
 """Appear in lists of tables."""
 ACTION_TABLE_SET_PROTECTION: Action.ValueType  # 97
 """Protect it from being dropped, or no longer."""
+ACTION_TABLE_UNDROP: Action.ValueType  # 98
+"""Bring the dropped table back."""
+ACTION_TABLE_GET_TASKS: Action.ValueType  # 99
+"""See its tasks."""
+ACTION_TABLE_CONTROL_TASKS: Action.ValueType  # 100
+"""Stop, cancel and run its tasks."""
+ACTION_TABLE_MANAGE_TAGS: Action.ValueType  # 101
+"""Set and remove its tags."""
+ACTION_TABLE_READ_ASSIGNMENTS: Action.ValueType  # 102
+"""Read its grants."""
 ACTION_VIEW_GET_METADATA: Action.ValueType  # 120
 """See the view and its metadata."""
 ACTION_VIEW_COMMIT: Action.ValueType  # 121
@@ -294,6 +534,66 @@ ACTION_VIEW_SELECT: Action.ValueType  # 125
 """Read through it."""
 ACTION_VIEW_SET_PROTECTION: Action.ValueType  # 126
 """Protect it from being dropped, or no longer."""
+ACTION_VIEW_UNDROP: Action.ValueType  # 127
+"""Bring the dropped view back."""
+ACTION_VIEW_GET_TASKS: Action.ValueType  # 128
+"""See its tasks."""
+ACTION_VIEW_CONTROL_TASKS: Action.ValueType  # 129
+"""Stop, cancel and run its tasks."""
+ACTION_VIEW_MANAGE_TAGS: Action.ValueType  # 130
+"""Set and remove its tags."""
+ACTION_VIEW_READ_ASSIGNMENTS: Action.ValueType  # 131
+"""Read its grants."""
+ACTION_GENERIC_TABLE_GET_METADATA: Action.ValueType  # 150
+"""See the generic table and what is recorded of it."""
+ACTION_GENERIC_TABLE_READ_DATA: Action.ValueType  # 151
+"""Read its files."""
+ACTION_GENERIC_TABLE_WRITE_DATA: Action.ValueType  # 152
+"""Write and delete its files."""
+ACTION_GENERIC_TABLE_DROP: Action.ValueType  # 153
+"""Drop it."""
+ACTION_GENERIC_TABLE_RENAME: Action.ValueType  # 154
+"""Rename it."""
+ACTION_GENERIC_TABLE_INCLUDE_IN_LIST: Action.ValueType  # 155
+"""Appear in lists of generic tables."""
+ACTION_GENERIC_TABLE_SET_PROTECTION: Action.ValueType  # 156
+"""Protect it from being dropped, or no longer."""
+ACTION_GENERIC_TABLE_UNDROP: Action.ValueType  # 157
+"""Bring the dropped generic table back."""
+ACTION_GENERIC_TABLE_GET_TASKS: Action.ValueType  # 158
+"""See its tasks."""
+ACTION_GENERIC_TABLE_CONTROL_TASKS: Action.ValueType  # 159
+"""Stop, cancel and run its tasks."""
+ACTION_GENERIC_TABLE_MANAGE_TAGS: Action.ValueType  # 160
+"""Set and remove its tags."""
+ACTION_GENERIC_TABLE_READ_ASSIGNMENTS: Action.ValueType  # 161
+"""Read its grants."""
+ACTION_ROLE_READ: Action.ValueType  # 180
+"""Read the role and who holds it."""
+ACTION_ROLE_ASSUME: Action.ValueType  # 181
+"""Act as it."""
+ACTION_ROLE_UPDATE: Action.ValueType  # 182
+"""Change its name and description."""
+ACTION_ROLE_DELETE: Action.ValueType  # 183
+"""Delete it."""
+ACTION_ROLE_UPDATE_SOURCE_SYSTEM: Action.ValueType  # 184
+"""Say which role of an identity provider it is."""
+ACTION_ROLE_GRANT_ASSIGNEE: Action.ValueType  # 185
+"""Give it to somebody, or take it away."""
+ACTION_ROLE_READ_ASSIGNMENTS: Action.ValueType  # 186
+"""Read who holds and who owns it."""
+ACTION_TAG_READ: Action.ValueType  # 200
+"""See the tag's definition."""
+ACTION_TAG_UPDATE: Action.ValueType  # 201
+"""Change it."""
+ACTION_TAG_DELETE: Action.ValueType  # 202
+"""Delete it."""
+ACTION_TAG_APPLY: Action.ValueType  # 203
+"""Set it on an object, and remove it."""
+ACTION_TAG_READ_ATTACHMENTS: Action.ValueType  # 204
+"""See what it is set on."""
+ACTION_TAG_READ_ASSIGNMENTS: Action.ValueType  # 205
+"""Read its grants."""
 Global___Action: _TypeAlias = Action  # noqa: Y015
 
 @_typing.final
@@ -350,7 +650,7 @@ class ObjectRef(_message.Message):
     warehouse_id: _builtins.str
     """Set for a warehouse and what is in it."""
     id: _builtins.bytes
-    """The object's own id: a namespace's UUID or a tabular's incarnation, 16 bytes. Empty for the others."""
+    """The object's own id: a namespace's, a role's or a tag's UUID, or a tabular's incarnation, 16 bytes. Empty for the others."""
     parent_id: _builtins.bytes
     """The namespace that holds it, 16 bytes; empty at the top level and for containers above."""
     def __init__(

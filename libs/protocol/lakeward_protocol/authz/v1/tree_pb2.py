@@ -27,7 +27,7 @@ from lakeward_protocol.authz.v1 import principals_pb2 as lakeward_dot_authz_dot_
 from lakeward_protocol.common.v1 import options_pb2 as lakeward_dot_common_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1clakeward/authz/v1/tree.proto\x12\x11lakeward.authz.v1\x1a\"lakeward/authz/v1/principals.proto\x1a lakeward/common/v1/options.proto\"Y\n\x17\x41pplyTreeChangesRequest\x12\x0e\n\x06stream\x18\x01 \x01(\t\x12.\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\x1d.lakeward.authz.v1.TreeChange\"+\n\x18\x41pplyTreeChangesResponse\x12\x0f\n\x07\x61pplied\x18\x01 \x01(\x04\"\xb7\x01\n\nTreeChange\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12-\n\x04made\x18\x02 \x01(\x0b\x32\x1d.lakeward.authz.v1.ObjectMadeH\x00\x12/\n\x05moved\x18\x03 \x01(\x0b\x32\x1e.lakeward.authz.v1.ObjectMovedH\x00\x12-\n\x04gone\x18\x04 \x01(\x0b\x32\x1d.lakeward.authz.v1.ObjectGoneH\x00\x42\x08\n\x06\x63hange\"g\n\nObjectMade\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12+\n\x05owner\x18\x02 \x01(\x0b\x32\x1c.lakeward.authz.v1.Principal\";\n\x0bObjectMoved\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\":\n\nObjectGone\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef2\xc8\x01\n\x0bTreeService\x12\xb8\x01\n\x10\x41pplyTreeChanges\x12*.lakeward.authz.v1.ApplyTreeChangesRequest\x1a+.lakeward.authz.v1.ApplyTreeChangesResponse\"K\x92\xb5\x18G\n\x01\x02\x10\x02\x18\x01*<the catalog tells what it did on behalf of whom it asked for0\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1clakeward/authz/v1/tree.proto\x12\x11lakeward.authz.v1\x1a\"lakeward/authz/v1/principals.proto\x1a lakeward/common/v1/options.proto\"Y\n\x17\x41pplyTreeChangesRequest\x12\x0e\n\x06stream\x18\x01 \x01(\t\x12.\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\x1d.lakeward.authz.v1.TreeChange\"+\n\x18\x41pplyTreeChangesResponse\x12\x0f\n\x07\x61pplied\x18\x01 \x01(\x04\"\xb7\x01\n\nTreeChange\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12-\n\x04made\x18\x02 \x01(\x0b\x32\x1d.lakeward.authz.v1.ObjectMadeH\x00\x12/\n\x05moved\x18\x03 \x01(\x0b\x32\x1e.lakeward.authz.v1.ObjectMovedH\x00\x12-\n\x04gone\x18\x04 \x01(\x0b\x32\x1d.lakeward.authz.v1.ObjectGoneH\x00\x42\x08\n\x06\x63hange\"z\n\nObjectMade\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12+\n\x05owner\x18\x02 \x01(\x0b\x32\x1c.lakeward.authz.v1.Principal\x12\x11\n\tpublic_id\x18\x03 \x01(\x0c\";\n\x0bObjectMoved\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\":\n\nObjectGone\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef2\xc8\x01\n\x0bTreeService\x12\xb8\x01\n\x10\x41pplyTreeChanges\x12*.lakeward.authz.v1.ApplyTreeChangesRequest\x1a+.lakeward.authz.v1.ApplyTreeChangesResponse\"K\x92\xb5\x18G\n\x01\x02\x10\x02\x18\x01*<the catalog tells what it did on behalf of whom it asked for0\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,11 +43,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TREECHANGE']._serialized_start=258
   _globals['_TREECHANGE']._serialized_end=441
   _globals['_OBJECTMADE']._serialized_start=443
-  _globals['_OBJECTMADE']._serialized_end=546
-  _globals['_OBJECTMOVED']._serialized_start=548
-  _globals['_OBJECTMOVED']._serialized_end=607
-  _globals['_OBJECTGONE']._serialized_start=609
-  _globals['_OBJECTGONE']._serialized_end=667
-  _globals['_TREESERVICE']._serialized_start=670
-  _globals['_TREESERVICE']._serialized_end=870
+  _globals['_OBJECTMADE']._serialized_end=565
+  _globals['_OBJECTMOVED']._serialized_start=567
+  _globals['_OBJECTMOVED']._serialized_end=626
+  _globals['_OBJECTGONE']._serialized_start=628
+  _globals['_OBJECTGONE']._serialized_end=686
+  _globals['_TREESERVICE']._serialized_start=689
+  _globals['_TREESERVICE']._serialized_end=889
 # @@protoc_insertion_point(module_scope)

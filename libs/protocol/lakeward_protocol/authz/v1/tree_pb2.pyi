@@ -122,6 +122,11 @@ class ObjectMade(_message.Message):
 
     OBJECT_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
+    PUBLIC_ID_FIELD_NUMBER: _builtins.int
+    public_id: _builtins.bytes
+    """The id that people call it by, 16 bytes: of a tabular its own. Empty: as `object` says. No two objects of a kind in a
+    warehouse share it.
+    """
     @_builtins.property
     def object(self) -> _principals_pb2.ObjectRef:
         """Required; a project, or what is in one. `parent_id` counts."""
@@ -135,10 +140,11 @@ class ObjectMade(_message.Message):
         *,
         object: _principals_pb2.ObjectRef | None = ...,
         owner: _principals_pb2.Principal | None = ...,
+        public_id: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["object", b"object", "owner", b"owner"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["object", b"object", "owner", b"owner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["object", b"object", "owner", b"owner", "public_id", b"public_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -153,7 +159,7 @@ class ObjectMoved(_message.Message):
     OBJECT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def object(self) -> _principals_pb2.ObjectRef:
-        """Required; a namespace, a table or a view, with the `parent_id` that it has now."""
+        """Required; a namespace or a tabular, with the `parent_id` that it has now."""
 
     def __init__(
         self,

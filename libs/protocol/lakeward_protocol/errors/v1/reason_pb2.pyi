@@ -174,6 +174,10 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """{project: "..."}: its id."""
     REASON_PROJECT_NOT_EMPTY: _Reason.ValueType  # 114
     """{project: "..."}: it has warehouses."""
+    REASON_WAREHOUSE_MANAGED: _Reason.ValueType  # 115
+    """{warehouse: "demo"}: its specification is changed by administrators of the instance alone."""
+    REASON_INSTANCE_ADMIN_REQUIRED: _Reason.ValueType  # 116
+    """Only an administrator of the instance may do this, and no grant makes anybody one."""
     REASON_NO_SUCH_NAMESPACE: _Reason.ValueType  # 120
     """{namespace: "a.b"}"""
     REASON_NAMESPACE_EXISTS: _Reason.ValueType  # 121
@@ -436,6 +440,10 @@ REASON_PROJECT_EXISTS: Reason.ValueType  # 113
 """{project: "..."}: its id."""
 REASON_PROJECT_NOT_EMPTY: Reason.ValueType  # 114
 """{project: "..."}: it has warehouses."""
+REASON_WAREHOUSE_MANAGED: Reason.ValueType  # 115
+"""{warehouse: "demo"}: its specification is changed by administrators of the instance alone."""
+REASON_INSTANCE_ADMIN_REQUIRED: Reason.ValueType  # 116
+"""Only an administrator of the instance may do this, and no grant makes anybody one."""
 REASON_NO_SUCH_NAMESPACE: Reason.ValueType  # 120
 """{namespace: "a.b"}"""
 REASON_NAMESPACE_EXISTS: Reason.ValueType  # 121

@@ -17,7 +17,7 @@ from lakeward_authz.domain.outcomes import outcome_of
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MODEL, RELATION_OF
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
 from lakeward_authz.domain.permissions.tuples import FgaTuple, caller_name, object_name
-from lakeward_servicekit.authorization.actions import SEEING
+from lakeward_servicekit.authorization.actions import SHOWING
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
@@ -50,13 +50,14 @@ class OpenFgaEngine:
         """See `Authorizer`."""
         asked: dict[tuple[ObjectRef, str], int] = {}
         for demand in demands:
-            for action in (SEEING[demand.action.kind], demand.action):
+            for action in (demand.action.sight, demand.action):
                 asked.setdefault((demand.object, RELATION_OF[action]), len(asked))
         keys = {ref: key_of(ref) for ref, _ in asked}
         may = await self.holds(subject_of(principal), [(keys[ref], relation) for ref, relation in asked])
         return [
             outcome_of(
-                sees=may[asked[demand.object, RELATION_OF[SEEING[demand.action.kind]]]],
+                sees=may[asked[demand.object, RELATION_OF[demand.action.sight]]]
+                or (demand.action in SHOWING and may[asked[demand.object, RELATION_OF[demand.action]]]),
                 may=may[asked[demand.object, RELATION_OF[demand.action]]],
             )
             for demand in demands

@@ -57,7 +57,16 @@ objects: Final = sa.Table(
     sa.Column("parent_id", pg.UUID, comment="the namespace that holds it; null at the top level and above"),
     sa.Column("path", pg.ARRAY(pg.UUID), nullable=False, comment="namespaces above it, outermost first"),
     sa.Column("managed_access", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("public_id", pg.UUID, comment="what people call it by, where that is not object_id"),
     sa.Index("objects_roles", "object_id", unique=True, postgresql_where=sa.text("kind = 'role'")),
+    sa.Index(
+        "objects_public",
+        "warehouse_id",
+        "kind",
+        "public_id",
+        unique=True,
+        postgresql_where=sa.text("public_id is not null"),
+    ),
     sa.Index("objects_children", "warehouse_id", "parent_id", postgresql_where=sa.text("parent_id is not null")),
 )
 
@@ -101,4 +110,15 @@ openfga_outbox: Final = sa.Table(
     sa.Column("relation", _KEY, nullable=False),
     sa.Column("object", _KEY, nullable=False),
     sa.Column("wanted", sa.Boolean, nullable=False),
+)
+
+openfga_feeds: Final = sa.Table(
+    "openfga_feeds",
+    metadata,
+    sa.Column("only_row", sa.Boolean, primary_key=True, server_default=sa.true()),
+    sa.Column("store_id", _KEY, nullable=False),
+    sa.Column("wanted_at", _TIME, nullable=False, comment="when a process said last that it asks that store"),
+    sa.Column("complete", sa.Boolean, nullable=False, comment="whether it was given everything once"),
+    sa.CheckConstraint("only_row", name="one_row"),
+    comment="the store that the outbox is for",
 )

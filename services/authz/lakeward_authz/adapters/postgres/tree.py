@@ -28,8 +28,9 @@ select path, parent_id from objects
  where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4 for key share
 """
 _INSERT: Final = """
-insert into objects (project_id, warehouse_id, kind, object_id, parent_id, path) values ($1, $2, $3, $4, $5, $6)
-on conflict (project_id, warehouse_id, kind, object_id) do nothing returning true
+insert into objects (project_id, warehouse_id, kind, object_id, parent_id, path, public_id)
+values ($1, $2, $3, $4, $5, $6, $7)
+on conflict do nothing returning true
 """
 _OWN: Final = """
 insert into grants (project_id, warehouse_id, kind, object_id, subject, relation) values ($1, $2, $3, $4, $5, $6)
@@ -129,7 +130,7 @@ class PostgresTree:
     async def _make(self, connection: Connection, made: Made) -> None:
         key = made.object
         path = await _path(connection, key, made.parent_id)
-        if await connection.fetchval(_INSERT, *_columns(key), made.parent_id, path) is None:
+        if await connection.fetchval(_INSERT, *_columns(key), made.parent_id, path, made.public_id) is None:
             raise invalid_field("object.id", str(key.id), f"a {key.type} that was not made before")
         told = [(each, True) for each in [link_tuple(key, made.parent_id)] if each is not None]
         if made.owner is not None:

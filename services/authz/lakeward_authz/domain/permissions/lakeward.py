@@ -9,7 +9,7 @@ from typing import Final
 
 from lakeward_authz.domain.permissions.compiled import Model
 from lakeward_authz.domain.permissions.language import parse
-from lakeward_servicekit.authorization.actions import SEEING, Action
+from lakeward_servicekit.authorization.actions import SHOWING, Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 
 VERSION: Final = "1.0"
@@ -28,23 +28,26 @@ _NAMED_OTHERWISE: Final = {
 RELATION_OF: Final[Mapping[Action, str]] = MappingProxyType(
     {action: _NAMED_OTHERWISE.get(action, f"can_{action.word}") for action in Action}
 )
-# Each action with what its kind's sight needs and what itself needs, as bits of the kind's type.
+# Each action with what its kind's sight needs, of which any will do, and what itself needs, as bits of the kind's type.
 ALLOWS: Final[Mapping[Action, tuple[int, int]]] = MappingProxyType(
     {
         action: (
-            MODEL.types[action.kind.word].bits[RELATION_OF[SEEING[action.kind]]],
-            MODEL.types[action.kind.word].bits[RELATION_OF[action]],
+            bits[RELATION_OF[action.sight]] | (bits[RELATION_OF[action]] if action in SHOWING else 0),
+            bits[RELATION_OF[action]],
         )
         for action in Action
+        for bits in [MODEL.types[action.kind.word].bits]
     }
 )
 
-TABULARS: Final = (ObjectKind.TABLE, ObjectKind.VIEW)
+TABULARS: Final = (ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.GENERIC_TABLE)
 GLIMPSE: Final = "glimpse"
 MANAGED_ACCESS: Final = "managed_access"
 SIGHT: Final = "can_get_metadata"
 OWNERSHIP: Final = "ownership"
 ASSIGNEE: Final = "assignee"
+ADMIN: Final = "admin"
+OPERATOR: Final = "operator"
 _SEEN_FROM_ABOVE: Final = ("warehouse", "namespace", "table", "view", "generic_table")
 
 

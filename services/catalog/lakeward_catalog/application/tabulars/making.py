@@ -26,6 +26,7 @@ from lakeward_catalog.domain.iceberg.files import first_file, is_compressed
 from lakeward_catalog.domain.model import Incarnation, MetadataId, State, Tabular, TabularId
 from lakeward_catalog.domain.names import TabularIdent, check_new_name
 from lakeward_catalog.domain.wording import name_taken
+from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import CommitStateUnknown, Reason, Refusal
 
 
@@ -160,7 +161,7 @@ class Making(Generic[M]):
         given, written = await self._begin(new, caller, gives=gives)
         try:
             async with means.changes.change() as change:
-                gone = await _take_place(change, new)
+                gone = await _take_place(change, new, owner=caller.principal)
                 self._tell(change, new, gone, caller)
                 await keeper.keep(change, incarnation=tabular.incarnation)
         except CommitStateUnknown:
@@ -205,17 +206,17 @@ class Making(Generic[M]):
         )
 
 
-async def _take_place(change: Change, new: New[M]) -> Tabular | None:
+async def _take_place(change: Change, new: New[M], *, owner: Principal) -> Tabular | None:
     """Insert a new tabular where nothing is in its way; what left for it is answered."""
     warehouse_id, namespace = new.tabular.warehouse_id, new.opened.namespace.ident
     if new.leaves is None and not new.place.custom:
         await change.locations.lock_inside(warehouse_id, namespace)
-        await change.tabulars.insert(new.tabular, new.body, looks=True)
+        await change.tabulars.insert(new.tabular, new.body, owner=owner, looks=True)
         return None
     await change.namespaces.lock(warehouse_id, namespace, exclusively=False)
     gone = await _make_room(change, new)
     await reserve(change, warehouse_id, new.place)
-    await change.tabulars.insert(new.tabular, new.body)
+    await change.tabulars.insert(new.tabular, new.body, owner=owner)
     return gone
 
 

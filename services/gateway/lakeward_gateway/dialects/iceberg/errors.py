@@ -121,6 +121,8 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_WAREHOUSE_EXISTS: Rendering(409, "WarehouseAlreadyExists"),
     Reason.REASON_WAREHOUSE_NOT_EMPTY: Rendering(409, "WarehouseNotEmpty"),
     Reason.REASON_WAREHOUSE_PROTECTED: Rendering(409, "WarehouseProtected"),
+    Reason.REASON_WAREHOUSE_MANAGED: Rendering(403, "WarehouseManaged"),
+    Reason.REASON_INSTANCE_ADMIN_REQUIRED: Rendering(403, "InstanceAdminRequired"),
     Reason.REASON_INVALID_WAREHOUSE_NAME: _warehouse_name,
     Reason.REASON_WAREHOUSE_MISSING: Rendering(400, "GetConfigNoWarehouseProvided"),
     Reason.REASON_INVALID_FORMAT_VERSION_POLICY: _format_policy,

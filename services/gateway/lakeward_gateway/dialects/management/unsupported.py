@@ -88,9 +88,7 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     # warehouses and what is in them
     "POST /warehouse-creation-validation",
     "GET /warehouse/{warehouse_id}/actions",
-    "POST /warehouse/{warehouse_id}/(delete-profile|format-version-policy|managed-by|search-tabular)",
-    "GET /warehouse/{warehouse_id}/deleted-tabulars",
-    "POST /warehouse/{warehouse_id}/deleted-tabulars/undrop",
+    "POST /warehouse/{warehouse_id}/search-tabular",
     "GET /warehouse/{warehouse_id}/statistics",
     "POST /warehouse/{warehouse_id}/storage/(validate-access|validate-credential|validate-profile)",
     "POST /warehouse/{warehouse_id}/namespace/{namespace_id}/move",
