@@ -55,6 +55,7 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         (
             gateway.PublicSettings,
             server.ServerSettings,
+            server.PageSettings,
             catalog.RequestSettings,
             storage.SystemIdentitySettings,
             vending.StorageSettings,
