@@ -23,7 +23,8 @@ from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.secrecy import SecretStr
 
 _EMPTY = """
-delete from grants; delete from objects where kind <> 'server'; delete from tree_streams; delete from openfga_outbox
+delete from grants; delete from objects where kind <> 'server'; delete from tree_streams; delete from openfga_outbox;
+delete from roles; delete from users; delete from idempotency
 """
 
 

@@ -19,6 +19,7 @@ from lakeward_authz.application.identifying import Authenticate, Authenticator
 from lakeward_authz.application.tree import ApplyTreeChanges
 from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser
 from lakeward_authz.authentication import open_authenticator, unusable
+from lakeward_authz.directory import add_directory
 from lakeward_authz.domain.engines import EngineTokens
 from lakeward_authz.settings import AuthzSettings
 from lakeward_authz.transport.callers import caller_of
@@ -33,7 +34,7 @@ from lakeward_servicekit.settings.authorization import BUILT, AuthorizationSetti
 from lakeward_servicekit.system import SystemClock
 
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 3
+SCHEMA_NUMBER: Final = 4
 # Users are written when they are first seen, so a few connections serve any load; the rest is the catalog's.
 _CONNECTIONS: Final = 4
 
@@ -60,7 +61,7 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
         pool = await stack.enter_async_context(service_pool(settings.postgres, "authz", size=size))
         schema = settings.postgres.schema_of("authz")
         await check_schema(pool, Needs("authz", schema, SCHEMA_NUMBER, version("lakeward-authz")))
-        identity = _identity(authenticator, pool)
+        identity, outbox = _identity(authenticator, pool), Outbox(feeds=False)
         host = Host(
             "authz",
             settle=_settle(settings, identity.authenticate),
@@ -70,9 +71,10 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
         host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(decider))
         host.add(
             tree_pb2_grpc.add_TreeServiceServicer_to_server,
-            TreeServicer(ApplyTreeChanges(PostgresTree(pool, Outbox(feeds=False)))),
+            TreeServicer(ApplyTreeChanges(PostgresTree(pool, outbox))),
         )
         host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, identity)
+        add_directory(host, settings, pool, outbox, decider)
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)
         yield host

@@ -137,7 +137,7 @@ class GrantStore(Protocol):
 
         Raises:
             Refusal: INVALID_FIELD for a role that is not there or of another project than the object, except on the server;
-                for a role that would hold itself, or be held through more than ten others.
+                ROLE_MEMBERSHIP_CYCLE for a role that would hold itself; ROLE_NESTED_TOO_DEEP, where a depth is configured.
         """
         ...
 

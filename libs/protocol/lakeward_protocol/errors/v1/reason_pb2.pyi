@@ -347,6 +347,32 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """{role: "..."}"""
     REASON_ASSUMED_ROLE_UNKNOWN: _Reason.ValueType  # 630
     """The role to assume does not exist: {role: "..."}."""
+    REASON_NO_SUCH_USER: _Reason.ValueType  # 640
+    """No such user, or one that was deleted: {user: "oidc~..."}."""
+    REASON_USER_EXISTS: _Reason.ValueType  # 641
+    """{user: "oidc~..."}"""
+    REASON_USER_INCOMPLETE: _Reason.ValueType  # 642
+    """What a user needs was not said, or can't be used: {field: "name", problem: "missing"}; also "empty", "malformed"."""
+    REASON_NOBODY: _Reason.ValueType  # 643
+    """Who is asked about is the caller, and nobody is asked who they are here."""
+    REASON_NO_SUCH_ROLE: _Reason.ValueType  # 644
+    """Absent, of another project and hidden alike: {role: "..."}."""
+    REASON_ROLE_EXISTS: _Reason.ValueType  # 645
+    """{name: "..."}"""
+    REASON_ROLE_IDENT_TAKEN: _Reason.ValueType  # 646
+    """{ident: "oidc~engineers"}"""
+    REASON_INVALID_ROLE_NAME: _Reason.ValueType  # 647
+    """{name: "..."}: empty, over 512 bytes, or with control characters."""
+    REASON_INVALID_ROLE_IDENT: _Reason.ValueType  # 648
+    """A provider or a source id can't be used, or one of the two is missing: {ident: "oidc~"}."""
+    REASON_RESERVED_ROLE_PROVIDER: _Reason.ValueType  # 649
+    """{provider: "system"}"""
+    REASON_ROLE_MEMBER_UNKNOWN: _Reason.ValueType  # 650
+    """A user that is to be in a role was never recorded, or was deleted: {user: "oidc~..."}."""
+    REASON_ROLE_MEMBERSHIP_CYCLE: _Reason.ValueType  # 651
+    """A role would hold itself: {role: "...", member: "..."}."""
+    REASON_ROLE_NESTED_TOO_DEEP: _Reason.ValueType  # 652
+    """Roles would be nested deeper than is configured: {role: "...", member: "...", limit: "10"}."""
     REASON_WORKLOAD_REFUSED: _Reason.ValueType  # 608
     """The calling service did not prove who it is, or may not call this method: {method: "..."}."""
     REASON_PREFIX_MISSING: _Reason.ValueType  # 700
@@ -609,6 +635,32 @@ REASON_ROLE_NOT_ASSUMABLE: Reason.ValueType  # 607
 """{role: "..."}"""
 REASON_ASSUMED_ROLE_UNKNOWN: Reason.ValueType  # 630
 """The role to assume does not exist: {role: "..."}."""
+REASON_NO_SUCH_USER: Reason.ValueType  # 640
+"""No such user, or one that was deleted: {user: "oidc~..."}."""
+REASON_USER_EXISTS: Reason.ValueType  # 641
+"""{user: "oidc~..."}"""
+REASON_USER_INCOMPLETE: Reason.ValueType  # 642
+"""What a user needs was not said, or can't be used: {field: "name", problem: "missing"}; also "empty", "malformed"."""
+REASON_NOBODY: Reason.ValueType  # 643
+"""Who is asked about is the caller, and nobody is asked who they are here."""
+REASON_NO_SUCH_ROLE: Reason.ValueType  # 644
+"""Absent, of another project and hidden alike: {role: "..."}."""
+REASON_ROLE_EXISTS: Reason.ValueType  # 645
+"""{name: "..."}"""
+REASON_ROLE_IDENT_TAKEN: Reason.ValueType  # 646
+"""{ident: "oidc~engineers"}"""
+REASON_INVALID_ROLE_NAME: Reason.ValueType  # 647
+"""{name: "..."}: empty, over 512 bytes, or with control characters."""
+REASON_INVALID_ROLE_IDENT: Reason.ValueType  # 648
+"""A provider or a source id can't be used, or one of the two is missing: {ident: "oidc~"}."""
+REASON_RESERVED_ROLE_PROVIDER: Reason.ValueType  # 649
+"""{provider: "system"}"""
+REASON_ROLE_MEMBER_UNKNOWN: Reason.ValueType  # 650
+"""A user that is to be in a role was never recorded, or was deleted: {user: "oidc~..."}."""
+REASON_ROLE_MEMBERSHIP_CYCLE: Reason.ValueType  # 651
+"""A role would hold itself: {role: "...", member: "..."}."""
+REASON_ROLE_NESTED_TOO_DEEP: Reason.ValueType  # 652
+"""Roles would be nested deeper than is configured: {role: "...", member: "...", limit: "10"}."""
 REASON_WORKLOAD_REFUSED: Reason.ValueType  # 608
 """The calling service did not prove who it is, or may not call this method: {method: "..."}."""
 REASON_PREFIX_MISSING: Reason.ValueType  # 700

@@ -204,16 +204,17 @@ def warehouse_document(warehouse: warehouses_pb2.Warehouse) -> GetWarehouseRespo
         allowed_format_versions=list(warehouse.allowed_format_versions),
         default_format_version=warehouse.default_format_version or None,
         managed_by="self-managed",
-        updated_at=_time(warehouse.updated_at) if warehouse.HasField("updated_at") else None,
+        updated_at=written(warehouse.updated_at) if warehouse.HasField("updated_at") else None,
     )
 
 
 def warehouse_protection(warehouse: warehouses_pb2.Warehouse) -> ProtectionResponse:
     """Whether a warehouse is protected."""
-    changed = _time(warehouse.updated_at) if warehouse.HasField("updated_at") else None
+    changed = written(warehouse.updated_at) if warehouse.HasField("updated_at") else None
     return ProtectionResponse(warehouse.protected, changed)
 
 
-def _time(timestamp: timestamp_pb2.Timestamp) -> str:
+def written(timestamp: timestamp_pb2.Timestamp) -> str:
+    """A time as the public API writes it."""
     moment = datetime.fromtimestamp(timestamp.seconds, UTC).replace(microsecond=timestamp.nanos // 1000)
     return moment.isoformat().replace("+00:00", "Z")

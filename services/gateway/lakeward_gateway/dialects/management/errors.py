@@ -17,3 +17,8 @@ RENDERED: Final[Renderings] = MappingProxyType(
         Reason.REASON_PREFIX_MISSING: Rendering(400, "BadRequestException"),
     }
 )
+
+# Where a role is named by its id alone, in whatever project it is.
+BY_ROLE_ID: Final[Renderings] = MappingProxyType(
+    {**RENDERED, Reason.REASON_NO_SUCH_ROLE: Rendering(404, "RoleIdNotFound")}
+)

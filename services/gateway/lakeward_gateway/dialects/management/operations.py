@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakeward_gateway.dialects.management import projects, protection, server, unsupported, warehouse_operations
+from lakeward_gateway.dialects.management import (
+    projects,
+    protection,
+    role_operations,
+    server,
+    unsupported,
+    users,
+    warehouse_operations,
+)
 from lakeward_gateway.operation import Operation
 from lakeward_gateway.peers import Stubs
 
@@ -16,5 +24,7 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *projects.operations(stubs.server),
         *warehouse_operations.operations(stubs.warehouses, stubs.storage),
         *protection.operations(stubs),
+        *users.operations(stubs.users),
+        *role_operations.operations(stubs.roles),
         *unsupported.operations(),
     )
