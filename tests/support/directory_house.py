@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
-from lakeward_authz.application.doors import Doors
+from lakeward_authz.application.directory_doors import DirectoryDoors
 from lakeward_authz.application.identifying import Authenticate, Identification
 from lakeward_authz.application.paging import PageSizes
 from lakeward_authz.directory import role_servicer, user_servicer
@@ -20,7 +20,6 @@ from lakeward_authz.domain.permissions.objects import role_subject, user_subject
 from lakeward_authz.domain.profiles import Profile, UserKind
 from lakeward_authz.transport.callers import caller_of
 from lakeward_protocol.authz.v1 import roles_pb2, roles_pb2_grpc, users_pb2, users_pb2_grpc
-from lakeward_protocol.common.v1.context_pb2 import RequestContext
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
@@ -85,7 +84,7 @@ class DirectoryHouse:
         self.authorizer = TableAuthorizer(ANYTHING)
         self.tokens, self.clock = Tokens(), HeldClock()
         self.held = FakeRoles({ROLE: [user_subject("oidc~ann")]})
-        doors = Doors(self.authorizer, self.directory)
+        doors = DirectoryDoors(self.authorizer, self.directory)
         users, members = AsUsers(self.directory), AsMembers(self.directory)
         once = Once(
             store=self.directory.keys, clock=self.clock, lifetime=timedelta(minutes=30), grace=timedelta(minutes=5)
@@ -104,7 +103,9 @@ class DirectoryHouse:
 
     async def call(self, request: Any, *, as_user: str = "ann", **context: str) -> Any:
         """Call the method that a request is of."""
-        request.context.MergeFrom(RequestContext(authorization=as_user, **context))
+        request.context.authorization = as_user
+        for field, value in context.items():
+            setattr(request.context, field, value)
         name = type(request).__name__.removesuffix("Request")
         service = "UserService" if "Role" not in name else "RoleService"
         path = f"/lakeward.authz.v1.{service}/{name}"

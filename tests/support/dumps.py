@@ -6,8 +6,19 @@ from collections.abc import Mapping
 
 import asyncpg
 
-# Where background work stands; it moves while nobody asks for anything.
-_RESTLESS = frozenset({"lease", "sink_cursor", "event_stream", "schema_version", "alembic_version", "idempotency"})
+# Where background work stands; it moves while nobody asks for anything. What authz is told has rows of its own that are compared.
+_RESTLESS = frozenset(
+    {
+        "lease",
+        "sink_cursor",
+        "event_stream",
+        "tree_change",
+        "tree_stream",
+        "schema_version",
+        "alembic_version",
+        "idempotency",
+    }
+)
 _EVENTS = frozenset({"outbox", "event_log"})
 
 

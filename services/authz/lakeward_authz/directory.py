@@ -9,7 +9,7 @@ from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.roles import PostgresRoles
 from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.adapters.postgres.user_directory import PostgresUserDirectory
-from lakeward_authz.application.doors import Doors
+from lakeward_authz.application.directory_doors import DirectoryDoors
 from lakeward_authz.application.members import (
     MemberAdditions,
     MemberListings,
@@ -52,14 +52,23 @@ from lakeward_servicekit.rpc import Host
 from lakeward_servicekit.system import SystemClock, SystemIds
 
 
-def add_directory(host: Host, settings: AuthzSettings, pool: Pool, outbox: Outbox, authorizer: Authorizer) -> None:
+def add_directory(
+    host: Host,
+    settings: AuthzSettings,
+    pool: Pool,
+    *,
+    tree: PostgresTree,
+    grants: PostgresGrants,
+    authorizer: Authorizer,
+) -> None:
     """Host the services of users and roles.
 
     Args:
         host: gets them.
         settings: of authz.
         pool: of authz's schema, on the primary.
-        outbox: told of what OpenFGA has to know.
+        tree: has the objects that roles are.
+        grants: has who is in which role.
         authorizer: decides who may.
     """
     keys, clock = settings.idempotency, SystemClock()
@@ -70,9 +79,8 @@ def add_directory(host: Host, settings: AuthzSettings, pool: Pool, outbox: Outbo
         grace=keys.grace_period,
     )
     sizes = PageSizes(settings.pages.pagination_size_default, settings.pages.pagination_size_max)
-    grants = PostgresGrants(pool, outbox, most_nested=settings.roles.max_nesting_depth)
-    doors = Doors(authorizer, PostgresRoles(pool, PostgresTree(pool, outbox)))
-    users, members = PostgresUserDirectory(pool, outbox), PostgresMembers(pool, grants)
+    doors = DirectoryDoors(authorizer, PostgresRoles(pool, tree))
+    users, members = PostgresUserDirectory(pool, Outbox()), PostgresMembers(pool, grants)
     administrators = frozenset(settings.authorization.instance_admins)
     host.add(
         users_pb2_grpc.add_UserServiceServicer_to_server,
@@ -85,7 +93,7 @@ def add_directory(host: Host, settings: AuthzSettings, pool: Pool, outbox: Outbo
 
 
 def user_servicer(
-    doors: Doors,
+    doors: DirectoryDoors,
     users: UserDirectory,
     *,
     once: Once,
@@ -107,7 +115,7 @@ def user_servicer(
 
 
 def role_servicer(
-    doors: Doors,
+    doors: DirectoryDoors,
     users: UserDirectory,
     members: MemberStore,
     *,

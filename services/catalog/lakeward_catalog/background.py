@@ -1,4 +1,4 @@
-"""What the catalog does by itself: orders events, hands them to sinks, works on queues, and sweeps.
+"""What the catalog does by itself: orders events, hands them to sinks, tells authz of the tree, works on queues, and sweeps.
 
 Each loop is under a lease where two would be in each other's way, so any number of processes may run all of them.
 """
@@ -21,6 +21,7 @@ from lakeward_catalog.adapters.postgres.bell import LocalBell, PostgresBell
 from lakeward_catalog.adapters.postgres.event_log import PostgresEventLog, PostgresOutbox
 from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
+from lakeward_catalog.application.feeding import TreeFeed
 from lakeward_catalog.application.relay import SEQUENCER, Pace, Sink, deliver, sequence, sink_lease
 from lakeward_catalog.application.sweeping import SWEEPER, Retention, sweep
 from lakeward_catalog.application.workers import TERMS, Expiries, Handler, Purges, Worker
@@ -40,7 +41,7 @@ _LAG_TOLD_FROM: Final = 1000
 
 @asynccontextmanager
 async def background(
-    settings: CatalogSettings, parts: Parts, pool: Pool, bell: PostgresBell, *, holder: UUID
+    settings: CatalogSettings, parts: Parts, pool: Pool, bell: PostgresBell, feed: TreeFeed, *, holder: UUID
 ) -> AsyncIterator[None]:
     """Run the loops until the block ends.
 
@@ -49,6 +50,7 @@ async def background(
         parts: what the loops share with the use cases.
         pool: of the loops alone.
         bell: rings when a change wrote events; also in other processes.
+        feed: tells authz of the tree.
         holder: this process, in leases.
     """
     leases = PostgresLeases(pool)
@@ -72,6 +74,7 @@ async def background(
             retention = Retention(keys_within=settings.idempotency.cleanup_timeout)
             loops.append(keep(SWEEPER, partial(sweep, leftovers=leftovers, clock=parts.clock, retention=retention)))
             loops += _workers(settings, parts, pool)
+            loops.append(feed.run(jitter=random.random))  # authz refuses changes while it is read-only, too
         running = [asyncio.create_task(loop) for loop in loops]
         for task in running:
             task.add_done_callback(_ended)

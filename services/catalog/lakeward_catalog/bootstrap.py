@@ -10,15 +10,16 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
+from lakeward_catalog.adapters.authz_tree import RemoteTree
 from lakeward_catalog.adapters.gates import OpenGate
-from lakeward_catalog.adapters.postgres.bell import PostgresBell
+from lakeward_catalog.adapters.postgres.bell import LocalBell, PostgresBell
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
-from lakeward_catalog.adapters.postgres.plans import with_generic_plans
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
+from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
 from lakeward_catalog.adapters.signer_scopes import SignedScopes
 from lakeward_catalog.adapters.vending.client_access import VendingAccess
@@ -29,12 +30,14 @@ from lakeward_catalog.adapters.vending.storage import VendingStorage
 from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.feeding import TreeFeed
 from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports.gates import ChangeGate
 from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.server import Facts
+from lakeward_catalog.application.tree import TreeWatch
 from lakeward_catalog.background import CONNECTIONS, background
 from lakeward_catalog.composition import add_servicers
 from lakeward_catalog.domain.model import ProjectId
@@ -46,6 +49,7 @@ from lakeward_catalog.transport.callers import caller_of
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.permits import PermitSigner
+from lakeward_servicekit.postgres.plans import with_generic_plans
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Channel, Host
@@ -54,11 +58,12 @@ from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.system import SystemClock, SystemIds
 
 MIGRATIONS: Final = "lakeward_catalog.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 2
+SCHEMA_NUMBER: Final = 4
 SERVICE: Final = "catalog"
 # The public API's words for deciders.
 _BACKENDS: Final = {
     AuthzBackend.ALLOW_ALL: "allow-all",
+    AuthzBackend.BUILTIN: "builtin",
     AuthzBackend.OPENFGA: "openfga",
     AuthzBackend.CEDAR: "cedar",
 }
@@ -121,10 +126,14 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
             Needs(SERVICE, settings.postgres.schema_of(SERVICE), SCHEMA_NUMBER, version("lakeward-catalog")),
         )
         bell = PostgresBell(pools.changes, channel=f"{settings.postgres.schema_of(SERVICE)}_events")
+        # What is decided from the tree waits for the tree; the other backends know no difference.
+        awaited = settings.authorization.backend is not AuthzBackend.ALLOW_ALL
+        feed = TreeFeed(PostgresTreeStreams(pools.changes), RemoteTree(authz), LocalBell(), awaited=awaited)
         parts = await _parts(
             settings,
             pools,
             bell,
+            feed,
             authz=authz,
             vending=vending,
             signer=signer,
@@ -144,7 +153,7 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
         own = await stack.enter_async_context(
             service_pool(settings.postgres, SERVICE, size=CONNECTIONS, use="background")
         )
-        await stack.enter_async_context(background(settings, parts, own, bell, holder=ids.uuid4()))
+        await stack.enter_async_context(background(settings, parts, own, bell, feed, holder=ids.uuid4()))
         yield host
 
 
@@ -168,6 +177,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     settings: CatalogSettings,
     pools: Pools,
     bell: PostgresBell,
+    watch: TreeWatch,
     *,
     authz: Channel,
     vending: Channel,
@@ -182,7 +192,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     server = await servers.server()
     permits, containers = Permits(signer, clock), Containers(pools.lookups)
     identity = RemoteIdentity(authz)
-    changes = PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep)
+    changes = PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep, watch=watch)
     doors = Doors(
         authorizer=RemoteAuthorizer(authz, coalesce=remote),
         servers=servers,
@@ -190,6 +200,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         namespaces=PostgresNamespaces(pool, listings=listings),
         tabulars=PostgresTabulars(pools.lookups, containers, listings=listings),
         default_project=rules.default_project,
+        instance_admins=frozenset(settings.authorization.instance_admins),
     )
     return Parts(
         identity=identity,
@@ -217,6 +228,7 @@ def _rules(settings: CatalogSettings) -> Rules:
         reserved_namespaces=frozenset(name_key(name) for name in server.reserved_namespaces),
         staged_for=STAGED_FOR,
         purge_after=settings.tasks.purge_delay,
+        restorable_by_default=settings.tasks.expiration_delay,
         idempotency_lifetime=idempotency.lifetime if idempotency.enabled else None,
         idempotency_grace=idempotency.grace_period,
         page_size_default=settings.pages.pagination_size_default,

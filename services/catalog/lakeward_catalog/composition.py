@@ -28,10 +28,15 @@ from lakeward_catalog.application.tabulars.protecting import TabularProtections
 from lakeward_catalog.application.tabulars.queueing import Queues
 from lakeward_catalog.application.tabulars.reading import TabularReads
 from lakeward_catalog.application.tabulars.renaming import TabularRenames
+from lakeward_catalog.application.tabulars.restoring import DeletedListings, TabularUndrops
 from lakeward_catalog.application.views.committing import ViewCommits
 from lakeward_catalog.application.views.kind import Views
 from lakeward_catalog.application.warehouses.changing import (
+    DropRetentions,
+    FormatVersionPolicies,
     WarehouseDeletions,
+    WarehouseEdits,
+    WarehouseManagers,
     WarehouseProtections,
     WarehouseRenames,
     WarehouseSwitches,
@@ -47,6 +52,7 @@ from lakeward_catalog.transport.namespaces import NamespaceServicer
 from lakeward_catalog.transport.server import ServerServicer
 from lakeward_catalog.transport.signing import SigningServicer
 from lakeward_catalog.transport.tables import TableServicer
+from lakeward_catalog.transport.tabular_service import TabularServicer
 from lakeward_catalog.transport.tabulars import TabularMethods
 from lakeward_catalog.transport.views import ViewServicer
 from lakeward_catalog.transport.warehouses import WarehouseServicer
@@ -55,6 +61,7 @@ from lakeward_protocol.catalog.v1 import (
     server_pb2_grpc,
     signing_pb2_grpc,
     tables_pb2_grpc,
+    tabulars_pb2_grpc,
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
@@ -84,8 +91,20 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
         _views(parts),
     )
     host.add(
+        tabulars_pb2_grpc.add_TabularServiceServicer_to_server,
+        _tabulars_of_every_kind(parts),
+    )
+    host.add(
         signing_pb2_grpc.add_SigningServiceServicer_to_server,
         SigningServicer(sign=StorageSignings(parts.doors, parts.access, parts.scopes)),
+    )
+
+
+def _tabulars_of_every_kind(parts: Parts) -> TabularServicer:
+    doors, changes, announcer, clock = parts.doors, parts.changes, parts.announcer, parts.clock
+    return TabularServicer(
+        deleted=DeletedListings(doors, parts.rules),
+        undrop=TabularUndrops(doors, changes, parts.once, announcer, clock),
     )
 
 
@@ -106,16 +125,21 @@ def _warehouses(parts: Parts) -> WarehouseServicer:
     doors, changes, once, judge = parts.doors, parts.changes, parts.once, parts.storage
     announcer, clock, ids = parts.announcer, parts.clock, parts.ids
     places, secrets = Places(doors, judge, clock), Secrets(judge, doors.warehouses)
+    edits = WarehouseEdits(doors, changes, announcer, clock)
     return WarehouseServicer(
         doors=doors,
         config=ClientConfigs(doors, parts.registrar, parts.rules),
         create=WarehouseCreations(doors, changes, judge, places, secrets, once, announcer, clock, ids),
         list=WarehouseListings(doors),
-        rename=WarehouseRenames(doors, changes, announcer, clock),
-        switch=WarehouseSwitches(doors, changes, announcer, clock),
-        protect=WarehouseProtections(doors, changes, announcer, clock),
-        delete=WarehouseDeletions(doors, changes, places, secrets, once, announcer, clock),
+        rename=WarehouseRenames(doors, edits),
+        switch=WarehouseSwitches(doors, edits),
+        protect=WarehouseProtections(doors, edits),
+        keep_dropped=DropRetentions(doors, edits),
+        allow_format_versions=FormatVersionPolicies(doors, edits),
+        manage=WarehouseManagers(doors, edits),
+        delete=WarehouseDeletions(doors, edits, places, secrets, once),
         replace_storage=StorageReplacements(doors, changes, judge, places, secrets, announcer, clock),
+        restorable_by_default=parts.rules.restorable_by_default,
     )
 
 

@@ -18,6 +18,7 @@ from lakeward_servicekit.settings.server import IdempotencySettings, PageSetting
 from lakeward_servicekit.settings.storage import SystemIdentitySettings
 
 _CATALOG: Final = frozenset({Service.CATALOG})
+LONGEST_RESTORABLE: Final = timedelta(days=3650)  # as domain/warehouse_rules.py has it; settings know no rules
 
 
 class RequestSettings(ServerSettings, read_by=_CATALOG):
@@ -52,6 +53,12 @@ class TaskSettings(Settings, read_by=_CATALOG):
         "TASK_SOFT_DELETION_WORKERS", kinds.INTEGER, "2", "Workers that end the retention of dropped tabulars."
     )
     tabular_purge_workers: int = setting("TASK_TABULAR_PURGE_WORKERS", kinds.INTEGER, "2", "Workers that delete files.")
+    expiration_delay: timedelta = setting(
+        "DEFAULT_TABULAR_EXPIRATION_DELAY_SECONDS",
+        kinds.DURATION,
+        "604800",
+        "How long what is dropped can be restored, in a warehouse whose soft delete profile does not say; at most ten years.",
+    )
     purge_delay: timedelta = setting(
         "PURGE_DELAY",
         kinds.DURATION,
@@ -59,6 +66,15 @@ class TaskSettings(Settings, read_by=_CATALOG):
         "How long the files of what was dropped are left alone; Spark's DROP TABLE ... PURGE reads and deletes them meanwhile.",
         family=Family.OURS,
     )
+
+    def __post_init__(self) -> None:
+        if not timedelta(0) <= self.expiration_delay <= LONGEST_RESTORABLE:
+            raise Contradiction(
+                (
+                    "DEFAULT_TABULAR_EXPIRATION_DELAY_SECONDS",
+                    f"is {self.expiration_delay}; it must be 0 to {LONGEST_RESTORABLE.days} days",
+                )
+            )
 
 
 class EventSettings(Settings, read_by=_CATALOG):

@@ -8,13 +8,14 @@ from typing import TypeAlias, cast
 
 import grpc.aio
 
-from lakeward_protocol.authz.v1 import roles_pb2_grpc, users_pb2_grpc
+from lakeward_protocol.authz.v1 import grants_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
     namespaces_pb2_grpc,
     server_pb2_grpc,
     signing_pb2_grpc,
     tables_pb2,
     tables_pb2_grpc,
+    tabulars_pb2_grpc,
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
@@ -58,11 +59,15 @@ class Stubs:
             catalog
         )
         self.tables: tables_pb2_grpc.TableServiceAsyncStub = tables_pb2_grpc.TableServiceStub(catalog)
+        self.tabulars: tabulars_pb2_grpc.TabularServiceAsyncStub = tabulars_pb2_grpc.TabularServiceStub(catalog)
         self.views: views_pb2_grpc.ViewServiceAsyncStub = views_pb2_grpc.ViewServiceStub(catalog)
         self.warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub = warehouses_pb2_grpc.WarehouseServiceStub(
             catalog
         )
         self.server: server_pb2_grpc.ServerServiceAsyncStub = server_pb2_grpc.ServerServiceStub(catalog)
         self.signing: signing_pb2_grpc.SigningServiceAsyncStub = signing_pb2_grpc.SigningServiceStub(catalog)
+        self.grants: grants_pb2_grpc.GrantServiceAsyncStub = grants_pb2_grpc.GrantServiceStub(
+            cast("grpc.aio.Channel", peers.authz)
+        )
         self.storage: vending_pb2_grpc.StorageServiceAsyncStub = vending_pb2_grpc.StorageServiceStub(vending)
         self.load_table: LoadTable = load_table or self.tables.LoadTable

@@ -31,6 +31,7 @@ from tests.support.directory import NOW, AsMembers, AsUsers, Directory, a_role, 
 
 LATER = NOW + timedelta(hours=1)
 ANY = RoleFilter()
+FED = "insert into openfga_feeds (store_id, wanted_at, complete) values ('a store', now(), true)"
 ANN, BOB, CARL = a_user("ann", email="ann@example.org"), a_user("bob"), a_user("carl")
 
 
@@ -70,7 +71,7 @@ async def kept(database: str | None) -> AsyncIterator[Kept]:
         return
     async with opened(database) as stores:
         await _projects(stores)
-        outbox = Outbox(feeds=True)
+        outbox = Outbox()
         yield Kept(
             PostgresUserDirectory(stores.pool, outbox),
             PostgresRoles(stores.pool, stores.tree),
@@ -154,13 +155,13 @@ async def test_with_a_user_go_its_memberships_and_everything_else_that_it_was_gi
 async def test_with_a_user_openfga_is_told_and_the_state_of_its_projects_grants_moves(postgres_url: str) -> None:
     async with opened(postgres_url) as stores:
         await _projects(stores)
-        users = PostgresUserDirectory(stores.pool, Outbox(feeds=True))
+        users = PostgresUserDirectory(stores.pool, Outbox())
         await users.save(ANN, update=False, record=None)
         ann = user_subject(ANN.user_id)
         for project in ("p", "q"):
             key = ObjectKey("project", project)
             assert await stores.grants.change(key, writes=[Grant(ann, "describe")], deletes=[])
-        await stores.pool.execute("delete from openfga_outbox")
+        await stores.pool.execute(FED)
         before = await stores.pool.fetchval("select sum(revision) from revisions")
         assert await users.delete(ANN.user_id, at=LATER, record=None)
         told = await stores.pool.fetch(
@@ -392,7 +393,7 @@ async def test_of_memberships_written_at_once_none_closes_a_circle(kept: Kept) -
 async def test_a_user_who_is_deleted_while_it_is_put_into_roles_is_in_none(postgres_url: str) -> None:
     async with opened(postgres_url) as stores:
         await _projects(stores)
-        users = PostgresUserDirectory(stores.pool, Outbox(feeds=True))
+        users = PostgresUserDirectory(stores.pool, Outbox())
         roles, members = PostgresRoles(stores.pool, stores.tree), PostgresMembers(stores.pool, stores.grants)
         made = [a_role(number, f"r{number}") for number in range(6)]
         for role in made:
@@ -411,7 +412,7 @@ async def test_where_a_depth_is_configured_it_is_kept(kept: Kept) -> None:
     if kept.stores is None:
         bounded: MemberStore = AsMembers(_bounded(kept, most_nested=2))
     else:
-        grants = PostgresGrants(kept.stores.pool, Outbox(feeds=True), most_nested=2)
+        grants = PostgresGrants(kept.stores.pool, Outbox(), most_nested=2)
         bounded = PostgresMembers(kept.stores.pool, grants)
     chain = [await kept.a_role(number, f"r{number}") for number in range(4)]
     for outer, inner in itertools.pairwise(chain[:3]):

@@ -38,7 +38,7 @@ async def _begun(stores: Stores) -> tuple[MemberStore, MemberStore]:
     """The rows and the model, each with ann and all roles, and nobody in any."""
     await stores.forget()
     await stores.tree.apply("projects", [(1, Made(ObjectKey("project", "p")))])
-    users = PostgresUserDirectory(stores.pool, Outbox(feeds=True))
+    users = PostgresUserDirectory(stores.pool, Outbox())
     roles, model = PostgresRoles(stores.pool, stores.tree), Directory()
     await users.save(a_user("ann"), update=False, record=None)
     await model.save(a_user("ann"), update=False, record=None)

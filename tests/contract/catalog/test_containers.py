@@ -11,6 +11,7 @@ from lakeward_catalog.application.ports.stores import After, Visibility
 from lakeward_catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_catalog.domain.tasks import Queue
+from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.memory import listed
 from tests.support.catalog.stores import Stores
@@ -36,7 +37,7 @@ async def test_bootstrap_closes_once(stores: Stores) -> None:
 
     async def close() -> bool:
         async with stores.changes.change() as change:
-            return await change.server.bootstrap(default_project=project)
+            return await change.server.bootstrap(default_project=project, owner=ANONYMOUS)
 
     assert sorted(await asyncio.gather(close(), close())) == [False, True]
     assert (await stores.servers.server()).bootstrapped
@@ -61,7 +62,7 @@ async def test_a_project_is_found_as_it_was_inserted_and_its_id_is_taken(stores:
 
     async def insert(name: str) -> None:
         async with stores.changes.change() as change:
-            await change.projects.insert(dataclasses.replace(project, name=name))
+            await change.projects.insert(dataclasses.replace(project, name=name), owner=ANONYMOUS)
 
     await insert(project.name)
     with pytest.raises(Refusal) as refused:
@@ -124,14 +125,14 @@ async def test_a_warehouse_that_was_read_is_remembered_in_its_version_alone(stor
 
     async def give_up() -> None:
         async with stores.changes.change() as change:
-            await change.warehouses.update(warehouse, name="never")
+            await change.warehouses.update(dataclasses.replace(warehouse, name="never"))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         await give_up()
     assert remembered() == [None, warehouse, None, None]
     async with stores.changes.change() as change:
-        changed = await change.warehouses.update(warehouse, active=False)
+        changed = await change.warehouses.update(dataclasses.replace(warehouse, active=False))
     assert remembered() == [None, None, changed, None]
     await stores.tabulars.locate(tabular.warehouse_id, tabular.ident)
     assert remembered() == [None, None, changed, None]
@@ -151,7 +152,9 @@ async def test_a_warehouses_name_is_taken_without_case_in_its_project_alone(stor
 
     async def insert(name: str, project_id: ProjectId) -> None:
         async with stores.changes.change() as change:
-            await change.warehouses.insert(a_warehouse(dataclasses.replace(a_project(), project_id=project_id), name))
+            await change.warehouses.insert(
+                a_warehouse(dataclasses.replace(a_project(), project_id=project_id), name), owner=ANONYMOUS
+            )
 
     with pytest.raises(Refusal) as refused:
         await insert("LAKE", warehouse.project_id)
@@ -167,8 +170,8 @@ async def test_warehouses_are_listed_by_name_and_by_what_is_visible(stores: Stor
     project = dataclasses.replace(a_project(), project_id=second.project_id)
     first, third = a_warehouse(project, "a"), a_warehouse(project, "c", active=False)
     async with stores.changes.change() as change:
-        await change.warehouses.insert(third)
-        await change.warehouses.insert(first)
+        await change.warehouses.insert(third, owner=ANONYMOUS)
+        await change.warehouses.insert(first, owner=ANONYMOUS)
 
     async def listed(*, active: bool | None = None, visible: Visibility = EVERYTHING) -> list[object]:
         return list(await stores.warehouses.list(project.project_id, active=active, visible=visible))
@@ -184,10 +187,10 @@ async def test_an_update_changes_what_is_given_and_its_version(stores: Stores) -
     async with stores.changes.change() as change:
         locked = await change.warehouses.lock(warehouse.warehouse_id)
         assert locked is not None
-        renamed = await change.warehouses.update(locked, name="New name")
+        renamed = await change.warehouses.update(dataclasses.replace(locked, name="New name"))
     moved = a_storage(base="s3://lake/elsewhere", secret_id=None, credential_kind=None, client_defaults={})
     async with stores.changes.change() as change:
-        changed = await change.warehouses.update(renamed, storage=moved, active=False)
+        changed = await change.warehouses.update(dataclasses.replace(renamed, storage=moved, active=False))
     assert await stores.warehouses.find(warehouse.warehouse_id) == changed
     assert changed == dataclasses.replace(
         warehouse, name="New name", storage=moved, active=False, row_version=3, updated_at=stores.clock.now()
@@ -197,12 +200,12 @@ async def test_an_update_changes_what_is_given_and_its_version(stores: Stores) -
 async def test_a_warehouses_protection_is_set_and_taken_away(stores: Stores) -> None:
     warehouse = await stores.with_warehouse()
     async with stores.changes.change() as change:
-        protected = await change.warehouses.update(warehouse, protected=True)
-        renamed = await change.warehouses.update(protected, name="New name")
+        protected = await change.warehouses.update(dataclasses.replace(warehouse, protected=True))
+        renamed = await change.warehouses.update(dataclasses.replace(protected, name="New name"))
     assert renamed.protected
     assert await stores.warehouses.find(warehouse.warehouse_id) == renamed
     async with stores.changes.change() as change:
-        freed = await change.warehouses.update(renamed, protected=False)
+        freed = await change.warehouses.update(dataclasses.replace(renamed, protected=False))
     assert freed == dataclasses.replace(warehouse, name="New name", row_version=4, updated_at=stores.clock.now())
     assert await stores.warehouses.find(warehouse.warehouse_id) == freed
 
@@ -212,7 +215,9 @@ async def test_an_update_of_an_older_version_is_refused(stores: Stores) -> None:
 
     async def rename(name: str) -> None:
         async with stores.changes.change() as change:
-            await change.warehouses.update(warehouse, name=name, storage=a_storage(base="s3://lake/never"))
+            await change.warehouses.update(
+                dataclasses.replace(warehouse, name=name, storage=a_storage(base="s3://lake/never"))
+            )
 
     await rename("first")
     with pytest.raises(Refusal) as refused:
@@ -228,7 +233,7 @@ async def test_a_renamed_warehouse_is_seen_by_the_next_load(stores: Stores) -> N
     before = (await stores.tabulars.locate(tabular.warehouse_id, tabular.ident)).warehouse
     assert before is not None
     async with stores.changes.change() as change:
-        after = await change.warehouses.update(before, active=False)
+        after = await change.warehouses.update(dataclasses.replace(before, active=False))
     assert (await stores.tabulars.locate(tabular.warehouse_id, tabular.ident)).warehouse == after
 
 
@@ -369,7 +374,7 @@ async def test_pages_of_namespaces_join_to_the_whole_in_order(stores: Stores, ev
         made = [a_namespace(warehouse, parent=parent, created_at=at if index < 4 else a_time()) for index in range(7)]
         async with stores.changes.change() as change:
             for namespace in reversed(made):
-                await change.namespaces.insert(namespace)
+                await change.namespaces.insert(namespace, owner=ANONYMOUS)
         visible = EVERYTHING
         if not everything:
             visible = Visibility(everything=False, objects=frozenset(each.namespace_id for each in made))
@@ -423,7 +428,7 @@ async def test_pages_of_tables_hold_live_ones_of_the_kind_in_order(stores: Store
     made = [a_tabular(namespace, created_at=at) for _ in range(5)]
     async with stores.changes.change() as change:
         for tabular in made:
-            await change.tabulars.insert(tabular, a_body())
+            await change.tabulars.insert(tabular, a_body(), owner=ANONYMOUS)
     await stores.with_tabular(namespace, kind=Kind.VIEW)
     await stores.with_tabular(namespace, state=State.STAGED)
     ordered = sorted(made, key=lambda each: each.incarnation)
@@ -452,7 +457,7 @@ async def test_of_two_changes_with_one_key_exactly_one_happens(stores: Stores) -
     async def make(tabular: Tabular) -> bool:
         async with stores.changes.change() as change:
             change.ledger.remember(place, a_record(), until=NOON + timedelta(minutes=1))
-            await change.tabulars.insert(tabular, a_body())
+            await change.tabulars.insert(tabular, a_body(), owner=ANONYMOUS)
             change.ledger.emit(an_event(namespace.warehouse_id))
         return True
 

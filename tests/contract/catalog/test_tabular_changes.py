@@ -12,6 +12,7 @@ from lakeward_catalog.domain.bodies import text_of
 from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_locations import Location
+from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.deflated import join
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.stores import Stores
@@ -450,7 +451,9 @@ async def test_what_a_proof_learns_of_case_is_kept_with_its_warehouse(stores: St
         async with stores.changes.change() as change:
             locked = await change.warehouses.lock(warehouse.warehouse_id)
             assert locked is not None
-            await change.warehouses.update(locked, storage=dataclasses.replace(locked.storage, tells_case=tells_case))
+            await change.warehouses.update(
+                dataclasses.replace(locked, storage=dataclasses.replace(locked.storage, tells_case=tells_case))
+            )
         async with stores.changes.change() as change:
             locked = await change.warehouses.lock(warehouse.warehouse_id)
             assert locked is not None
@@ -502,9 +505,11 @@ async def test_what_a_refused_change_did_is_undone(stores: Stores) -> None:
 
     async def make_two_of_one_name() -> None:
         async with stores.changes.change() as change:
-            await change.tabulars.insert(tabular, a_body())
+            await change.tabulars.insert(tabular, a_body(), owner=ANONYMOUS)
             change.ledger.emit(event)
-            await change.tabulars.insert(dataclasses.replace(a_tabular(namespace), ident=tabular.ident), a_body())
+            await change.tabulars.insert(
+                dataclasses.replace(a_tabular(namespace), ident=tabular.ident), a_body(), owner=ANONYMOUS
+            )
 
     with pytest.raises(Refusal):
         await make_two_of_one_name()
@@ -517,7 +522,7 @@ async def test_events_keep_the_order_in_which_they_were_emitted(stores: Stores) 
     events = [an_event(namespace.warehouse_id) for _ in range(20)]
     async with stores.changes.change() as change:
         change.ledger.emit(*events[:3])
-        await change.tabulars.insert(a_tabular(namespace), a_body())
+        await change.tabulars.insert(a_tabular(namespace), a_body(), owner=ANONYMOUS)
         change.ledger.emit(*events[3:])
     wanted = [event.event_id for event in events]
     assert [each for each in await stores.told() if each in wanted] == wanted

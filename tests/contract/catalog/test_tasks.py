@@ -9,6 +9,7 @@ import pytest
 
 from lakeward_catalog.domain.model import Incarnation, State, Tabular, TabularId
 from lakeward_catalog.domain.tasks import Queue, Task
+from lakeward_servicekit.authorization.principals import ANONYMOUS
 from tests.support.catalog.stores import Stores
 from tests.support.catalog.values import NOON, a_body, a_purge, uuid7
 
@@ -119,7 +120,7 @@ async def test_a_purge_never_begins_where_a_tabular_lies(stores: Stores, state: 
         expires_at=None if state is State.LIVE else NOON,
     )
     async with stores.changes.change() as change:
-        await change.tabulars.insert(again, a_body())
+        await change.tabulars.insert(again, a_body(), owner=ANONYMOUS)
     assert await _claim(stores) is None
     assert await stores.state_of(task_id) == "failed"
 

@@ -13,6 +13,7 @@ import pytest_asyncio
 
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.domain.model import Namespace, Tabular
+from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.stores import PostgresStores, catalog_pool
@@ -48,7 +49,7 @@ async def _changes(line: Line, postgres_url: str) -> AsyncIterator[PostgresChang
 
 async def _create(changes: PostgresChanges, tabular: Tabular) -> None:
     async with changes.change() as change:
-        await change.tabulars.insert(tabular, a_body())
+        await change.tabulars.insert(tabular, a_body(), owner=ANONYMOUS)
         change.ledger.emit(an_event(tabular.warehouse_id))
 
 
@@ -89,26 +90,27 @@ async def test_a_line_that_is_cut_around_a_commit_never_makes_a_wrong_answer(
 
 
 async def test_a_commit_that_is_cancelled_ends_first(stores: PostgresStores, line: Line, postgres_url: str) -> None:
-    tabular = a_tabular(await stores.with_namespace())
+    tabular = await stores.with_tabular()
+    commit = a_commit(tabular)
     async with _changes(line, postgres_url) as changes:
         sent = asyncio.Event()
 
-        async def create() -> None:
+        async def move() -> None:
             async with changes.change() as change:
-                await change.tabulars.insert(tabular, a_body())
-                line.pause()
+                assert not await change.tabulars.commit([commit])
+                line.pause()  # nothing is left to be written: the commit comes next
                 sent.set()
 
-        creating = asyncio.create_task(create())
+        moving = asyncio.create_task(move())
         await sent.wait()
         for _ in range(5):
-            creating.cancel()
+            moving.cancel()
             await asyncio.sleep(0)
-        assert not creating.done()
+        assert not moving.done()
         line.resume()
         with pytest.raises(asyncio.CancelledError):
-            await creating
-        assert await changes.current_metadata(tabular.warehouse_id, tabular.incarnation) == tabular.metadata_id
+            await moving
+        assert await changes.current_metadata(tabular.warehouse_id, tabular.incarnation) == commit.metadata_id
 
 
 async def test_a_change_that_is_cancelled_before_its_commit_leaves_nothing(
@@ -120,7 +122,7 @@ async def test_a_change_that_is_cancelled_before_its_commit_leaves_nothing(
 
         async def create() -> None:
             async with changes.change() as change:
-                await change.tabulars.insert(tabular, a_body())
+                await change.tabulars.insert(tabular, a_body(), owner=ANONYMOUS)
                 inserted.set()
                 await asyncio.Event().wait()
 
@@ -148,7 +150,7 @@ async def test_reading_an_unknown_outcome_waits_for_the_commit_that_is_under_way
 async def test_reading_an_unknown_outcome_waits_for_the_create_that_is_under_way(stores: PostgresStores) -> None:
     tabular = a_tabular(await stores.with_namespace())
     async with stores.changes.change() as change:
-        await change.tabulars.insert(tabular, a_body())
+        await change.tabulars.insert(tabular, a_body(), owner=ANONYMOUS)
         asking = asyncio.create_task(stores.changes.current_metadata(tabular.warehouse_id, tabular.incarnation))
         await _until_one_waits(stores.pool)
         assert not asking.done()

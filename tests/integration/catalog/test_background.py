@@ -14,6 +14,7 @@ from lakeward_catalog.application.workers import Handler, Progress, Terms, Worke
 from lakeward_catalog.domain.model import Incarnation, State, Tabular, TabularId
 from lakeward_catalog.domain.tasks import Queue, Task
 from lakeward_locations import Location
+from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.memory_events import QuietBell
 from tests.support.catalog.stores import PostgresStores
@@ -73,7 +74,7 @@ async def test_a_purge_and_a_register_of_its_place_never_both_go_ahead(stores: P
             await change.locations.lock(gone.warehouse_id, exclusively=True)
             if await change.locations.purge_pending(gone.warehouse_id, location):
                 return False
-            await change.tabulars.insert(again, a_body())
+            await change.tabulars.insert(again, a_body(), owner=ANONYMOUS)
         return True
 
     async def claim() -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from lakeward_catalog.application.changes import Change
+from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.stores import PostgresStores
@@ -77,7 +78,7 @@ async def test_a_table_that_is_being_made_is_among_the_contents_or_refused(store
     async with stores.changes.change() as change:
         await change.namespaces.lock(namespace.warehouse_id, namespace.ident, exclusively=True)
         contents = await change.namespaces.contents(namespace.warehouse_id, namespace.namespace_id)
-        making = _start(stores, lambda it: it.tabulars.insert(tabular, a_body()))
+        making = _start(stores, lambda it: it.tabulars.insert(tabular, a_body(), owner=ANONYMOUS))
         assert await _waits(stores.pool, making)
         assert contents.tabulars == ()
         await change.namespaces.delete(namespace)
@@ -93,8 +94,8 @@ async def test_contents_wait_for_what_is_being_made_at_any_depth_and_hold_it(sto
     grandchild = a_namespace(warehouse, "grandchild", parent=child)
     tabular = a_tabular(grandchild)
     async with stores.changes.change() as change:
-        await change.namespaces.insert(grandchild)
-        await change.tabulars.insert(tabular, a_body())
+        await change.namespaces.insert(grandchild, owner=ANONYMOUS)
+        await change.tabulars.insert(tabular, a_body(), owner=ANONYMOUS)
         looking = _start(stores, lambda it: it.namespaces.contents(top.warehouse_id, top.namespace_id))
         assert await _waits(stores.pool, looking)
     contents = await looking

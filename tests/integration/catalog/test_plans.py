@@ -29,6 +29,7 @@ from lakeward_catalog.adapters.postgres.places import at_or_above, at_or_inside
 from lakeward_catalog.adapters.postgres.tabulars import place_of
 from lakeward_catalog.domain.model import Namespace, Tabular
 from lakeward_locations import Location
+from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.postgres.pools import Connection, Pool
 from tests.support.catalog.stores import PostgresStores
 from tests.support.catalog.values import NOON, a_body, a_namespace, a_project, a_tabular, a_warehouse
@@ -82,9 +83,9 @@ async def filled(pool: Pool, stores: PostgresStores) -> Tabular:
         for index in range(NAMESPACES):
             parent = made[index % 10] if index >= 10 else None
             made.append(a_namespace(warehouse, f"ns{index}", parent=parent))
-            await change.namespaces.insert(made[-1])
+            await change.namespaces.insert(made[-1], owner=ANONYMOUS)
         tabular = a_tabular(made[0], "mine")
-        await change.tabulars.insert(tabular, a_body())
+        await change.tabulars.insert(tabular, a_body(), owner=ANONYMOUS)
     async with pool.changing() as connection:
         ids = [namespace.namespace_id for namespace in made[:20]]
         await connection.execute(_FILL, warehouse.warehouse_id, TABLES, ids)

@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 import pytest_asyncio
 
-from lakeward_catalog.domain.model import WarehouseId
-from lakeward_protocol.catalog.v1 import namespaces_pb2, server_pb2, tables_pb2, views_pb2, warehouses_pb2
+from lakeward_catalog.application.workers import Expiries, Progress
+from lakeward_catalog.domain.model import Kind, WarehouseId
+from lakeward_catalog.domain.tasks import Queue
+from lakeward_protocol.catalog.v1 import (
+    namespaces_pb2,
+    server_pb2,
+    tables_pb2,
+    tabulars_pb2,
+    views_pb2,
+    warehouses_pb2,
+)
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal
-from tests.support.catalog.house import House, commit_body, context, ident, refusal_of, tabular, view_body
+from tests.support.catalog.house import (
+    ADMINISTRATOR,
+    RULES,
+    House,
+    commit_body,
+    context,
+    ident,
+    refusal_of,
+    tabular,
+    tabular_ref,
+    view_body,
+)
 from tests.support.catalog.stores import PostgresStores, Stores, catalog_pool
 
 pytestmark = pytest.mark.integration
@@ -298,3 +320,64 @@ async def test_a_warehouse_changes_and_goes(house: House) -> None:
     await house.warehouses.DeleteWarehouse(warehouses_pb2.DeleteWarehouseRequest(warehouse_id=which))
     gone = house.warehouses.GetWarehouse(warehouses_pb2.GetWarehouseRequest(warehouse_id=which))
     assert (await refusal_of(gone)).reason == Reason.REASON_NO_SUCH_WAREHOUSE
+
+
+@pytest.mark.parametrize("turn", range(4))
+async def test_of_a_restoration_and_the_end_of_its_time_at_once_one_wins_and_the_other_is_told(
+    house: House, stores: Stores, turn: int
+) -> None:
+    warehouse = WarehouseId(UUID(house.warehouse_id))
+    async with stores.changes.change() as change:
+        row = await change.warehouses.lock(warehouse)
+        assert row is not None
+        await change.warehouses.update(dataclasses.replace(row, restorable_for=timedelta(0)))
+    listed = await house.tables.ListTables(
+        tables_pb2.ListTablesRequest(warehouse_id=house.warehouse_id, namespace=ident("sales"), with_ids=True)
+    )
+    await house.tables.DropTable(
+        tables_pb2.DropTableRequest(warehouse_id=house.warehouse_id, table=tabular("sales", "orders"))
+    )
+    task = None
+    while task is None or task.warehouse_id != warehouse:
+        task = await stores.tasks.claim(
+            Queue.SOFT_DELETION, now=house.clock.now(), silence=timedelta(minutes=5), attempts=5
+        )
+    expiries = Expiries(house.parts.changes, house.parts.announcer, house.clock)
+    undrop = house.tabulars.UndropTabulars(
+        tabulars_pb2.UndropTabularsRequest(
+            warehouse_id=house.warehouse_id, tabulars=[tabular_ref(Kind.TABLE, listed.ids[0])]
+        )
+    )
+    pair = [undrop, expiries(task, Progress())]
+    results = await asyncio.gather(*(pair if turn % 2 else pair[::-1]), return_exceptions=True)
+    refused = [each for each in results if isinstance(each, Refusal)]
+    expired = "Deleted tabular" in results
+    assert [each.reason for each in refused] == ([Reason.REASON_NO_SUCH_TABLE] if expired else [])
+    after = await house.tables.ListTables(
+        tables_pb2.ListTablesRequest(warehouse_id=house.warehouse_id, namespace=ident("sales"))
+    )
+    assert [each.name for each in after.identifiers] == ([] if expired else ["Orders"])
+
+
+async def test_the_settings_of_a_warehouse_are_kept_and_a_managed_one_is_locked(house: House) -> None:
+    which = house.warehouse_id
+    await house.warehouses.SetDeleteProfile(
+        warehouses_pb2.SetDeleteProfileRequest(
+            warehouse_id=which, delete_profile=warehouses_pb2.DeleteProfile(restorable=True)
+        )
+    )
+    await house.warehouses.SetFormatVersionPolicy(
+        warehouses_pb2.SetFormatVersionPolicyRequest(warehouse_id=which, allowed_format_versions=[1, 3])
+    )
+    managed = warehouses_pb2.SetManagedByRequest(
+        context=context(authorization=ADMINISTRATOR),
+        warehouse_id=which,
+        managed_by=warehouses_pb2.MANAGED_BY_INSTANCE_ADMIN,
+    )
+    await house.warehouses.SetManagedBy(managed)
+    found = (await house.warehouses.GetWarehouse(warehouses_pb2.GetWarehouseRequest(warehouse_id=which))).warehouse
+    assert found.delete_profile.restorable_for.ToTimedelta() == RULES.restorable_by_default
+    assert (list(found.allowed_format_versions), found.default_format_version) == ([1, 3], 3)
+    assert found.managed_by == warehouses_pb2.MANAGED_BY_INSTANCE_ADMIN
+    rename = house.warehouses.RenameWarehouse(warehouses_pb2.RenameWarehouseRequest(warehouse_id=which, name="other"))
+    assert (await refusal_of(rename)).reason == Reason.REASON_WAREHOUSE_MANAGED

@@ -9,13 +9,16 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from typing import Any, Final
 
+from lakeward_catalog.domain.model import Kind
 from lakeward_protocol.catalog.v1 import (
     namespaces_pb2,
     server_pb2,
     signing_pb2,
     tables_pb2,
+    tabulars_pb2,
     views_pb2,
     warehouses_pb2,
 )
@@ -23,7 +26,18 @@ from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.rpc import refusal_of
-from tests.support.catalog.house import SCHEMA, House, commit_body, ident, table_body, tabular, view_body
+from tests.support.catalog.house import (
+    ADMINISTRATOR,
+    SCHEMA,
+    House,
+    commit_body,
+    context,
+    ident,
+    table_body,
+    tabular,
+    tabular_ref,
+    view_body,
+)
 
 SERVER: Final = {ObjectKind.SERVER: Reason.REASON_FORBIDDEN}  # it is never absent
 PROJECT: Final = {ObjectKind.PROJECT: Reason.REASON_NO_SUCH_PROJECT}
@@ -88,6 +102,23 @@ async def _staged_file(house: House) -> None:
     document = json.loads(await house.parts.documents.plain(orders.warehouse_id, orders.metadata_id, references=False))
     document |= {"table-uuid": str(house.ids.uuid4()), "location": "s3://lake/demo/elsewhere"}
     house.files.stored["s3://lake/demo/elsewhere/metadata/v1.metadata.json"] = json.dumps(document).encode()
+
+
+async def _dropped(house: House) -> None:
+    """The table and the view, and both can be restored."""
+    house.change_warehouse(restorable_for=timedelta(days=7))
+    await house.tables.DropTable(
+        tables_pb2.DropTableRequest(warehouse_id=house.warehouse_id, table=tabular("sales", "orders"))
+    )
+    await house.views.DropView(
+        views_pb2.DropViewRequest(warehouse_id=house.warehouse_id, view=tabular("sales", "recent"))
+    )
+
+
+def _undrop(house: House, kind: Kind, name: str) -> tabulars_pb2.UndropTabularsRequest:
+    return tabulars_pb2.UndropTabularsRequest(
+        warehouse_id=house.warehouse_id, tabulars=[tabular_ref(kind, house.tabular(name).tabular_id)]
+    )
 
 
 def _first_item(response: tables_pb2.BatchLoadTablesResponse) -> None:
@@ -182,6 +213,32 @@ WAREHOUSE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "SetWarehouseProtection": (
         Case(
             lambda house: warehouses_pb2.SetWarehouseProtectionRequest(warehouse_id=house.warehouse_id, protected=True),
+            WAREHOUSE,
+        ),
+    ),
+    "SetDeleteProfile": (
+        Case(
+            lambda house: warehouses_pb2.SetDeleteProfileRequest(
+                warehouse_id=house.warehouse_id, delete_profile=warehouses_pb2.DeleteProfile(restorable=True)
+            ),
+            WAREHOUSE,
+        ),
+    ),
+    "SetFormatVersionPolicy": (
+        Case(
+            lambda house: warehouses_pb2.SetFormatVersionPolicyRequest(
+                warehouse_id=house.warehouse_id, allowed_format_versions=[1, 2]
+            ),
+            WAREHOUSE,
+        ),
+    ),
+    "SetManagedBy": (
+        Case(
+            lambda house: warehouses_pb2.SetManagedByRequest(
+                context=context(authorization=ADMINISTRATOR),
+                warehouse_id=house.warehouse_id,
+                managed_by=warehouses_pb2.MANAGED_BY_INSTANCE_ADMIN,
+            ),
             WAREHOUSE,
         ),
     ),
@@ -469,6 +526,34 @@ VIEW_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
         ),
     ),
 }
+TABULAR_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
+    "ListDeletedTabulars": (
+        Case(
+            lambda house: tabulars_pb2.ListDeletedTabularsRequest(warehouse_id=house.warehouse_id),
+            WAREHOUSE,
+        ),
+        Case(
+            lambda house: tabulars_pb2.ListDeletedTabularsRequest(
+                warehouse_id=house.warehouse_id, namespace_id=str(house.namespace("sales").namespace_id)
+            ),
+            NAMESPACE,
+        ),
+    ),
+    "UndropTabulars": (
+        Case(
+            lambda house: _undrop(house, Kind.TABLE, "orders"),
+            TABLE,
+            needs=frozenset({Action.TABLE_UNDROP}),
+            prepare=_dropped,
+        ),
+        Case(
+            lambda house: _undrop(house, Kind.VIEW, "recent"),
+            VIEW,
+            needs=frozenset({Action.VIEW_UNDROP}),
+            prepare=_dropped,
+        ),
+    ),
+}
 
 EXPECTED: Final[Mapping[str, tuple[Case, ...]]] = {
     f"/lakeward.catalog.v1.{service}/{method}": cases
@@ -479,6 +564,7 @@ EXPECTED: Final[Mapping[str, tuple[Case, ...]]] = {
         "TableService": TABLE_SERVICE,
         "SigningService": SIGNING_SERVICE,
         "ViewService": VIEW_SERVICE,
+        "TabularService": TABULAR_SERVICE,
     }.items()
     for method, cases in methods.items()
 }

@@ -21,7 +21,7 @@ from lakeward_catalog.domain.model import Incarnation, Storage, Tabular, Warehou
 from lakeward_locations import Location
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.authorization.identity import Identified
-from lakeward_servicekit.authorization.principals import ANONYMOUS, UserId, user
+from lakeward_servicekit.authorization.principals import ANONYMOUS, Principal, PrincipalKind, RoleId, UserId, user
 from lakeward_servicekit.authorization.registrar import Presented
 from lakeward_servicekit.deflated import Deflated, gzip_file
 from lakeward_servicekit.errors import Reason, Refusal
@@ -50,7 +50,12 @@ class TokenIdentity:
         self.refuses_provisioning: Refusal | None = None
 
     async def authenticate(self, context: context_pb2.RequestContext) -> Identified:
-        return Identified(user(context.authorization) if context.authorization else ANONYMOUS)
+        if not context.authorization:
+            return Identified(ANONYMOUS)
+        caller = user(context.authorization)
+        if context.assumed_role:
+            caller = Principal(PrincipalKind.ROLE, caller.user_id, RoleId(context.assumed_role))
+        return Identified(caller)
 
     async def provision_user(self, presented: Presented) -> UserId | None:
         if self.refuses_provisioning is not None:

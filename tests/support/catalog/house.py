@@ -33,6 +33,7 @@ from lakeward_catalog.application.tabulars.means import Shield
 from lakeward_catalog.composition import add_servicers
 from lakeward_catalog.domain.model import (
     NIL_PROJECT,
+    Kind,
     Namespace,
     Project,
     Tabular,
@@ -47,6 +48,8 @@ from lakeward_protocol.catalog.v1 import (
     signing_pb2_grpc,
     tables_pb2,
     tables_pb2_grpc,
+    tabulars_pb2,
+    tabulars_pb2_grpc,
     types_pb2,
     views_pb2,
     views_pb2_grpc,
@@ -65,6 +68,7 @@ from tests.support.deciding import Rule, TableAuthorizer
 if TYPE_CHECKING:
     from tests.support.catalog.stores import Stores  # which needs a database's driver
 
+ADMINISTRATOR: Final = "oidc~root"
 ANYTHING: Final = Rule(allows=True)
 SCHEMA: Final = {
     "type": "struct",
@@ -77,6 +81,7 @@ RULES: Final = Rules(
     reserved_namespaces=frozenset({"forbidden"}),
     staged_for=timedelta(days=1),
     purge_after=timedelta(minutes=1),
+    restorable_by_default=timedelta(days=3),
     idempotency_lifetime=timedelta(minutes=30),
     idempotency_grace=timedelta(minutes=5),
     page_size_default=100,
@@ -118,6 +123,7 @@ class House:
             namespaces=rows.namespaces,
             tabulars=rows.tabulars,
             default_project=rules.default_project,
+            instance_admins=frozenset({ADMINISTRATOR}),
         )
         self.parts = Parts(
             identity=self.identity,
@@ -154,6 +160,7 @@ class House:
         self.namespaces: Any = namespaces_pb2_grpc.NamespaceServiceStub(channel)
         self.views: Any = views_pb2_grpc.ViewServiceStub(channel)
         self.tables: Any = tables_pb2_grpc.TableServiceStub(channel)
+        self.tabulars: Any = tabulars_pb2_grpc.TabularServiceStub(channel)
         self.signing: Any = signing_pb2_grpc.SigningServiceStub(channel)
 
     def events(self) -> list[str]:
@@ -244,6 +251,11 @@ def ident(*parts: str) -> types_pb2.NamespaceIdent:
 
 def tabular(*path: str) -> types_pb2.TabularIdent:
     return types_pb2.TabularIdent(namespace=ident(*path[:-1]), name=path[-1])
+
+
+def tabular_ref(kind: Kind, tabular_id: object) -> tabulars_pb2.TabularRef:
+    kinds = {Kind.TABLE: tabulars_pb2.TABULAR_KIND_TABLE, Kind.VIEW: tabulars_pb2.TABULAR_KIND_VIEW}
+    return tabulars_pb2.TabularRef(kind=kinds[kind], tabular_id=str(tabular_id))
 
 
 def context(**members: Any) -> context_pb2.RequestContext:

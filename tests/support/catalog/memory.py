@@ -11,15 +11,17 @@ import asyncio
 import copy
 import dataclasses
 import enum
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
 from lakeward_catalog.application.changes import Change, Contents, TabularCommit
-from lakeward_catalog.application.ports.stores import After, Listed, Located, Visibility
+from lakeward_catalog.application.ports.stores import After, Deleted, Listed, Located, Visibility
 from lakeward_catalog.application.ports.system import Clock, Ids
+from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
+from lakeward_catalog.application.tree import PROJECTS, Gone, Made, Moved, StreamId, TreeChange, stream_of
 from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (
@@ -32,16 +34,16 @@ from lakeward_catalog.domain.model import (
     ProjectId,
     Server,
     State,
-    Storage,
     Tabular,
     TabularId,
     Warehouse,
     WarehouseId,
 )
 from lakeward_catalog.domain.names import SEPARATOR, NamespaceIdent, TabularIdent, name_key
-from lakeward_catalog.domain.tasks import NewTask, Queue
+from lakeward_catalog.domain.tasks import NewTask, Queue, Task
 from lakeward_catalog.domain.wording import (
     name_taken_meanwhile,
+    name_taken_since,
     namespace_exists,
     no_such_namespace,
     no_such_project,
@@ -51,12 +53,14 @@ from lakeward_catalog.domain.wording import (
     uuid_taken,
 )
 from lakeward_locations import Location
+from lakeward_servicekit.authorization.objects import ObjectRef
+from lakeward_servicekit.authorization.principals import Principal, PrincipalKind
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.idempotency import KeyPlace, Remembered
 from lakeward_servicekit.postgres.failures import OutcomeUnknown
 from tests.support.catalog.values import FreshIds, HeldClock
 
-Row = TypeVar("Row", Namespace, Listed)
+Row = TypeVar("Row", Namespace, Listed, Deleted)
 
 
 class Fate(enum.Enum):
@@ -65,6 +69,26 @@ class Fate(enum.Enum):
     AWAY = "the database is away; nothing happened"
     LOST_BEFORE = "nothing happened, and nobody knows"
     LOST_AFTER = "it happened, and nobody knows"
+
+
+@dataclasses.dataclass(frozen=True)
+class Held:
+    """What became of a queued task; one that nobody began has none."""
+
+    state: str = "waiting"
+    due_at: datetime | None = None
+    attempt: int = 0
+    fence: int = 0
+    message: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Attempt:
+    """An ended attempt."""
+
+    task_id: UUID
+    attempt: int
+    outcome: str
 
 
 @dataclasses.dataclass
@@ -80,9 +104,17 @@ class Rows:
     keys: dict[KeyPlace, tuple[Remembered, datetime]] = dataclasses.field(default_factory=dict)
     events: list[Event] = dataclasses.field(default_factory=list)
     tasks: dict[UUID, NewTask] = dataclasses.field(default_factory=dict)
+    held: dict[UUID, Held] = dataclasses.field(default_factory=dict)
+    attempts: list[Attempt] = dataclasses.field(default_factory=list)
+    dropped_at: dict[tuple[UUID, UUID], datetime] = dataclasses.field(default_factory=dict)
+    growth: list[tuple[StreamId, TreeChange]] = dataclasses.field(default_factory=list)
 
     def copy(self) -> Rows:
         return Rows(**{field.name: copy.copy(getattr(self, field.name)) for field in dataclasses.fields(self)})
+
+    def grown(self, warehouse_id: WarehouseId, change: TreeChange) -> None:
+        """Remember what a warehouse's stream is to tell."""
+        self.growth.append((stream_of(warehouse_id), change))
 
     def namespace_at(self, warehouse_id: UUID, key: str) -> Namespace | None:
         found = (each for each in self.namespaces.values() if each.warehouse_id == warehouse_id)
@@ -110,6 +142,14 @@ class Rows:
                 return True
             namespace_id = self.namespaces[warehouse_id, namespace_id].parent_id
         return False
+
+    def shows(self, tabular: Tabular, visible: Mapping[Kind, Visibility]) -> bool:
+        shown = visible.get(tabular.kind)
+        return shown is not None and (
+            shown.everything
+            or tabular.incarnation in shown.objects
+            or self.covered(tabular.warehouse_id, tabular.namespace_id, shown.containers)
+        )
 
 
 class MemoryCatalog:
@@ -219,6 +259,10 @@ class MemoryTabulars:
         found = self._catalog.rows.tabulars.values()
         return next((each for each in found if (each.warehouse_id, each.tabular_id) == key), None)
 
+    async def by_ids(self, warehouse_id: WarehouseId, tabular_ids: Collection[TabularId]) -> Sequence[Tabular]:
+        found = self._catalog.rows.tabulars.values()
+        return [each for each in found if each.warehouse_id == warehouse_id and each.tabular_id in tabular_ids]
+
     async def by_location(self, warehouse_id: WarehouseId, location: Location) -> Tabular | None:
         found = [each for each in self._catalog.rows.tabulars.values() if each.warehouse_id == warehouse_id]
         found = [each for each in found if Location.parse(each.location).contains(location)]
@@ -244,6 +288,25 @@ class MemoryTabulars:
             and (everything or each.incarnation in visible.objects)
         ]
         return _page([(each.created_at, each.incarnation, listed(each)) for each in found], after, limit)
+
+    async def deleted(
+        self,
+        warehouse_id: WarehouseId,
+        namespace_id: NamespaceId | None,
+        *,
+        visible: Mapping[Kind, Visibility],
+        after: After | None,
+        limit: int,
+    ) -> Sequence[Deleted]:
+        rows = self._catalog.rows
+        found = [
+            Deleted(each, rows.dropped_at[each.warehouse_id, each.incarnation])
+            for each in rows.tabulars.values()
+            if (each.warehouse_id, each.state) == (warehouse_id, State.DROPPED)
+            and namespace_id in {None, each.namespace_id}
+            and rows.shows(each, visible)
+        ]
+        return _page([(each.dropped_at, each.tabular.incarnation, each) for each in found], after, limit)
 
 
 def listed(tabular: Tabular) -> Listed:
@@ -276,11 +339,11 @@ class MemoryIdempotency:
 class MemoryChanges:
     def __init__(self, catalog: MemoryCatalog) -> None:
         self._catalog = catalog
-        self._turn = asyncio.Lock()
+        self.turn = asyncio.Lock()
 
     @asynccontextmanager
     async def change(self) -> AsyncIterator[Change]:
-        async with self._turn:
+        async with self.turn:
             change = MemoryChange(self._catalog)
             yield change
             change.ledger.flush()
@@ -301,12 +364,12 @@ class _Server:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
-    async def bootstrap(self, *, default_project: Project | None) -> bool:
+    async def bootstrap(self, *, default_project: Project | None, owner: Principal) -> bool:
         if self.rows.server.bootstrapped:
             return False
         self.rows.server = dataclasses.replace(self.rows.server, bootstrapped=True)
-        if default_project is not None:
-            self.rows.projects.setdefault(default_project.project_id, default_project)
+        if default_project is not None and default_project.project_id not in self.rows.projects:
+            await _Projects(self.rows).insert(default_project, owner=owner)
         return True
 
 
@@ -314,10 +377,11 @@ class _Projects:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
-    async def insert(self, project: Project) -> None:
+    async def insert(self, project: Project, *, owner: Principal) -> None:
         if project.project_id in self.rows.projects:
             raise project_exists(project.project_id)
         self.rows.projects[project.project_id] = project
+        self.rows.growth.append((PROJECTS, Made(ObjectRef.project(project.project_id), _owner(owner))))
 
     async def lock(self, project_id: ProjectId) -> Project | None:
         return self.rows.projects.get(project_id)
@@ -329,6 +393,7 @@ class _Projects:
         if any(each.project_id == project_id for each in self.rows.warehouses.values()):
             raise project_not_empty(project_id)
         self.rows.projects.pop(project_id, None)
+        self.rows.growth.append((PROJECTS, Gone(ObjectRef.project(project_id))))
 
 
 class _Warehouses:
@@ -343,38 +408,22 @@ class _Warehouses:
         found = [each for each in self.rows.warehouses.values() if each.storage.place == place]
         return sorted(found, key=lambda each: each.warehouse_id)
 
-    async def insert(self, warehouse: Warehouse) -> None:
+    async def insert(self, warehouse: Warehouse, *, owner: Principal) -> None:
         if warehouse.project_id not in self.rows.projects:
             raise no_such_project(warehouse.project_id)
         self._check_name(warehouse, warehouse.name)
         self.rows.warehouses[warehouse.warehouse_id] = warehouse
+        self.rows.grown(warehouse.warehouse_id, Made(warehouse_ref(warehouse), _owner(owner)))
 
     async def lock(self, warehouse_id: WarehouseId) -> Warehouse | None:
         return self.rows.warehouses.get(warehouse_id)
 
-    async def update(
-        self,
-        warehouse: Warehouse,
-        *,
-        name: str | None = None,
-        active: bool | None = None,
-        protected: bool | None = None,
-        storage: Storage | None = None,
-    ) -> Warehouse:
+    async def update(self, warehouse: Warehouse) -> Warehouse:
         stored = self.rows.warehouses.get(warehouse.warehouse_id)
         if stored is None or stored.row_version != warehouse.row_version:
             raise Refusal(Reason.REASON_CONCURRENT_CHANGE, "changed meanwhile", object=f"warehouse {warehouse.name}")
-        if name is not None:
-            self._check_name(warehouse, name)
-        changed = dataclasses.replace(
-            stored,
-            name=stored.name if name is None else name,
-            active=stored.active if active is None else active,
-            protected=stored.protected if protected is None else protected,
-            storage=stored.storage if storage is None else storage,
-            row_version=stored.row_version + 1,
-            updated_at=self._clock.now(),
-        )
+        self._check_name(warehouse, warehouse.name)
+        changed = dataclasses.replace(warehouse, row_version=stored.row_version + 1, updated_at=self._clock.now())
         self.rows.warehouses[warehouse.warehouse_id] = changed
         return changed
 
@@ -390,7 +439,9 @@ class _Warehouses:
         inside = any(key[0] == warehouse_id for key in self.rows.namespaces)
         if inside or any(task.warehouse_id == warehouse_id for task in self.rows.tasks.values()):
             raise Refusal(Reason.REASON_WAREHOUSE_NOT_EMPTY, "not empty", warehouse=str(warehouse_id))
-        self.rows.warehouses.pop(warehouse_id, None)
+        gone = self.rows.warehouses.pop(warehouse_id, None)
+        if gone is not None:
+            self.rows.grown(warehouse_id, Gone(warehouse_ref(gone)))
 
 
 class _Namespaces:
@@ -402,7 +453,7 @@ class _Namespaces:
         del exclusively  # transactions run one after another
         return self.rows.namespace_at(warehouse_id, ident.key)
 
-    async def insert(self, namespace: Namespace) -> None:
+    async def insert(self, namespace: Namespace, *, owner: Principal) -> None:
         if namespace.warehouse_id not in self.rows.warehouses:
             raise no_such_warehouse(namespace.warehouse_id)
         if self.rows.namespace_at(namespace.warehouse_id, namespace.ident.key) is not None:
@@ -413,6 +464,8 @@ class _Namespaces:
         ):
             raise no_such_namespace(namespace.ident.parent)
         self.rows.namespaces[namespace.warehouse_id, namespace.namespace_id] = namespace
+        made = namespace_ref(self.rows.warehouses[namespace.warehouse_id], namespace)
+        self.rows.grown(namespace.warehouse_id, Made(made, _owner(owner)))
 
     async def set_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
         key = (namespace.warehouse_id, namespace.namespace_id)
@@ -439,9 +492,11 @@ class _Namespaces:
     async def delete(self, namespace: Namespace) -> None:
         contents = await self.contents(namespace.warehouse_id, namespace.namespace_id)
         for tabular in contents.tabulars:
-            await self._tabulars.delete(tabular)
+            self._tabulars.remove(tabular)
         for gone in (namespace, *contents.namespaces):
             del self.rows.namespaces[gone.warehouse_id, gone.namespace_id]
+        gone_ref = namespace_ref(self.rows.warehouses[namespace.warehouse_id], namespace)
+        self.rows.grown(namespace.warehouse_id, Gone(gone_ref))
 
 
 class _Locations:
@@ -475,7 +530,7 @@ class _Tabulars:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
-    async def insert(self, tabular: Tabular, body: Body) -> None:
+    async def insert(self, tabular: Tabular, body: Body, *, owner: Principal) -> None:
         if (tabular.warehouse_id, tabular.namespace_id) not in self.rows.namespaces:
             raise no_such_namespace(tabular.ident.namespace)
         await self._make_way(tabular, tabular.ident)
@@ -488,14 +543,20 @@ class _Tabulars:
                 raise Refusal(Reason.REASON_LOCATION_TAKEN, "taken", location=tabular.location)
         self.rows.tabulars[tabular.warehouse_id, tabular.incarnation] = tabular
         self.rows.bodies[tabular.warehouse_id, tabular.metadata_id] = body
+        self.rows.grown(tabular.warehouse_id, Made(self._ref(tabular), _owner(owner), tabular.tabular_id))
 
-    async def _make_way(self, tabular: Tabular, ident: TabularIdent) -> None:
+    def _ref(self, tabular: Tabular) -> ObjectRef:
+        return tabular_ref(self.rows.warehouses[tabular.warehouse_id], tabular)
+
+    async def _make_way(
+        self, tabular: Tabular, ident: TabularIdent, *, taken: Callable[[object], Refusal] = name_taken_meanwhile
+    ) -> None:
         """Let a staged row of this name go; refuse for any other."""
         other = self.rows.tabular_at(tabular.warehouse_id, ident)
         if other is None or other.incarnation == tabular.incarnation:
             return
         if other.state is not State.STAGED:
-            raise name_taken_meanwhile(ident)
+            raise taken(ident)
         await self.delete(other)
 
     async def lock(
@@ -515,6 +576,12 @@ class _Tabulars:
 
     async def lock_incarnation(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> Tabular | None:
         return self.rows.tabulars.get((warehouse_id, incarnation))
+
+    async def lock_incarnations(
+        self, warehouse_id: WarehouseId, incarnations: Collection[Incarnation]
+    ) -> Sequence[Tabular]:
+        found = [self.rows.tabulars.get((warehouse_id, each)) for each in sorted(incarnations)]
+        return [each for each in found if each is not None]
 
     async def commit(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
         def current(commit: TabularCommit) -> bool:
@@ -541,10 +608,18 @@ class _Tabulars:
         ident = TabularIdent(namespace.ident, name)
         await self._make_way(tabular, ident)
         self._replace(tabular, namespace_id=namespace.namespace_id, ident=ident)
+        if namespace.namespace_id != tabular.namespace_id:
+            there = dataclasses.replace(tabular, namespace_id=namespace.namespace_id)
+            self.rows.grown(tabular.warehouse_id, Moved(self._ref(there)))
 
     async def drop(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
-        del at  # kept for people who look into the database
         self._replace(tabular, state=State.DROPPED, expires_at=expires_at)
+        self.rows.dropped_at[tabular.warehouse_id, tabular.incarnation] = at
+
+    async def undrop(self, tabular: Tabular) -> None:
+        await self._make_way(tabular, tabular.ident, taken=name_taken_since)
+        self._replace(tabular, state=State.LIVE, expires_at=None)
+        del self.rows.dropped_at[tabular.warehouse_id, tabular.incarnation]
 
     async def set_protection(self, tabular: Tabular, *, protected: bool) -> None:
         self._replace(tabular, protected=protected)
@@ -561,7 +636,12 @@ class _Tabulars:
         )
 
     async def delete(self, tabular: Tabular) -> None:
+        self.remove(tabular)
+        self.rows.grown(tabular.warehouse_id, Gone(self._ref(tabular)))
+
+    def remove(self, tabular: Tabular) -> None:
         gone = self.rows.tabulars.pop((tabular.warehouse_id, tabular.incarnation), None)
+        self.rows.dropped_at.pop((tabular.warehouse_id, tabular.incarnation), None)
         if gone is not None:
             del self.rows.bodies[gone.warehouse_id, gone.metadata_id]
 
@@ -603,6 +683,29 @@ class _Tasks:
         self.rows.tasks[task_id] = task
         return task_id
 
+    async def cancel(
+        self,
+        queue: Queue,
+        warehouse_id: WarehouseId,
+        incarnations: Collection[Incarnation],
+        *,
+        at: datetime,
+        message: str,
+    ) -> None:
+        del at, message
+        for task_id, queued in list(self.rows.tasks.items()):
+            if (queued.queue, queued.warehouse_id) == (queue, warehouse_id) and queued.incarnation in incarnations:
+                del self.rows.tasks[task_id]
+                held = self.rows.held.pop(task_id, Held())
+                attempt = held.attempt + (held.state != "running")
+                self.rows.attempts.append(Attempt(task_id, attempt, "cancelled"))
+
+    async def is_held(self, task: Task) -> bool:
+        held = self.rows.held.get(task.task_id)
+        return (
+            task.task_id in self.rows.tasks and held is not None and (held.state, held.fence) == ("running", task.fence)
+        )
+
 
 class MemoryChange:
     def __init__(self, catalog: MemoryCatalog) -> None:
@@ -615,6 +718,16 @@ class MemoryChange:
         self.locations = _Locations(self.rows)
         self.ledger = _Ledger(self.rows, catalog.clock)
         self.tasks = _Tasks(self.rows, catalog.ids)
+
+
+def _owner(principal: Principal) -> Principal | None:
+    match principal.kind:
+        case PrincipalKind.USER:
+            return principal
+        case PrincipalKind.ROLE:
+            return Principal(PrincipalKind.ROLE, role_id=principal.role_id)
+        case _:
+            return None
 
 
 def _page(found: list[tuple[datetime, UUID, Row]], after: After | None, limit: int) -> list[Row]:

@@ -9,16 +9,7 @@ from uuid import UUID
 
 from lakeward_catalog.domain.tasks import NewTask, Queue, Task
 from lakeward_locations import Location
-from tests.support.catalog.memory import MemoryCatalog
-
-
-@dataclasses.dataclass
-class _Held:
-    state: str = "waiting"
-    due_at: datetime | None = None
-    attempt: int = 0
-    fence: int = 0
-    message: str | None = None
+from tests.support.catalog.memory import Attempt, Held, MemoryCatalog
 
 
 class MemoryTasks:
@@ -26,12 +17,26 @@ class MemoryTasks:
 
     def __init__(self, catalog: MemoryCatalog) -> None:
         self._catalog = catalog
-        self._held: dict[UUID, _Held] = {}
-        self.log: list[tuple[UUID, int, str]] = []
+
+    @property
+    def log(self) -> list[tuple[UUID, int, str]]:
+        return [(each.task_id, each.attempt, each.outcome) for each in self._catalog.rows.attempts]
 
     def state_of(self, task_id: UUID) -> str | None:
-        held = self._held.get(task_id, _Held())
+        held = self._held.get(task_id, Held())
         return held.state if task_id in self._tasks or held.state == "failed" else None
+
+    @property
+    def _held(self) -> dict[UUID, Held]:
+        return self._catalog.rows.held
+
+    def _set(self, task_id: UUID, **changes: object) -> Held:
+        held = dataclasses.replace(self._held.get(task_id, Held()), **changes)  # type: ignore[arg-type]  # its fields
+        self._held[task_id] = held
+        return held
+
+    def _ended(self, task_id: UUID, attempt: int, outcome: str) -> None:
+        self._catalog.rows.attempts.append(Attempt(task_id, attempt, outcome))
 
     @property
     def _tasks(self) -> Mapping[UUID, NewTask]:
@@ -47,15 +52,14 @@ class MemoryTasks:
             if not due:
                 return None
             _, task_id = min(due)
-            new, held = self._tasks[task_id], self._held.setdefault(task_id, _Held())
+            new, held = self._tasks[task_id], self._held.get(task_id, Held())
             if held.state == "running":
-                self.log.append((task_id, held.attempt, "failed"))
+                self._ended(task_id, held.attempt, "failed")
             if held.attempt >= attempts or self._moved_in(new):
                 self._end(task_id, "failed")
                 continue
-            held.state, held.due_at = "running", now + silence
-            held.attempt += 1
-            held.fence += 1
+            begun = {"attempt": held.attempt + 1, "fence": held.fence + 1}
+            held = self._set(task_id, state="running", due_at=now + silence, **begun)
             return Task(
                 task_id,
                 queue,
@@ -80,10 +84,10 @@ class MemoryTasks:
         )
 
     def _end(self, task_id: UUID, state: str) -> None:
-        self._held[task_id].state = state
+        self._set(task_id, state=state)
         del self._catalog.rows.tasks[task_id]
 
-    def _mine(self, task: Task) -> _Held | None:
+    def _mine(self, task: Task) -> Held | None:
         held = self._held.get(task.task_id)
         mine = held is not None and held.state == "running" and held.fence == task.fence
         return held if mine and task.task_id in self._tasks else None
@@ -92,14 +96,14 @@ class MemoryTasks:
         del progress
         held = self._mine(task)
         if held is not None:
-            held.due_at = now + silence
+            self._set(task.task_id, due_at=now + silence)
         return held is not None
 
     async def finish(self, task: Task, *, now: datetime, message: str, progress: int) -> bool:
         del now, message, progress
         if self._mine(task) is None:
             return False
-        self.log.append((task.task_id, task.attempt, "success"))
+        self._ended(task.task_id, task.attempt, "success")
         self._end(task.task_id, "done")
         return True
 
@@ -108,10 +112,10 @@ class MemoryTasks:
         held = self._mine(task)
         if held is None:
             return False
-        self.log.append((task.task_id, task.attempt, "failed"))
-        held.message = message
+        self._ended(task.task_id, task.attempt, "failed")
+        self._set(task.task_id, message=message)
         if retry_at is None:
             self._end(task.task_id, "failed")
         else:
-            held.state, held.due_at = "waiting", retry_at
+            self._set(task.task_id, state="waiting", due_at=retry_at)
         return True

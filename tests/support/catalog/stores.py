@@ -15,6 +15,7 @@ from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
+from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.ports.stores import (
@@ -24,14 +25,17 @@ from lakeward_catalog.application.ports.stores import (
     TabularStore,
     WarehouseStore,
 )
+from lakeward_catalog.application.tree import TreeStreams, TreeWatch
 from lakeward_catalog.application.workers import TaskStore
 from lakeward_catalog.domain.model import Namespace, Project, Tabular, Warehouse
+from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.idempotency import IdempotencyStore
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.secrecy import SecretStr
 from tests.support.catalog.memory import MemoryCatalog
 from tests.support.catalog.memory_tasks import MemoryTasks
+from tests.support.catalog.memory_tree import MemoryTreeStreams
 from tests.support.catalog.values import FreshIds, HeldClock, a_body, a_namespace, a_project, a_tabular, a_warehouse
 
 SCHEMA: Final = "lakeward_catalog"
@@ -48,6 +52,7 @@ class Stores:
     Attributes:
         told: ids of the events that were written, in their order.
         chunks: how many shared parts are stored for a tabular.
+        tree: what authz is to be told.
         tasks: the queue.
         attempts: (attempt, outcome) of a task's ended attempts, in order.
         state_of: "waiting", "running" or "failed" for a task; None once it is done.
@@ -63,6 +68,7 @@ class Stores:
     clock: HeldClock
     told: Callable[[], Awaitable[list[object]]]
     chunks: Callable[[Tabular], Awaitable[int]]
+    tree: TreeStreams
     tasks: TaskStore
     attempts: Callable[[UUID], Awaitable[list[tuple[int, str]]]]
     state_of: Callable[[UUID], Awaitable[str | None]]
@@ -73,7 +79,7 @@ class Stores:
         warehouse = a_warehouse(project, **changes)  # type: ignore[arg-type]  # the test's own business
         await self.make_project(project)
         async with self.changes.change() as change:
-            await change.warehouses.insert(warehouse)
+            await change.warehouses.insert(warehouse, owner=ANONYMOUS)
         return warehouse
 
     async def make_project(self, project: Project) -> None:
@@ -89,7 +95,7 @@ class Stores:
         warehouse = warehouse or await self.with_warehouse()
         namespace = a_namespace(warehouse, *path, **changes)  # type: ignore[arg-type]  # the test's own business
         async with self.changes.change() as change:
-            await change.namespaces.insert(namespace)
+            await change.namespaces.insert(namespace, owner=ANONYMOUS)
         return namespace
 
     async def with_tabular(
@@ -98,7 +104,7 @@ class Stores:
         namespace = namespace or await self.with_namespace()
         tabular = a_tabular(namespace, name, **changes)  # type: ignore[arg-type]  # the test's own business
         async with self.changes.change() as change:
-            await change.tabulars.insert(tabular, a_body())
+            await change.tabulars.insert(tabular, a_body(), owner=ANONYMOUS)
         return tabular
 
 
@@ -136,6 +142,7 @@ class MemoryStores(Stores):
             clock,
             told,
             chunks,
+            MemoryTreeStreams(catalog),
             tasks,
             attempts,
             state_of,
@@ -146,7 +153,7 @@ class MemoryStores(Stores):
 
 
 class PostgresStores(Stores):
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, *, watch: TreeWatch | None = None) -> None:
         clock, containers = HeldClock(), Containers(pool)
         object.__setattr__(self, "pool", pool)
 
@@ -170,10 +177,11 @@ class PostgresStores(Stores):
             PostgresTabulars(pool, containers),
             PostgresBodies(pool),
             PostgresIdempotency(pool),
-            PostgresChanges(pool, clock=clock, ids=FreshIds(), changed=containers.keep),
+            PostgresChanges(pool, clock=clock, ids=FreshIds(), changed=containers.keep, watch=watch),
             clock,
             told,
             chunks,
+            PostgresTreeStreams(pool),
             PostgresTasks(pool),
             attempts,
             state_of,

@@ -205,14 +205,7 @@ def a_record(outcome: bytes = b'{"done":{}}') -> Remembered:
 
 
 def a_purge(tabular: Tabular, *, queue: Queue = Queue.TABULAR_PURGE, at: datetime = NOON) -> NewTask:
-    return NewTask(
-        queue=queue,
-        warehouse_id=tabular.warehouse_id,
-        incarnation=tabular.incarnation,
-        name=str(tabular.ident),
-        location=tabular.location,
-        scheduled_for=at,
-    )
+    return NewTask.of(tabular, queue, created_at=NOON, scheduled_for=at)
 
 
 def one_by_one(first: int = 0) -> Callable[[], int]:

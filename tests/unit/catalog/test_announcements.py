@@ -123,7 +123,14 @@ def test_what_upstream_tells_is_told_at_the_topic_too_and_nothing_else_is() -> N
         for message in messages_of(logged(event), topic="lake", room=1 << 20)
         if message.subject == "lake"
     }
-    assert at_topic == {"createTable", "registerTable", "updateTable", "renameTable", "dropTable"}
+    assert at_topic == {
+        "createTable",
+        "registerTable",
+        "updateTable",
+        "renameTable",
+        "dropTable",
+        "undropTabulars",
+    }
 
 
 def test_a_large_event_travels_as_a_reference_to_the_log() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import Mapping
 from datetime import timedelta
@@ -72,7 +73,7 @@ async def test_under_one_key_a_change_is_made_once() -> None:
 
 
 async def test_keys_are_ignored_where_they_are_switched_off() -> None:
-    rules = Rules(frozenset(), timedelta(), timedelta(), None, timedelta(), 1, 1, 10, None)
+    rules = dataclasses.replace(RULES, idempotency_lifetime=None)
     counter, caller = Counter(rules=rules), await a_caller(uuid4())
     assert [await counter(caller=caller), await counter(caller=caller)] == ["made 1", "made 2"]
 

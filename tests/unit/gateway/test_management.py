@@ -7,13 +7,22 @@ import pytest
 from google.protobuf import duration_pb2, timestamp_pb2
 
 from lakeward_gateway.dialects.management import unsupported
-from lakeward_protocol.catalog.v1 import namespaces_pb2, server_pb2, tables_pb2, views_pb2, warehouses_pb2
+from lakeward_protocol.catalog.v1 import (
+    namespaces_pb2,
+    server_pb2,
+    tables_pb2,
+    tabulars_pb2,
+    types_pb2,
+    views_pb2,
+    warehouses_pb2,
+)
 from lakeward_protocol.vending.v1 import vending_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import WAREHOUSE, World, error_of
 
 WAREHOUSES = "/management/v1/warehouse"
 ONE = f"{WAREHOUSES}/{WAREHOUSE}"
+OTHER = "0198e000-0000-7000-8000-000000000009"
 PROFILE = b'{"type":"s3","bucket":"b","sts-enabled":true}'
 CREDENTIAL = {"type": "s3", "credential-type": "access-key", "aws-secret-access-key": "hush"}
 STORED = warehouses_pb2.Warehouse(
@@ -191,12 +200,11 @@ async def test_a_credential_that_is_refused_makes_no_warehouse(served: World) ->
     [
         {"delete-profile": {"type": "soft", "expiration-seconds": -1}},
         {"delete-profile": {"type": "soft", "expiration-seconds": 315_360_001}},
-        {"delete-profile": {"type": "soft"}},
         {"delete-profile": {"type": "firm"}},
         {"allowed-format-versions": []},
         {"allowed-format-versions": ["2"]},
         {"default-format-version": 2**40},
-        {"managed-by": "instance-admin"},
+        {"managed-by": "nobody"},
         {"warehouse-name": None},
     ],
 )
@@ -350,3 +358,112 @@ async def test_what_is_not_served_is_refused_by_name(served: World, method: str,
     response = await served.client.request(method, path.replace("{", "").replace("}", ""))
     assert error_of(response)["code"] == 501
     assert path in error_of(response)["message"]
+
+
+async def test_what_was_dropped_is_listed_a_hundred_at_a_time_unless_another_size_is_asked_for(served: World) -> None:
+    entry = tabulars_pb2.DeletedTabular(
+        tabular=tabulars_pb2.TabularRef(kind=tabulars_pb2.TABULAR_KIND_VIEW, tabular_id=OTHER),
+        ident=types_pb2.TabularIdent(namespace=types_pb2.NamespaceIdent(parts=["a", "b"]), name="v"),
+        created_at=timestamp_pb2.Timestamp(seconds=1),
+        deleted_at=timestamp_pb2.Timestamp(seconds=2),
+        expires_at=timestamp_pb2.Timestamp(seconds=3, nanos=5_000_000),
+    )
+    served.catalog.answers["ListDeletedTabulars"] = tabulars_pb2.ListDeletedTabularsResponse(
+        tabulars=[entry], next_page_token="more"
+    )
+    response = await served.client.get(f"{ONE}/deleted-tabulars")
+    assert response.json() == {
+        "tabulars": [
+            {
+                "id": OTHER,
+                "name": "v",
+                "namespace": ["a", "b"],
+                "typ": "view",
+                "warehouse-id": WAREHOUSE,
+                "created-at": "1970-01-01T00:00:01Z",
+                "deleted-at": "1970-01-01T00:00:02Z",
+                "expiration-date": "1970-01-01T00:00:03.005000Z",
+            }
+        ],
+        "next-page-token": "more",
+    }
+    asked = served.asked
+    assert (asked.warehouse_id, asked.namespace_id) == (WAREHOUSE, "")
+    assert (asked.page.HasField("size"), asked.page.HasField("token"), asked.page.token) == (False, True, "")
+
+
+async def test_a_listing_of_what_was_dropped_is_narrowed_and_goes_on(served: World) -> None:
+    served.catalog.answers["ListDeletedTabulars"] = tabulars_pb2.ListDeletedTabularsResponse()
+    response = await served.client.get(f"{ONE}/deleted-tabulars?namespaceId={OTHER}&pageSize=7&pageToken=more")
+    assert response.json() == {"tabulars": [], "next-page-token": None}
+    asked = served.asked
+    assert (asked.namespace_id, asked.page.size, asked.page.token) == (OTHER, 7, "more")
+
+
+async def test_what_was_dropped_is_restored_by_kind_and_id(served: World) -> None:
+    served.catalog.answers["UndropTabulars"] = tabulars_pb2.UndropTabularsResponse()
+    targets = [{"type": "table", "id": OTHER}, {"type": "view", "id": WAREHOUSE}]
+    response = await served.client.post(f"{ONE}/deleted-tabulars/undrop", json={"targets": targets})
+    assert (response.status_code, response.content) == (204, b"")
+    assert [(each.kind, each.tabular_id) for each in served.asked.tabulars] == [(1, OTHER), (2, WAREHOUSE)]
+
+
+@pytest.mark.parametrize(
+    "document", [{}, {"targets": [{"type": "namespace", "id": OTHER}]}, {"targets": [{"id": OTHER}]}]
+)
+async def test_a_restoration_of_the_wrong_shape_is_refused(served: World, document: dict[str, Any]) -> None:
+    assert (await served.client.post(f"{ONE}/deleted-tabulars/undrop", json=document)).status_code == 400
+    assert not served.catalog.asked
+
+
+@pytest.mark.parametrize(
+    ("profile", "asked"),
+    [
+        ({"type": "hard"}, warehouses_pb2.DeleteProfile()),
+        ({"type": "soft"}, warehouses_pb2.DeleteProfile(restorable=True)),
+        (
+            {"type": "soft", "expiration-seconds": 60},
+            warehouses_pb2.DeleteProfile(restorable_for=duration_pb2.Duration(seconds=60)),
+        ),
+    ],
+)
+async def test_what_becomes_of_what_is_dropped_is_set(served: World, profile: dict[str, Any], asked: Any) -> None:
+    served.catalog.answers["SetDeleteProfile"] = warehouses_pb2.SetDeleteProfileResponse(warehouse=STORED)
+    response = await served.client.post(f"{ONE}/delete-profile", json={"delete-profile": profile})
+    assert (response.status_code, response.json()) == (200, SHOWN)
+    assert (served.asked.warehouse_id, served.asked.HasField("delete_profile")) == (WAREHOUSE, True)
+    assert served.asked.delete_profile == asked
+
+
+async def test_the_format_versions_of_a_warehouse_are_set(served: World) -> None:
+    served.catalog.answers["SetFormatVersionPolicy"] = warehouses_pb2.SetFormatVersionPolicyResponse(warehouse=STORED)
+    document = {"allowed-format-versions": [1, 3], "default-format-version": 3}
+    response = await served.client.post(f"{ONE}/format-version-policy", json=document)
+    assert (response.status_code, response.json()) == (200, SHOWN)
+    assert (list(served.asked.allowed_format_versions), served.asked.default_format_version) == ([1, 3], 3)
+
+
+@pytest.mark.parametrize("word", ["self-managed", "instance-admin"])
+async def test_who_manages_a_warehouse_is_set_and_shown(served: World, word: str) -> None:
+    value = {"self-managed": 1, "instance-admin": 2}[word]
+    now = warehouses_pb2.Warehouse(managed_by=value)  # type: ignore[arg-type]  # one of its values
+    served.catalog.answers["SetManagedBy"] = warehouses_pb2.SetManagedByResponse(warehouse=now)
+    response = await served.client.post(f"{ONE}/managed-by", json={"managed-by": word})
+    assert (response.status_code, response.json()["managed-by"]) == (200, word)
+    assert served.asked.managed_by == value
+
+
+@pytest.mark.parametrize(
+    ("path", "document"),
+    [
+        ("delete-profile", {}),
+        ("delete-profile", {"delete-profile": {"type": "firm"}}),
+        ("delete-profile", {"delete-profile": {"type": "soft", "expiration-seconds": -1}}),
+        ("format-version-policy", {}),
+        ("format-version-policy", {"allowed-format-versions": ["2"]}),
+        ("managed-by", {"managed-by": "me"}),
+    ],
+)
+async def test_a_setting_of_the_wrong_shape_is_refused(served: World, path: str, document: dict[str, Any]) -> None:
+    assert (await served.client.post(f"{ONE}/{path}", json=document)).status_code == 400
+    assert not served.catalog.asked

@@ -13,7 +13,7 @@ from typing import Final, Protocol, TypeAlias
 from uuid import UUID
 
 from lakeward_authz.application.caller import Caller
-from lakeward_authz.application.doors import Doors
+from lakeward_authz.application.directory_doors import DirectoryDoors
 from lakeward_authz.application.paging import Page, PageRequest, PageSizes, read_page
 from lakeward_authz.application.user_directory import UserDirectory
 from lakeward_authz.domain.permissions.objects import Subject, role_subject, user_subject
@@ -90,7 +90,7 @@ class AddMembers:
 class MemberAdditions:
     """Puts members into roles."""
 
-    doors: Doors
+    doors: DirectoryDoors
     members: MemberStore
 
     async def __call__(self, command: AddMembers, *, caller: Caller) -> Sequence[Subject]:
@@ -120,7 +120,7 @@ class RemoveMember:
 class MemberRemovals:
     """Takes members out of roles."""
 
-    doors: Doors
+    doors: DirectoryDoors
     members: MemberStore
 
     async def __call__(self, command: RemoveMember, *, caller: Caller) -> None:
@@ -148,7 +148,7 @@ class ListMembers:
 class MemberListings:
     """Lists who is in a role."""
 
-    doors: Doors
+    doors: DirectoryDoors
     members: MemberStore
     sizes: PageSizes
 
@@ -188,7 +188,7 @@ class ListRolesOfRole:
 class RoleMembershipListings:
     """Lists in which roles a role is."""
 
-    doors: Doors
+    doors: DirectoryDoors
     members: MemberStore
     sizes: PageSizes
 
@@ -223,7 +223,7 @@ class ListRolesOfUser:
 class UserMembershipListings:
     """Lists in which roles a user is. No permission to ask about oneself."""
 
-    doors: Doors
+    doors: DirectoryDoors
     users: UserDirectory
     members: MemberStore
     sizes: PageSizes

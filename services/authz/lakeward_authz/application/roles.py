@@ -9,7 +9,7 @@ from typing import Protocol
 from uuid import UUID
 
 from lakeward_authz.application.caller import Caller
-from lakeward_authz.application.doors import Doors, no_such_project
+from lakeward_authz.application.directory_doors import DirectoryDoors, no_such_project
 from lakeward_authz.application.paging import Page, PageRequest, PageSizes, read_page
 from lakeward_authz.application.permissions import subject_of
 from lakeward_authz.application.users import Clock
@@ -106,7 +106,7 @@ class CreateRole:
 class RoleCreations:
     """Makes roles, which their makers own: the user, or the role that it acts as."""
 
-    doors: Doors
+    doors: DirectoryDoors
     once: Once
     clock: Clock
     ids: Ids
@@ -186,7 +186,7 @@ class ListRoles:
 class RoleListings:
     """Lists roles: whoever lists those of a project sees all of them."""
 
-    doors: Doors
+    doors: DirectoryDoors
     sizes: PageSizes
 
     async def __call__(self, command: ListRoles, *, caller: Caller) -> Page[Role]:
@@ -209,7 +209,7 @@ class RoleListings:
 class RoleSearches:
     """Searches a project's roles."""
 
-    doors: Doors
+    doors: DirectoryDoors
 
     async def __call__(self, command: str, *, caller: Caller) -> Sequence[Role]:
         """At most ten roles, the likest first.
@@ -234,7 +234,7 @@ class DescribeRole:
 class RoleDescriptions:
     """Names roles and describes them."""
 
-    doors: Doors
+    doors: DirectoryDoors
     clock: Clock
 
     async def __call__(self, command: DescribeRole, *, caller: Caller) -> Role:
@@ -266,7 +266,7 @@ class BindRole:
 class RoleBindings:
     """Binds roles to providers' names of them."""
 
-    doors: Doors
+    doors: DirectoryDoors
     clock: Clock
 
     async def __call__(self, command: BindRole, *, caller: Caller) -> Role:
@@ -287,7 +287,7 @@ class RoleBindings:
 class RoleDeletions:
     """Deletes roles, with what was granted to them and on them."""
 
-    doors: Doors
+    doors: DirectoryDoors
     once: Once
 
     async def __call__(self, command: UUID, *, caller: Caller) -> None:

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from uuid import UUID
 
 from lakeward_authz.application.caller import Caller
-from lakeward_authz.application.doors import Doors
+from lakeward_authz.application.directory_doors import DirectoryDoors
 from lakeward_authz.application.paging import Page, PageRequest, PageSizes, read_page
 from lakeward_authz.application.users import Clock, User
 from lakeward_authz.domain.profiles import Profile, UserKind, checked_profile, incomplete
@@ -104,7 +104,7 @@ class CreateUser:
 class UserCreations:
     """Records users. No permission to record oneself."""
 
-    doors: Doors
+    doors: DirectoryDoors
     users: UserDirectory
     once: Once
     clock: Clock
@@ -230,7 +230,7 @@ class ListUsers:
 class UserListings:
     """Lists users."""
 
-    doors: Doors
+    doors: DirectoryDoors
     users: UserDirectory
     sizes: PageSizes
 
@@ -277,7 +277,7 @@ class UpdateUser:
 class UserUpdates:
     """Changes users. No permission to change oneself."""
 
-    doors: Doors
+    doors: DirectoryDoors
     users: UserDirectory
     clock: Clock
 
@@ -302,7 +302,7 @@ class UserUpdates:
 class UserDeletions:
     """Deletes users, and takes all their rights. No permission to delete oneself."""
 
-    doors: Doors
+    doors: DirectoryDoors
     users: UserDirectory
     once: Once
     clock: Clock
@@ -343,7 +343,7 @@ class InspectUser:
 class UserInspections:
     """Says what may be done to a user. No permission to ask about oneself."""
 
-    doors: Doors
+    doors: DirectoryDoors
 
     async def __call__(self, command: InspectUser, *, caller: Caller) -> Sequence[str]:
         """Words of the actions, as "read_role_assignments".

@@ -11,7 +11,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 
 MAX_BYTES: Final = 127
 _CONTROL: Final = frozenset({"Cc", "Cs"})
-_PROVIDER: Final = re.compile(rf"[a-z0-9-]{{1,{MAX_BYTES}}}\Z")
+_PROVIDER: Final = re.compile(r"[a-z0-9-]+\Z")
 
 
 def user_id_of(provider: str, subject: str) -> UserId:
@@ -30,18 +30,18 @@ def user_id_of(provider: str, subject: str) -> UserId:
     return UserId(f"{provider}~{subject}")
 
 
-def user_id_in(text: str) -> UserId:
-    """A user's id from a caller; whether there is such a user is not said.
+def parse_user_id(text: str) -> UserId:
+    """A user id as somebody wrote it; whether anybody has it is not asked.
 
     Raises:
         Refusal: INVALID_USER_ID.
     """
-    provider, separator, subject = text.partition("~")
-    if not separator or _PROVIDER.match(provider) is None:
+    provider, tilde, subject = text.partition("~")
+    if not tilde or not _PROVIDER.match(provider) or len(provider) > MAX_BYTES:
         shown = text[:MAX_BYTES].encode("unicode_escape").decode()
         raise Refusal(
             Reason.REASON_INVALID_USER_ID,
-            f"'{shown}' is no user's id; it must be <provider>~<subject>, as in oidc~1234567890",
+            f"'{shown}' is no user's id: it must be '<identity provider>~<subject>', as in 'oidc~4711'",
             subject=shown,
         )
     return user_id_of(provider, subject)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from lakeward_authz.application.caller import Caller
-from lakeward_authz.application.doors import Doors
+from lakeward_authz.application.directory_doors import DirectoryDoors
 from lakeward_authz.application.members import (
     AddMembers,
     ListMembers,
@@ -39,9 +39,9 @@ from lakeward_authz.application.roles import (
 )
 from lakeward_authz.domain.permissions.objects import Subject, role_subject, user_subject
 from lakeward_authz.domain.roles import Role
-from lakeward_authz.domain.user_ids import user_id_in
+from lakeward_authz.domain.user_ids import parse_user_id
 from lakeward_authz.transport.decode import role_id_of
-from lakeward_authz.transport.pages import page_of
+from lakeward_authz.transport.listings import page_of
 from lakeward_authz.transport.users import TYPES
 from lakeward_protocol.authz.v1 import roles_pb2 as pb
 from lakeward_protocol.authz.v1 import roles_pb2_grpc
@@ -56,7 +56,7 @@ _KINDS: Final = {pb.ROLE_MEMBER_KIND_USER: MemberKind.USER, pb.ROLE_MEMBER_KIND_
 class RoleServicer(roles_pb2_grpc.RoleServiceServicer):
     """Manages roles."""
 
-    doors: Doors
+    doors: DirectoryDoors
     create_role: RoleCreations
     get_role_metadata: RoleMetadataLookups
     list_roles: RoleListings
@@ -159,7 +159,7 @@ class RoleServicer(roles_pb2_grpc.RoleServiceServicer):
 
     async def ListRolesOfUser(self, request: pb.ListRolesOfUserRequest, caller: Caller) -> pb.ListRolesOfUserResponse:
         """See the contract."""
-        command = ListRolesOfUser(user_id_in(request.user_id), page_of(request), request.transitive)
+        command = ListRolesOfUser(parse_user_id(request.user_id), page_of(request), request.transitive)
         page = await self.list_roles_of_user(command, caller=caller)
         return pb.ListRolesOfUserResponse(roles=map(message, page.entries), next_page_token=page.next_token)
 
@@ -201,7 +201,7 @@ def _member_kind(value: pb.RoleMemberKind.ValueType) -> MemberKind:
 def _subject(ref: pb.RoleMemberRef) -> Subject:
     match _member_kind(ref.kind):
         case MemberKind.USER:
-            return user_subject(user_id_in(ref.id))
+            return user_subject(parse_user_id(ref.id))
         case MemberKind.ROLE:
             return role_subject(role_id_of(ref.id))
 

@@ -22,9 +22,9 @@ from lakeward_authz.application.user_directory import (
 )
 from lakeward_authz.application.users import User
 from lakeward_authz.domain.profiles import UserKind
-from lakeward_authz.domain.user_ids import user_id_in
+from lakeward_authz.domain.user_ids import parse_user_id
 from lakeward_authz.transport.decode import role_id_of
-from lakeward_authz.transport.pages import page_of
+from lakeward_authz.transport.listings import page_of
 from lakeward_protocol.authz.v1 import users_pb2 as pb
 from lakeward_protocol.authz.v1 import users_pb2_grpc
 from lakeward_servicekit.errors import invalid_field
@@ -49,7 +49,7 @@ class UserServicer(users_pb2_grpc.UserServiceServicer):
     async def CreateUser(self, request: pb.CreateUserRequest, caller: Caller) -> pb.CreateUserResponse:
         """See the contract."""
         command = CreateUser(
-            user_id=user_id_in(request.user_id) if request.HasField("user_id") else None,
+            user_id=parse_user_id(request.user_id) if request.HasField("user_id") else None,
             name=request.name if request.HasField("name") else None,
             email=request.email if request.HasField("email") else None,
             kind=_kind(request.type),
@@ -60,7 +60,7 @@ class UserServicer(users_pb2_grpc.UserServiceServicer):
 
     async def GetUser(self, request: pb.GetUserRequest, caller: Caller) -> pb.GetUserResponse:
         """See the contract."""
-        return pb.GetUserResponse(user=message(await self.get_user(user_id_in(request.user_id), caller=caller)))
+        return pb.GetUserResponse(user=message(await self.get_user(parse_user_id(request.user_id), caller=caller)))
 
     async def WhoAmI(self, request: pb.WhoAmIRequest, caller: Caller) -> pb.WhoAmIResponse:
         """See the contract."""
@@ -81,20 +81,20 @@ class UserServicer(users_pb2_grpc.UserServiceServicer):
     async def UpdateUser(self, request: pb.UpdateUserRequest, caller: Caller) -> pb.UpdateUserResponse:
         """See the contract."""
         email = request.email if request.HasField("email") else None
-        command = UpdateUser(user_id_in(request.user_id), request.name, email, _kind(request.type))
+        command = UpdateUser(parse_user_id(request.user_id), request.name, email, _kind(request.type))
         return pb.UpdateUserResponse(user=message(await self.update_user(command, caller=caller)))
 
     async def DeleteUser(self, request: pb.DeleteUserRequest, caller: Caller) -> pb.DeleteUserResponse:
         """See the contract."""
-        await self.delete_user(user_id_in(request.user_id), caller=caller)
+        await self.delete_user(parse_user_id(request.user_id), caller=caller)
         return pb.DeleteUserResponse()
 
     async def GetUserActions(self, request: pb.GetUserActionsRequest, caller: Caller) -> pb.GetUserActionsResponse:
         """See the contract."""
-        user_id = user_id_in(request.user_id)
+        user_id = parse_user_id(request.user_id)
         match request.WhichOneof("principal"):
             case "principal_user":
-                command = InspectUser(user_id, user_id_in(request.principal_user))
+                command = InspectUser(user_id, parse_user_id(request.principal_user))
             case "principal_role":
                 command = InspectUser(user_id, role_id_of(request.principal_role))
             case _:

@@ -43,6 +43,7 @@ class TabularChange(enum.Enum):
     RENAMED = ("renamed", "rename{}")
     PROTECTION_UPDATED = ("protection-updated", "update{}Protection")
     DROPPED = ("dropped", "drop{}")
+    UNDROPPED = ("undropped", "undropTabulars")
 
 
 class NamespaceChange(enum.StrEnum):
@@ -72,6 +73,9 @@ class WarehouseChange(enum.StrEnum):
     PROTECTION_UPDATED = "protection-updated"
     STORAGE_UPDATED = "storage-updated"
     CREDENTIAL_UPDATED = "credential-updated"
+    DELETE_PROFILE_UPDATED = "delete-profile-updated"
+    FORMAT_VERSION_POLICY_UPDATED = "format-version-policy-updated"
+    MANAGED_BY_UPDATED = "managed-by-updated"
     DELETED = "deleted"
 
 
@@ -240,6 +244,9 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("warehouse", WarehouseChange.PROTECTION_UPDATED): "updateWarehouseProtection",
     ("warehouse", WarehouseChange.STORAGE_UPDATED): "updateWarehouseStorage",
     ("warehouse", WarehouseChange.CREDENTIAL_UPDATED): "updateWarehouseStorageCredential",
+    ("warehouse", WarehouseChange.DELETE_PROFILE_UPDATED): "updateWarehouseDeleteProfile",
+    ("warehouse", WarehouseChange.FORMAT_VERSION_POLICY_UPDATED): "updateWarehouseFormatVersionPolicy",
+    ("warehouse", WarehouseChange.MANAGED_BY_UPDATED): "updateWarehouseManagedBy",
     ("warehouse", WarehouseChange.DELETED): "deleteWarehouse",
     ("project", ProjectChange.CREATED): "createProject",
     ("project", ProjectChange.RENAMED): "renameProject",

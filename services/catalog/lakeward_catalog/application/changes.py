@@ -5,6 +5,10 @@
         await change.tabulars.delete(tabular)
         change.ledger.emit(event)
 
+What a change makes, moves and deletes, authz is told (`tree`): that is written with the rows, by whoever fills these roles, and
+names the owner, who is whoever asks for the change. When a block has ended that made or moved something, authz knows of it, if
+it decides by that and is there: the block's own outcome does not depend on it.
+
 Every role raises Refusal DATABASE_UNAVAILABLE when the database can't be reached; that is not repeated below. A refusal leaves
 the transaction rolled back: nothing may be called after one. What is locked or asked for and is not there is None: what that
 means is the use case's to say.
@@ -32,14 +36,14 @@ from lakeward_catalog.domain.model import (
     Project,
     ProjectId,
     State,
-    Storage,
     Tabular,
     Warehouse,
     WarehouseId,
 )
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward_catalog.domain.tasks import NewTask
+from lakeward_catalog.domain.tasks import NewTask, Queue, Task
 from lakeward_locations import Location
+from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.idempotency import KeyPlace, Remembered
 
 
@@ -74,7 +78,7 @@ class Contents:
 class ServerChanges(Protocol):
     """The installation."""
 
-    async def bootstrap(self, *, default_project: Project | None) -> bool:
+    async def bootstrap(self, *, default_project: Project | None, owner: Principal) -> bool:
         """Close bootstrap and make the project where it is missing; False where it was closed already."""
         ...
 
@@ -82,7 +86,7 @@ class ServerChanges(Protocol):
 class ProjectChanges(Protocol):
     """Projects."""
 
-    async def insert(self, project: Project) -> None:
+    async def insert(self, project: Project, *, owner: Principal) -> None:
         """Raises PROJECT_EXISTS."""
 
     async def lock(self, project_id: ProjectId) -> Project | None:
@@ -106,23 +110,15 @@ class WarehouseChanges(Protocol):
         """Warehouses of all projects whose storage is at this place, inactive ones too."""
         ...
 
-    async def insert(self, warehouse: Warehouse) -> None:
+    async def insert(self, warehouse: Warehouse, *, owner: Principal) -> None:
         """Raises WAREHOUSE_EXISTS, NO_SUCH_PROJECT."""
 
     async def lock(self, warehouse_id: WarehouseId) -> Warehouse | None:
         """The row, held for update until the end."""
         ...
 
-    async def update(
-        self,
-        warehouse: Warehouse,
-        *,
-        name: str | None = None,
-        active: bool | None = None,
-        protected: bool | None = None,
-        storage: Storage | None = None,
-    ) -> Warehouse:
-        """Change what is given. Raises CONCURRENT_CHANGE unless the stored row version is the given one, WAREHOUSE_EXISTS."""
+    async def update(self, warehouse: Warehouse) -> Warehouse:
+        """Store it as it is given. Raises CONCURRENT_CHANGE unless the stored row version is its, WAREHOUSE_EXISTS."""
         ...
 
     async def delete(self, warehouse_id: WarehouseId) -> None:
@@ -136,7 +132,7 @@ class NamespaceChanges(Protocol):
         """The row, held until the end: shared, so that it can't go, or for a change of its own."""
         ...
 
-    async def insert(self, namespace: Namespace) -> None:
+    async def insert(self, namespace: Namespace, *, owner: Principal) -> None:
         """Raises NAMESPACE_EXISTS, NO_SUCH_NAMESPACE (the parent went)."""
 
     async def set_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
@@ -173,7 +169,7 @@ class LocationChanges(Protocol):
 class TabularChanges(Protocol):
     """Tabulars and their bodies."""
 
-    async def insert(self, tabular: Tabular, body: Body) -> None:
+    async def insert(self, tabular: Tabular, body: Body, *, owner: Principal) -> None:
         """A staged row of the same name gives way.
 
         Raises TABULAR_EXISTS (name, or id), NO_SUCH_NAMESPACE, LOCATION_TAKEN (exactly this place, in a race).
@@ -189,6 +185,12 @@ class TabularChanges(Protocol):
         """The row, of any state, held for update."""
         ...
 
+    async def lock_incarnations(
+        self, warehouse_id: WarehouseId, incarnations: Collection[Incarnation]
+    ) -> Sequence[Tabular]:
+        """The rows that are there, of any state, held for update; locked and answered in the order of incarnations."""
+        ...
+
     async def commit(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
         """Compare and set, in the order of incarnations. Answers those that lost; then nothing was written for any.
 
@@ -201,6 +203,12 @@ class TabularChanges(Protocol):
 
     async def drop(self, tabular: Tabular, *, at: datetime, expires_at: datetime) -> None:
         """Soft: the name is free, the location is not. Raises CONCURRENT_CHANGE unless the row version is the given."""
+
+    async def undrop(self, tabular: Tabular) -> None:
+        """Make a dropped one live again. A staged row of its name gives way.
+
+        Raises TABULAR_EXISTS, CONCURRENT_CHANGE unless the row version is the given.
+        """
 
     async def set_protection(self, tabular: Tabular, *, protected: bool) -> None:
         """Of any state. Raises CONCURRENT_CHANGE unless the row version is the given."""
@@ -228,6 +236,21 @@ class TaskChanges(Protocol):
 
     async def enqueue(self, task: NewTask) -> UUID:
         """Queue it; where an equal task (queue, incarnation) waits or runs, answers that one's id."""
+        ...
+
+    async def cancel(
+        self,
+        queue: Queue,
+        warehouse_id: WarehouseId,
+        incarnations: Collection[Incarnation],
+        *,
+        at: datetime,
+        message: str,
+    ) -> None:
+        """End what is queued about these tabulars, whatever its state; what a worker still makes of it counts no more."""
+
+    async def is_held(self, task: Task) -> bool:
+        """Whether a claimed task is still its worker's; it stays so until the end, for who holds what it is about."""
         ...
 
 

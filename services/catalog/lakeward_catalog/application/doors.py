@@ -30,6 +30,7 @@ from lakeward_catalog.application.ports.stores import (
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.domain.model import (
     Kind,
+    ManagedBy,
     Namespace,
     NamespaceId,
     Project,
@@ -37,14 +38,22 @@ from lakeward_catalog.domain.model import (
     State,
     Tabular,
     TabularId,
+    TabularKey,
     Warehouse,
     WarehouseId,
 )
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward_catalog.domain.wording import no_such_namespace, no_such_project, no_such_tabular, no_such_warehouse
+from lakeward_catalog.domain.wording import (
+    no_such_namespace,
+    no_such_project,
+    no_such_tabular,
+    no_such_warehouse,
+    warehouse_managed,
+)
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Need, Outcome, forbidden, refuse
 from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.principals import PrincipalKind
 from lakeward_servicekit.errors import Reason, Refusal
 
 LIVE: Final = frozenset({State.LIVE})
@@ -61,6 +70,26 @@ class OpenedNamespace(msgspec.Struct, frozen=True):
     warehouse: Warehouse
     namespace: Namespace
     allowed: frozenset[Action] = frozenset()
+
+
+class OpenedListing(msgspec.Struct, frozen=True):
+    """A warehouse of which something may be listed, across its namespaces or of one.
+
+    Attributes:
+        namespace: the one that the listing is narrowed to; None: all.
+        everything: whether all of it shows.
+    """
+
+    warehouse: Warehouse
+    namespace: Namespace | None
+    everything: bool
+
+    @property
+    def container(self) -> ObjectRef:
+        """What is listed, as authz knows it."""
+        return (
+            warehouse_ref(self.warehouse) if self.namespace is None else namespace_ref(self.warehouse, self.namespace)
+        )
 
 
 class OpenedTabular(msgspec.Struct, frozen=True):
@@ -94,6 +123,7 @@ class Doors:
 
     Attributes:
         default_project: of calls that name none; None where no default project is on.
+        instance_admins: ids of the users that administrate the instance.
     """
 
     authorizer: Authorizer
@@ -102,6 +132,7 @@ class Doors:
     namespaces: NamespaceStore
     tabulars: TabularStore
     default_project: ProjectId | None
+    instance_admins: frozenset[str] = frozenset()
 
     async def server(self, action: Action, *, caller: Caller) -> None:
         """The server, which is there for everybody.
@@ -161,6 +192,32 @@ class Doors:
         warehouse = await self.found_warehouse(warehouse_id, inactive_too=inactive_too)
         await self.decide(caller, warehouse_needs(warehouse, action, absent=absent_warehouse(warehouse_id)))
         return warehouse
+
+    async def specified(
+        self, warehouse_id: WarehouseId, action: Action, *, caller: Caller, inactive_too: bool = False
+    ) -> Warehouse:
+        """As `warehouse`, for what changes what a warehouse is: who manages it has to let the caller.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN, WAREHOUSE_MANAGED.
+        """
+        warehouse = await self.warehouse(warehouse_id, action, caller=caller, inactive_too=inactive_too)
+        self.check_manager(warehouse, caller=caller)
+        return warehouse
+
+    def check_manager(self, warehouse: Warehouse, *, caller: Caller) -> None:
+        """Whether who manages a warehouse lets the caller change what it is; asked again of a row that is locked.
+
+        Raises:
+            Refusal: WAREHOUSE_MANAGED.
+        """
+        if warehouse.managed_by is ManagedBy.INSTANCE_ADMIN and not self.administrates(caller):
+            raise warehouse_managed(warehouse.name)
+
+    def administrates(self, caller: Caller) -> bool:
+        """Whether the caller is an administrator of the instance; an assumed role is not its user."""
+        principal = caller.principal
+        return principal.kind is PrincipalKind.USER and principal.user_id in self.instance_admins
 
     async def found_warehouse(self, warehouse_id: WarehouseId, *, inactive_too: bool = False) -> Warehouse:
         """A warehouse that nothing is decided of yet: `warehouse_needs` are to be asked for before anything is said of it.
@@ -319,9 +376,79 @@ class Doors:
         if tabular is None or tabular.kind is not kind:
             await self.decide(caller, needs)
             raise no_such_tabular(kind, tabular_id)
-        needs.append(Need(Demand(tabular_ref(warehouse, tabular), needed), lambda: no_such_tabular(kind, tabular_id)))
+        needs.append(_tabular_need(warehouse, tabular, needed))
         await self.decide(caller, needs)
         return tabular
+
+    async def tabulars_by_id(
+        self,
+        warehouse_id: WarehouseId,
+        wanted: Sequence[TabularKey],
+        needed: Callable[[Kind], Action],
+        *,
+        caller: Caller,
+    ) -> Sequence[Tabular]:
+        """Tabulars of any state that the caller named by their public ids; one read and one question, however many.
+
+        Args:
+            warehouse_id: of an active warehouse.
+            wanted: which; one of another kind is absent.
+            needed: which action of a kind the caller must be allowed.
+            caller: who asks.
+
+        Returns:
+            One for each of `wanted`, in their order.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE; NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN for the first that is refused.
+        """
+        warehouse, rows = await asyncio.gather(
+            self.found_warehouse(warehouse_id),
+            self.tabulars.by_ids(warehouse_id, [key.tabular_id for key in wanted]),
+        )
+        there = {TabularKey(row.kind, row.tabular_id): row for row in rows}
+        needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
+        found: list[Tabular] = []
+        for key in wanted:
+            tabular = there.get(key)
+            if tabular is None:
+                await self.decide(caller, needs)
+                raise no_such_tabular(*key)
+            needs.append(_tabular_need(warehouse, tabular, needed(key.kind)))
+            found.append(tabular)
+        await self.decide(caller, needs)
+        return found
+
+    async def listing(
+        self, warehouse_id: WarehouseId, action: Action, *, namespace_id: NamespaceId | None = None, caller: Caller
+    ) -> OpenedListing:
+        """A warehouse whose tabulars the caller may list, and the namespace that it names, if any.
+
+        Args:
+            warehouse_id: of an active warehouse.
+            action: of the warehouse.
+            namespace_id: the one that the listing is narrowed to.
+            caller: who asks.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN.
+        """
+        namespace: Namespace | None = None
+        if namespace_id is None:
+            warehouse = await self.found_warehouse(warehouse_id)
+        else:
+            found, namespace = await self.namespaces.find_by_id(warehouse_id, namespace_id)
+            warehouse = _active(found, warehouse_id)
+        needs = warehouse_needs(warehouse, action, absent=absent_warehouse(warehouse_id))
+        asked = [Demand(warehouse_ref(warehouse), Action.WAREHOUSE_LIST_EVERYTHING)]
+        if namespace is not None:
+            ref = namespace_ref(warehouse, namespace)
+            needs.append(Need(Demand(ref, Action.NAMESPACE_GET_METADATA), lambda: no_such_namespace(namespace_id)))
+            asked.append(Demand(ref, Action.NAMESPACE_LIST_EVERYTHING))
+        allowed = await self.decide(caller, needs, asked)
+        if namespace is None and namespace_id is not None:
+            raise no_such_namespace(namespace_id)
+        return OpenedListing(warehouse, namespace, bool(allowed))
 
     async def shown(
         self, container: ObjectRef, kind: ObjectKind, *, caller: Caller, everything: bool = False
@@ -358,6 +485,13 @@ class Doors:
             if outcome is Outcome.ALLOWED:
                 allowed.append(demand.action)
         return frozenset(allowed)
+
+
+def _tabular_need(warehouse: Warehouse, tabular: Tabular, action: Action) -> Need:
+    """An action on a tabular that the caller named by its id."""
+    return Need(
+        Demand(tabular_ref(warehouse, tabular), action), lambda: no_such_tabular(tabular.kind, tabular.tabular_id)
+    )
 
 
 def warehouse_needs(warehouse: Warehouse, *actions: Action, absent: Callable[[], Refusal]) -> list[Need]:

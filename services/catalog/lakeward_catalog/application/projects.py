@@ -86,7 +86,7 @@ class ProjectCreations:
         check_project_name(command.name)
         project = Project(command.project_id or ProjectId(str(self.ids.uuid7())), command.name)
         async with self.changes.change() as change:
-            await change.projects.insert(project)
+            await change.projects.insert(project, owner=caller.principal)
             when = occasion(caller, self.clock.now())
             change.ledger.emit(self.announcer.project(ProjectChange.CREATED, project, when))
             await keeper.keep(change, project_id=project.project_id)

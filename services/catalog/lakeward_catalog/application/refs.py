@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
 from lakeward_catalog.domain.model import Kind, Namespace, Tabular, Warehouse
-from lakeward_servicekit.authorization.objects import ObjectRef
+from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+
+OBJECT_KINDS: Final[Mapping[Kind, ObjectKind]] = MappingProxyType(
+    {Kind.TABLE: ObjectKind.TABLE, Kind.VIEW: ObjectKind.VIEW}
+)
 
 
 def warehouse_ref(warehouse: Warehouse) -> ObjectRef:

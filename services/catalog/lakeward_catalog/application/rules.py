@@ -18,6 +18,7 @@ class Rules:
         reserved_namespaces: name keys beside those that always are reserved.
         staged_for: how long a staged create waits for its commit.
         purge_after: how long a drop's files are left alone, for engines that delete them too.
+        restorable_by_default: how long what is dropped can be restored where that is asked for without a span.
         idempotency_lifetime: how long a key is remembered; None: keys are ignored.
         page_size_default: entries of a page whose size is not given.
         page_size_max: the most entries of a page.
@@ -28,6 +29,7 @@ class Rules:
     reserved_namespaces: frozenset[str]
     staged_for: timedelta
     purge_after: timedelta
+    restorable_by_default: timedelta
     idempotency_lifetime: timedelta | None
     idempotency_grace: timedelta
     page_size_default: int

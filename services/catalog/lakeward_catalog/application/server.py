@@ -24,7 +24,7 @@ class Facts:
 
     Attributes:
         version: ours, as in "0.1.0".
-        authz_backend: "allow-all", "openfga" or "table".
+        authz_backend: "allow-all", "builtin" or "openfga".
         aws_system_identities: whether warehouses may use the process's own AWS identity; azure and gcp alike.
         queues: names of the task queues.
     """
@@ -82,7 +82,7 @@ class ServerBootstrap:
         project = None if default is None else Project(default, DEFAULT_PROJECT_NAME)
         when = occasion(caller, self.clock.now())
         async with self.changes.change() as change:
-            if not await change.server.bootstrap(default_project=project):
+            if not await change.server.bootstrap(default_project=project, owner=caller.principal):
                 raise _done_already()
             change.ledger.emit(self.announcer.server_bootstrapped(when, is_operator=command.is_operator))
             if project is not None:

@@ -213,21 +213,14 @@ class Expiries:
         """Delete one."""
         async with self.changes.change() as change:
             tabular = await change.tabulars.lock_incarnation(task.warehouse_id, task.incarnation)
-            if tabular is None or tabular.state is not State.DROPPED:
+            # It may have been restored and dropped again, for another while.
+            if tabular is None or tabular.state is not State.DROPPED or not await change.tasks.is_held(task):
                 return "The tabular was restored, or is gone already"
             now = self.clock.now()
             await change.tabulars.delete(tabular)
             if task.purge:
-                await change.tasks.enqueue(
-                    NewTask(
-                        queue=Queue.TABULAR_PURGE,
-                        warehouse_id=task.warehouse_id,
-                        incarnation=task.incarnation,
-                        name=task.name,
-                        location=tabular.location,
-                        scheduled_for=now,
-                    )
-                )
+                purge = NewTask.of(tabular, Queue.TABULAR_PURGE, created_at=now, scheduled_for=now)
+                await change.tasks.enqueue(dataclasses.replace(purge, parent_id=task.task_id))
             when = Occasion(now, Actor(None), _TRACE)
             event = self.announcer.tabular(TabularChange.DROPPED, tabular, when, data={"expired": True})
             change.ledger.emit(event)

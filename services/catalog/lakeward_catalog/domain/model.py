@@ -11,7 +11,7 @@ import dataclasses
 import enum
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Final, NewType
+from typing import Final, NamedTuple, NewType
 from uuid import UUID
 
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
@@ -31,6 +31,23 @@ class Kind(enum.StrEnum):
 
     TABLE = "table"
     VIEW = "view"
+
+
+class TabularKey(NamedTuple):
+    """A tabular by its kind and its public id."""
+
+    kind: Kind
+    tabular_id: TabularId
+
+
+class ManagedBy(enum.StrEnum):
+    """Who may change what a warehouse is: its name, storage, status, protection, what becomes of what is dropped, and its end.
+
+    SELF: whoever has the right to. INSTANCE_ADMIN: administrators of the instance alone.
+    """
+
+    SELF = "self-managed"
+    INSTANCE_ADMIN = "instance-admin"
 
 
 class State(enum.StrEnum):
@@ -119,6 +136,7 @@ class Warehouse:
     row_version: int
     created_at: datetime
     updated_at: datetime | None
+    managed_by: ManagedBy = ManagedBy.SELF
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -55,6 +55,16 @@ def format_version_policy(allowed: Collection[int], default: int | None) -> tupl
     return versions, default
 
 
+def check_some_allowed(allowed: Collection[int]) -> None:
+    """Whether a policy that was to be set allows any version at all.
+
+    Raises:
+        Refusal: INVALID_FORMAT_VERSION_POLICY.
+    """
+    if not allowed:
+        raise _policy((), "name at least one of 1, 2 and 3")
+
+
 def check_restorable_for(span: timedelta | None) -> None:
     """Whether dropped tabulars may be kept this long; None: drops are final.
 

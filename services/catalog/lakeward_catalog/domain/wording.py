@@ -47,6 +47,23 @@ def no_such_warehouse(named: object) -> Refusal:
     )
 
 
+def warehouse_managed(name: str) -> Refusal:
+    """The refusal to change what a warehouse is that others manage."""
+    return Refusal(
+        Reason.REASON_WAREHOUSE_MANAGED,
+        f"warehouse {name!r} is managed by administrators of the instance; ask one of them for the change",
+        warehouse=name,
+    )
+
+
+def instance_admin_required() -> Refusal:
+    """The refusal of what only administrators of the instance may do."""
+    return Refusal(
+        Reason.REASON_INSTANCE_ADMIN_REQUIRED,
+        "only an administrator of the instance may say who manages a warehouse; ask one of them",
+    )
+
+
 def no_such_namespace(ident: object) -> Refusal:
     """The refusal of a namespace that is absent or hidden; the whole text is Iceberg's, since clients compare all of it."""
     shown = _shown(ident)
@@ -91,6 +108,14 @@ def name_taken_meanwhile(ident: object) -> Refusal:
     """The refusal of a name that something took while it was being given; of which kind that is, nobody looked."""
     return _taken(
         ident, f"Table or view already exists: {_shown(ident)}; it was made meanwhile, load it or choose another name"
+    )
+
+
+def name_taken_since(ident: object) -> Refusal:
+    """The refusal to restore what was dropped under a name that something else has by now; of which kind, nobody looked."""
+    return _taken(
+        ident,
+        f"Table or view already exists: {_shown(ident)}; it got the name since the drop; rename or drop it, then restore",
     )
 
 

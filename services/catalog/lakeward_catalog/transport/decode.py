@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
 from uuid import UUID
 
-from lakeward_catalog.domain.model import NamespaceId, TabularId, WarehouseId
+from lakeward_catalog.domain.model import Kind, NamespaceId, TabularId, TabularKey, WarehouseId
 from lakeward_catalog.domain.names import MAX_DEPTH, MAX_NAME_BYTES, NamespaceIdent, TabularIdent
-from lakeward_protocol.catalog.v1 import types_pb2
+from lakeward_protocol.catalog.v1 import tabulars_pb2, types_pb2
 from lakeward_servicekit.errors import invalid_field
 from lakeward_servicekit.remembering import remembered
 
@@ -46,6 +47,24 @@ def tabular_id(text: str) -> TabularId:
         return TabularId(UUID(text))
     except ValueError:
         raise invalid_field("tabular_id", text, "a table's or view's id, which is a UUID") from None
+
+
+_KINDS: Final = {
+    tabulars_pb2.TABULAR_KIND_TABLE: Kind.TABLE,
+    tabulars_pb2.TABULAR_KIND_VIEW: Kind.VIEW,
+}
+
+
+def tabular_key(message: tabulars_pb2.TabularRef) -> TabularKey:
+    """A tabular by its kind and its public id.
+
+    Raises:
+        Refusal: INVALID_FIELD.
+    """
+    kind = _KINDS.get(message.kind)
+    if kind is None:
+        raise invalid_field("kind", message.kind, "the kind of a table or a view")
+    return TabularKey(kind, tabular_id(message.tabular_id))
 
 
 _remembered_path = remembered(entries=16384, longest=MAX_DEPTH * (MAX_NAME_BYTES + 1))(NamespaceIdent.of)

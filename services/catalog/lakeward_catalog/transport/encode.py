@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from lakeward_catalog.application.tabulars.loaded import Credential, Loaded
+from lakeward_catalog.domain.model import Kind, TabularId
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward_protocol.catalog.v1 import types_pb2
+from lakeward_protocol.catalog.v1 import tabulars_pb2, types_pb2
 from lakeward_servicekit.deflated import Deflated
 
 
@@ -16,6 +19,17 @@ def namespace_ident(ident: NamespaceIdent) -> types_pb2.NamespaceIdent:
 def tabular_ident(ident: TabularIdent) -> types_pb2.TabularIdent:
     """A tabular's path."""
     return types_pb2.TabularIdent(namespace=namespace_ident(ident.namespace), name=ident.name)
+
+
+_KINDS: Final = {
+    Kind.TABLE: tabulars_pb2.TABULAR_KIND_TABLE,
+    Kind.VIEW: tabulars_pb2.TABULAR_KIND_VIEW,
+}
+
+
+def tabular_ref(kind: Kind, tabular_id: TabularId) -> tabulars_pb2.TabularRef:
+    """A tabular by its kind and its public id."""
+    return tabulars_pb2.TabularRef(kind=_KINDS[kind], tabular_id=str(tabular_id))
 
 
 def loaded(table: Loaded) -> types_pb2.LoadedTabular:

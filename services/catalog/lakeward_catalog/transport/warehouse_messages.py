@@ -10,13 +10,21 @@ from uuid import UUID
 from google.protobuf.duration_pb2 import Duration
 
 from lakeward_catalog.application.warehouses.storage import OldCredential
-from lakeward_catalog.domain.model import Warehouse
+from lakeward_catalog.domain.model import ManagedBy, Warehouse
 from lakeward_protocol.catalog.v1 import warehouses_pb2
 from lakeward_servicekit.errors import invalid_field
 
 _STATUS: Final = {
     True: warehouses_pb2.WAREHOUSE_STATUS_ACTIVE,
     False: warehouses_pb2.WAREHOUSE_STATUS_INACTIVE,
+}
+_MANAGERS: Final = {
+    ManagedBy.SELF: warehouses_pb2.MANAGED_BY_SELF,
+    ManagedBy.INSTANCE_ADMIN: warehouses_pb2.MANAGED_BY_INSTANCE_ADMIN,
+}
+_MANAGED: Final = {
+    warehouses_pb2.MANAGED_BY_UNSPECIFIED: ManagedBy.SELF,
+    **{value: manager for manager, value in _MANAGERS.items()},
 }
 _ACTIVE: Final = {status: active for active, status in _STATUS.items()}
 
@@ -34,6 +42,7 @@ def warehouse_message(warehouse: Warehouse) -> warehouses_pb2.Warehouse:
         allowed_format_versions=warehouse.allowed_format_versions,
         default_format_version=warehouse.default_format_version,
         protected=warehouse.protected,
+        managed_by=_MANAGERS[warehouse.managed_by],
     )
     if warehouse.restorable_for is not None:
         message.delete_profile.restorable_for.FromTimedelta(warehouse.restorable_for)
@@ -43,14 +52,27 @@ def warehouse_message(warehouse: Warehouse) -> warehouses_pb2.Warehouse:
     return message
 
 
-def restorable_for(request: warehouses_pb2.CreateWarehouseRequest) -> timedelta | None:
+def restorable_for(profile: warehouses_pb2.DeleteProfile, *, by_default: timedelta) -> timedelta | None:
     """How long what is dropped can be restored; None: not at all.
 
     Raises:
         Refusal: INVALID_FIELD.
     """
-    profile = request.delete_profile
-    return _timedelta(profile.restorable_for) if profile.HasField("restorable_for") else None
+    if profile.HasField("restorable_for"):
+        return _timedelta(profile.restorable_for)
+    return by_default if profile.restorable else None
+
+
+def managed_by(value: warehouses_pb2.ManagedBy.ValueType) -> ManagedBy:
+    """Who may change what a warehouse is; whoever has the right to, where nothing is said.
+
+    Raises:
+        Refusal: INVALID_FIELD.
+    """
+    try:
+        return _MANAGED[value]
+    except KeyError:
+        raise invalid_field("managed_by", value, "self or an administrator of the instance") from None
 
 
 def secret_id(text: str) -> UUID | None:

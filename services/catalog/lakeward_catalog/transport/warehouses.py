@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import timedelta
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.config import ClientConfigs
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.warehouses.changing import (
+    AllowFormatVersions,
     DeleteWarehouse,
+    DropRetentions,
+    FormatVersionPolicies,
+    KeepDropped,
+    ManageWarehouse,
     ProtectWarehouse,
     RenameWarehouse,
     SwitchWarehouse,
     WarehouseDeletions,
+    WarehouseManagers,
     WarehouseProtections,
     WarehouseRenames,
     WarehouseSwitches,
@@ -24,6 +31,7 @@ from lakeward_catalog.transport import decode
 from lakeward_catalog.transport.callers import presented
 from lakeward_catalog.transport.warehouse_messages import (
     credential,
+    managed_by,
     restorable_for,
     secret_id,
     statuses,
@@ -31,11 +39,16 @@ from lakeward_catalog.transport.warehouse_messages import (
 )
 from lakeward_protocol.catalog.v1 import warehouses_pb2, warehouses_pb2_grpc
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.errors import invalid_field
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
-    """Warehouses and their storage."""
+    """Warehouses and their storage.
+
+    Attributes:
+        restorable_by_default: how long what is dropped can be restored where that is asked for without a span.
+    """
 
     doors: Doors
     config: ClientConfigs
@@ -44,8 +57,12 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     rename: WarehouseRenames
     switch: WarehouseSwitches
     protect: WarehouseProtections
+    keep_dropped: DropRetentions
+    allow_format_versions: FormatVersionPolicies
+    manage: WarehouseManagers
     delete: WarehouseDeletions
     replace_storage: StorageReplacements
+    restorable_by_default: timedelta
 
     async def GetConfig(
         self, request: warehouses_pb2.GetConfigRequest, caller: Caller
@@ -67,9 +84,10 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
             name=request.name,
             profile=request.storage_profile,
             secret_id=secret_id(request.secret_id),
-            restorable_for=restorable_for(request),
+            restorable_for=restorable_for(request.delete_profile, by_default=self.restorable_by_default),
             allowed_format_versions=tuple(request.allowed_format_versions),
             default_format_version=request.default_format_version or None,
+            managed_by=managed_by(request.managed_by),
         )
         warehouse = await self.create(command, caller=caller)
         return warehouses_pb2.CreateWarehouseResponse(warehouse=warehouse_message(warehouse))
@@ -119,6 +137,39 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
         command = ProtectWarehouse(decode.warehouse_id(request.warehouse_id), request.protected)
         warehouse = await self.protect(command, caller=caller)
         return warehouses_pb2.SetWarehouseProtectionResponse(warehouse=warehouse_message(warehouse))
+
+    async def SetDeleteProfile(
+        self, request: warehouses_pb2.SetDeleteProfileRequest, caller: Caller
+    ) -> warehouses_pb2.SetDeleteProfileResponse:
+        """See the contract."""
+        if not request.HasField("delete_profile"):
+            raise invalid_field("delete_profile", "unset", "a profile; an empty one for final drops")
+        span = restorable_for(request.delete_profile, by_default=self.restorable_by_default)
+        command = KeepDropped(decode.warehouse_id(request.warehouse_id), span)
+        warehouse = await self.keep_dropped(command, caller=caller)
+        return warehouses_pb2.SetDeleteProfileResponse(warehouse=warehouse_message(warehouse))
+
+    async def SetFormatVersionPolicy(
+        self, request: warehouses_pb2.SetFormatVersionPolicyRequest, caller: Caller
+    ) -> warehouses_pb2.SetFormatVersionPolicyResponse:
+        """See the contract."""
+        command = AllowFormatVersions(
+            decode.warehouse_id(request.warehouse_id),
+            tuple(request.allowed_format_versions),
+            request.default_format_version or None,
+        )
+        warehouse = await self.allow_format_versions(command, caller=caller)
+        return warehouses_pb2.SetFormatVersionPolicyResponse(warehouse=warehouse_message(warehouse))
+
+    async def SetManagedBy(
+        self, request: warehouses_pb2.SetManagedByRequest, caller: Caller
+    ) -> warehouses_pb2.SetManagedByResponse:
+        """See the contract."""
+        if request.managed_by == warehouses_pb2.MANAGED_BY_UNSPECIFIED:
+            raise invalid_field("managed_by", "unset", "self or an administrator of the instance")
+        command = ManageWarehouse(decode.warehouse_id(request.warehouse_id), managed_by(request.managed_by))
+        warehouse = await self.manage(command, caller=caller)
+        return warehouses_pb2.SetManagedByResponse(warehouse=warehouse_message(warehouse))
 
     async def DeleteWarehouse(
         self, request: warehouses_pb2.DeleteWarehouseRequest, caller: Caller

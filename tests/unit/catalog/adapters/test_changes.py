@@ -58,7 +58,7 @@ class Process:
 async def test_an_updated_warehouse_is_told_of_after_the_commit(connection: Connection) -> None:
     process = Process(connection)
     async with process.changes.change() as change:
-        await change.warehouses.update(WAREHOUSE, active=False)
+        await change.warehouses.update(dataclasses.replace(WAREHOUSE, active=False))
         assert not process.told
     assert process.told == [(WAREHOUSE.row_version + 1, ["begin", "commit"])]
 
@@ -68,7 +68,7 @@ async def test_an_update_that_was_rolled_back_is_told_to_nobody(connection: Conn
 
     async def give_up() -> None:
         async with process.changes.change() as change:
-            await change.warehouses.update(WAREHOUSE, active=False)
+            await change.warehouses.update(dataclasses.replace(WAREHOUSE, active=False))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -47,6 +47,30 @@ WAREHOUSE_STATUS_INACTIVE: WarehouseStatus.ValueType  # 2
 """To everyone but its administrators it does not exist."""
 Global___WarehouseStatus: _TypeAlias = WarehouseStatus  # noqa: Y015
 
+class _ManagedBy:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ManagedByEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ManagedBy.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    MANAGED_BY_UNSPECIFIED: _ManagedBy.ValueType  # 0
+    """Of a request: whoever has the right to. Never stored."""
+    MANAGED_BY_SELF: _ManagedBy.ValueType  # 1
+    """Whoever has the right to."""
+    MANAGED_BY_INSTANCE_ADMIN: _ManagedBy.ValueType  # 2
+    """Administrators of the instance alone."""
+
+class ManagedBy(_ManagedBy, metaclass=_ManagedByEnumTypeWrapper):
+    """Who may change what a warehouse is: its name, storage, status, protection, what becomes of what is dropped in it, and its end."""
+
+MANAGED_BY_UNSPECIFIED: ManagedBy.ValueType  # 0
+"""Of a request: whoever has the right to. Never stored."""
+MANAGED_BY_SELF: ManagedBy.ValueType  # 1
+"""Whoever has the right to."""
+MANAGED_BY_INSTANCE_ADMIN: ManagedBy.ValueType  # 2
+"""Administrators of the instance alone."""
+Global___ManagedBy: _TypeAlias = ManagedBy  # noqa: Y015
+
 @_typing.final
 class Warehouse(_message.Message):
     """A warehouse: a place in an object store, and what lives there."""
@@ -65,6 +89,7 @@ class Warehouse(_message.Message):
     PROTECTED_FIELD_NUMBER: _builtins.int
     CREATED_AT_FIELD_NUMBER: _builtins.int
     UPDATED_AT_FIELD_NUMBER: _builtins.int
+    MANAGED_BY_FIELD_NUMBER: _builtins.int
     warehouse_id: _builtins.str
     """A UUID."""
     project_id: _builtins.str
@@ -81,6 +106,8 @@ class Warehouse(_message.Message):
     """The version of tables that name none."""
     protected: _builtins.bool
     """A protected warehouse can't be deleted."""
+    managed_by: Global___ManagedBy.ValueType
+    """Never unspecified."""
     @_builtins.property
     def delete_profile(self) -> Global___DeleteProfile:
         """How drops behave."""
@@ -112,10 +139,11 @@ class Warehouse(_message.Message):
         protected: _builtins.bool = ...,
         created_at: _timestamp_pb2.Timestamp | None = ...,
         updated_at: _timestamp_pb2.Timestamp | None = ...,
+        managed_by: Global___ManagedBy.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "delete_profile", b"delete_profile", "updated_at", b"updated_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed_format_versions", b"allowed_format_versions", "created_at", b"created_at", "credential_kind", b"credential_kind", "default_format_version", b"default_format_version", "delete_profile", b"delete_profile", "name", b"name", "project_id", b"project_id", "protected", b"protected", "status", b"status", "storage_profile", b"storage_profile", "updated_at", b"updated_at", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed_format_versions", b"allowed_format_versions", "created_at", b"created_at", "credential_kind", b"credential_kind", "default_format_version", b"default_format_version", "delete_profile", b"delete_profile", "managed_by", b"managed_by", "name", b"name", "project_id", b"project_id", "protected", b"protected", "status", b"status", "storage_profile", b"storage_profile", "updated_at", b"updated_at", "warehouse_id", b"warehouse_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -128,18 +156,22 @@ class DeleteProfile(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     RESTORABLE_FOR_FIELD_NUMBER: _builtins.int
+    RESTORABLE_FIELD_NUMBER: _builtins.int
+    restorable: _builtins.bool
+    """Of a request that leaves restorable_for unset: dropped tabulars can be restored for as long as the server's settings say."""
     @_builtins.property
     def restorable_for(self) -> _duration_pb2.Duration:
-        """Set: dropped tabulars can be restored for this long. Unset: they are gone at once."""
+        """Set: dropped tabulars can be restored for this long. Unset: they are gone at once, unless `restorable` says otherwise."""
 
     def __init__(
         self,
         *,
         restorable_for: _duration_pb2.Duration | None = ...,
+        restorable: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["restorable_for", b"restorable_for"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["restorable_for", b"restorable_for"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["restorable", b"restorable", "restorable_for", b"restorable_for"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -266,6 +298,7 @@ class CreateWarehouseRequest(_message.Message):
     DELETE_PROFILE_FIELD_NUMBER: _builtins.int
     ALLOWED_FORMAT_VERSIONS_FIELD_NUMBER: _builtins.int
     DEFAULT_FORMAT_VERSION_FIELD_NUMBER: _builtins.int
+    MANAGED_BY_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Required. 1 to 128 bytes without "/" and control characters."""
     storage_profile: _builtins.bytes
@@ -274,6 +307,8 @@ class CreateWarehouseRequest(_message.Message):
     """The secret that was staged with vending; unset: none."""
     default_format_version: _builtins.int
     """Unset: 2 where allowed, else the highest allowed."""
+    managed_by: Global___ManagedBy.ValueType
+    """MANAGED_BY_INSTANCE_ADMIN is for administrators of the instance."""
     @_builtins.property
     def context(self) -> _context_pb2.RequestContext:
         """See RequestContext; its project, else the default project."""
@@ -296,10 +331,11 @@ class CreateWarehouseRequest(_message.Message):
         delete_profile: Global___DeleteProfile | None = ...,
         allowed_format_versions: _abc.Iterable[_builtins.int] | None = ...,
         default_format_version: _builtins.int = ...,
+        managed_by: Global___ManagedBy.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "delete_profile", b"delete_profile"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed_format_versions", b"allowed_format_versions", "context", b"context", "default_format_version", b"default_format_version", "delete_profile", b"delete_profile", "name", b"name", "secret_id", b"secret_id", "storage_profile", b"storage_profile"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed_format_versions", b"allowed_format_versions", "context", b"context", "default_format_version", b"default_format_version", "delete_profile", b"delete_profile", "managed_by", b"managed_by", "name", b"name", "secret_id", b"secret_id", "storage_profile", b"storage_profile"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -636,6 +672,182 @@ class SetWarehouseProtectionResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SetWarehouseProtectionResponse: _TypeAlias = SetWarehouseProtectionResponse  # noqa: Y015
+
+@_typing.final
+class SetDeleteProfileRequest(_message.Message):
+    """What is to become of what is dropped."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    DELETE_PROFILE_FIELD_NUMBER: _builtins.int
+    warehouse_id: _builtins.str
+    """Required; a UUID."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    @_builtins.property
+    def delete_profile(self) -> Global___DeleteProfile:
+        """Required; empty: drops are final."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse_id: _builtins.str = ...,
+        delete_profile: Global___DeleteProfile | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "delete_profile", b"delete_profile"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "delete_profile", b"delete_profile", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetDeleteProfileRequest: _TypeAlias = SetDeleteProfileRequest  # noqa: Y015
+
+@_typing.final
+class SetDeleteProfileResponse(_message.Message):
+    """The warehouse as it is now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WAREHOUSE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def warehouse(self) -> Global___Warehouse:
+        """As stored."""
+
+    def __init__(
+        self,
+        *,
+        warehouse: Global___Warehouse | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["warehouse", b"warehouse"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["warehouse", b"warehouse"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetDeleteProfileResponse: _TypeAlias = SetDeleteProfileResponse  # noqa: Y015
+
+@_typing.final
+class SetFormatVersionPolicyRequest(_message.Message):
+    """Which format versions tables may have."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    ALLOWED_FORMAT_VERSIONS_FIELD_NUMBER: _builtins.int
+    DEFAULT_FORMAT_VERSION_FIELD_NUMBER: _builtins.int
+    warehouse_id: _builtins.str
+    """Required; a UUID."""
+    default_format_version: _builtins.int
+    """Unset: 2 where allowed, else the highest allowed."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    @_builtins.property
+    def allowed_format_versions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """At least one of 1, 2 and 3."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse_id: _builtins.str = ...,
+        allowed_format_versions: _abc.Iterable[_builtins.int] | None = ...,
+        default_format_version: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed_format_versions", b"allowed_format_versions", "context", b"context", "default_format_version", b"default_format_version", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetFormatVersionPolicyRequest: _TypeAlias = SetFormatVersionPolicyRequest  # noqa: Y015
+
+@_typing.final
+class SetFormatVersionPolicyResponse(_message.Message):
+    """The warehouse as it is now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WAREHOUSE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def warehouse(self) -> Global___Warehouse:
+        """As stored."""
+
+    def __init__(
+        self,
+        *,
+        warehouse: Global___Warehouse | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["warehouse", b"warehouse"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["warehouse", b"warehouse"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetFormatVersionPolicyResponse: _TypeAlias = SetFormatVersionPolicyResponse  # noqa: Y015
+
+@_typing.final
+class SetManagedByRequest(_message.Message):
+    """Who may change what a warehouse is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    MANAGED_BY_FIELD_NUMBER: _builtins.int
+    warehouse_id: _builtins.str
+    """Required; a UUID."""
+    managed_by: Global___ManagedBy.ValueType
+    """Required."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse_id: _builtins.str = ...,
+        managed_by: Global___ManagedBy.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "managed_by", b"managed_by", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetManagedByRequest: _TypeAlias = SetManagedByRequest  # noqa: Y015
+
+@_typing.final
+class SetManagedByResponse(_message.Message):
+    """The warehouse as it is now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WAREHOUSE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def warehouse(self) -> Global___Warehouse:
+        """As stored."""
+
+    def __init__(
+        self,
+        *,
+        warehouse: Global___Warehouse | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["warehouse", b"warehouse"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["warehouse", b"warehouse"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetManagedByResponse: _TypeAlias = SetManagedByResponse  # noqa: Y015
 
 @_typing.final
 class DeleteWarehouseRequest(_message.Message):

@@ -77,6 +77,21 @@ class WarehouseServiceStub:
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetWarehouseProtectionRequest.SerializeToString,
                 response_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetWarehouseProtectionResponse.FromString,
                 _registered_method=True)
+        self.SetDeleteProfile = channel.unary_unary(
+                '/lakeward.catalog.v1.WarehouseService/SetDeleteProfile',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetDeleteProfileRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetDeleteProfileResponse.FromString,
+                _registered_method=True)
+        self.SetFormatVersionPolicy = channel.unary_unary(
+                '/lakeward.catalog.v1.WarehouseService/SetFormatVersionPolicy',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetFormatVersionPolicyRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetFormatVersionPolicyResponse.FromString,
+                _registered_method=True)
+        self.SetManagedBy = channel.unary_unary(
+                '/lakeward.catalog.v1.WarehouseService/SetManagedBy',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetManagedByRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetManagedByResponse.FromString,
+                _registered_method=True)
         self.DeleteWarehouse = channel.unary_unary(
                 '/lakeward.catalog.v1.WarehouseService/DeleteWarehouse',
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.DeleteWarehouseRequest.SerializeToString,
@@ -166,6 +181,30 @@ class WarehouseServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SetDeleteProfile(self, request, context):
+        """Says what becomes of what is dropped from an active warehouse from now on; what was dropped before keeps its time.
+        Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, INVALID_ARGUMENT/INVALID_FIELD, PERMISSION_DENIED/WAREHOUSE_MANAGED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetFormatVersionPolicy(self, request, context):
+        """Says which Iceberg format versions tables may be made with and upgraded to; inactive ones too. Tables that are there stay.
+        Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, INVALID_ARGUMENT/INVALID_FORMAT_VERSION_POLICY, PERMISSION_DENIED/WAREHOUSE_MANAGED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetManagedBy(self, request, context):
+        """Says who may change what a warehouse is; for administrators of the instance alone, whom no grant makes. Inactive ones too.
+        Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/INSTANCE_ADMIN_REQUIRED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteWarehouse(self, request, context):
         """Deletes an empty warehouse. Its files stay.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, FAILED_PRECONDITION/WAREHOUSE_NOT_EMPTY, FAILED_PRECONDITION/WAREHOUSE_PROTECTED.
@@ -233,6 +272,21 @@ def add_WarehouseServiceServicer_to_server(servicer, server):
                     servicer.SetWarehouseProtection,
                     request_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetWarehouseProtectionRequest.FromString,
                     response_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetWarehouseProtectionResponse.SerializeToString,
+            ),
+            'SetDeleteProfile': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetDeleteProfile,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetDeleteProfileRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetDeleteProfileResponse.SerializeToString,
+            ),
+            'SetFormatVersionPolicy': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetFormatVersionPolicy,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetFormatVersionPolicyRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetFormatVersionPolicyResponse.SerializeToString,
+            ),
+            'SetManagedBy': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetManagedBy,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetManagedByRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetManagedByResponse.SerializeToString,
             ),
             'DeleteWarehouse': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteWarehouse,
@@ -468,6 +522,87 @@ class WarehouseService:
             '/lakeward.catalog.v1.WarehouseService/SetWarehouseProtection',
             lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetWarehouseProtectionRequest.SerializeToString,
             lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetWarehouseProtectionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetDeleteProfile(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.WarehouseService/SetDeleteProfile',
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetDeleteProfileRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetDeleteProfileResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetFormatVersionPolicy(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.WarehouseService/SetFormatVersionPolicy',
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetFormatVersionPolicyRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetFormatVersionPolicyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetManagedBy(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.WarehouseService/SetManagedBy',
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetManagedByRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetManagedByResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -71,6 +71,18 @@ class WarehouseServiceStub:
     """Protects a warehouse from being deleted, or no longer; inactive ones too.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
     """
+    SetDeleteProfile: _grpc.UnaryUnaryMultiCallable[_warehouses_pb2.SetDeleteProfileRequest, _warehouses_pb2.SetDeleteProfileResponse]
+    """Says what becomes of what is dropped from an active warehouse from now on; what was dropped before keeps its time.
+    Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, INVALID_ARGUMENT/INVALID_FIELD, PERMISSION_DENIED/WAREHOUSE_MANAGED.
+    """
+    SetFormatVersionPolicy: _grpc.UnaryUnaryMultiCallable[_warehouses_pb2.SetFormatVersionPolicyRequest, _warehouses_pb2.SetFormatVersionPolicyResponse]
+    """Says which Iceberg format versions tables may be made with and upgraded to; inactive ones too. Tables that are there stay.
+    Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, INVALID_ARGUMENT/INVALID_FORMAT_VERSION_POLICY, PERMISSION_DENIED/WAREHOUSE_MANAGED.
+    """
+    SetManagedBy: _grpc.UnaryUnaryMultiCallable[_warehouses_pb2.SetManagedByRequest, _warehouses_pb2.SetManagedByResponse]
+    """Says who may change what a warehouse is; for administrators of the instance alone, whom no grant makes. Inactive ones too.
+    Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/INSTANCE_ADMIN_REQUIRED.
+    """
     DeleteWarehouse: _grpc.UnaryUnaryMultiCallable[_warehouses_pb2.DeleteWarehouseRequest, _warehouses_pb2.DeleteWarehouseResponse]
     """Deletes an empty warehouse. Its files stay.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, FAILED_PRECONDITION/WAREHOUSE_NOT_EMPTY, FAILED_PRECONDITION/WAREHOUSE_PROTECTED.
@@ -126,6 +138,18 @@ class WarehouseServiceAsyncStub(WarehouseServiceStub):
     SetWarehouseProtection: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.SetWarehouseProtectionRequest, _warehouses_pb2.SetWarehouseProtectionResponse]  # type: ignore[assignment]
     """Protects a warehouse from being deleted, or no longer; inactive ones too.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
+    """
+    SetDeleteProfile: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.SetDeleteProfileRequest, _warehouses_pb2.SetDeleteProfileResponse]  # type: ignore[assignment]
+    """Says what becomes of what is dropped from an active warehouse from now on; what was dropped before keeps its time.
+    Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, INVALID_ARGUMENT/INVALID_FIELD, PERMISSION_DENIED/WAREHOUSE_MANAGED.
+    """
+    SetFormatVersionPolicy: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.SetFormatVersionPolicyRequest, _warehouses_pb2.SetFormatVersionPolicyResponse]  # type: ignore[assignment]
+    """Says which Iceberg format versions tables may be made with and upgraded to; inactive ones too. Tables that are there stay.
+    Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, INVALID_ARGUMENT/INVALID_FORMAT_VERSION_POLICY, PERMISSION_DENIED/WAREHOUSE_MANAGED.
+    """
+    SetManagedBy: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.SetManagedByRequest, _warehouses_pb2.SetManagedByResponse]  # type: ignore[assignment]
+    """Says who may change what a warehouse is; for administrators of the instance alone, whom no grant makes. Inactive ones too.
+    Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/INSTANCE_ADMIN_REQUIRED.
     """
     DeleteWarehouse: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.DeleteWarehouseRequest, _warehouses_pb2.DeleteWarehouseResponse]  # type: ignore[assignment]
     """Deletes an empty warehouse. Its files stay.
@@ -235,6 +259,39 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_warehouses_pb2.SetWarehouseProtectionResponse, _abc.Awaitable[_warehouses_pb2.SetWarehouseProtectionResponse]]:
         """Protects a warehouse from being deleted, or no longer; inactive ones too.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
+        """
+
+    @_abc_1.abstractmethod
+    def SetDeleteProfile(
+        self,
+        request: _warehouses_pb2.SetDeleteProfileRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_warehouses_pb2.SetDeleteProfileResponse, _abc.Awaitable[_warehouses_pb2.SetDeleteProfileResponse]]:
+        """Says what becomes of what is dropped from an active warehouse from now on; what was dropped before keeps its time.
+        Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, INVALID_ARGUMENT/INVALID_FIELD, PERMISSION_DENIED/WAREHOUSE_MANAGED.
+        """
+
+    @_abc_1.abstractmethod
+    def SetFormatVersionPolicy(
+        self,
+        request: _warehouses_pb2.SetFormatVersionPolicyRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_warehouses_pb2.SetFormatVersionPolicyResponse, _abc.Awaitable[_warehouses_pb2.SetFormatVersionPolicyResponse]]:
+        """Says which Iceberg format versions tables may be made with and upgraded to; inactive ones too. Tables that are there stay.
+        Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, INVALID_ARGUMENT/INVALID_FORMAT_VERSION_POLICY, PERMISSION_DENIED/WAREHOUSE_MANAGED.
+        """
+
+    @_abc_1.abstractmethod
+    def SetManagedBy(
+        self,
+        request: _warehouses_pb2.SetManagedByRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_warehouses_pb2.SetManagedByResponse, _abc.Awaitable[_warehouses_pb2.SetManagedByResponse]]:
+        """Says who may change what a warehouse is; for administrators of the instance alone, whom no grant makes. Inactive ones too.
+        Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/INSTANCE_ADMIN_REQUIRED.
         """
 
     @_abc_1.abstractmethod

@@ -25,9 +25,4 @@ SETTINGS: Final = (
     _gone("QUEUE_CONFIG__MAX_AGE", kinds.DURATION, "How long a task could be silent; now each queue's own setting."),
     _gone("HEALTH_CHECK_JITTER_MILLIS", kinds.INTEGER, "Spread of the health checks."),
     _gone("SERVER_ID", kinds.UUID, "Id of the server; it is made by the first migration."),
-    _gone(
-        "DEFAULT_TABULAR_EXPIRATION_DELAY_SECONDS",
-        kinds.DURATION,
-        "Retention of dropped tabulars; now a warehouse's own.",
-    ),
 )

@@ -7,7 +7,7 @@ commit is sent it is not interrupted: whoever is cancelled meanwhile learns so a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any, Final, TypeVar
@@ -25,6 +25,7 @@ from lakeward_catalog.adapters.postgres.task_changes import PostgresTaskChanges
 from lakeward_catalog.adapters.postgres.warehouse_changes import PostgresWarehouseChanges
 from lakeward_catalog.application.changes import Change
 from lakeward_catalog.application.ports.system import Clock, Ids
+from lakeward_catalog.application.tree import StreamId, TreeWatch
 from lakeward_catalog.domain.model import Incarnation, MetadataId, Warehouse, WarehouseId
 from lakeward_servicekit.postgres import failures
 from lakeward_servicekit.postgres.pools import Connection, Pool
@@ -46,6 +47,7 @@ class PostgresChanges:
         ids: Ids,
         told: Callable[[], None] = lambda: None,
         changed: Callable[[Warehouse], None] = lambda _: None,
+        watch: TreeWatch | None = None,
     ) -> None:
         """Change through `pool`, which leads to the primary.
 
@@ -55,16 +57,20 @@ class PostgresChanges:
             ids: of tasks.
             told: called after a commit that wrote events; wakes the relay. It must not wait.
             changed: called after a commit with each warehouse that it updated, as it now is; for what keeps warehouses in memory.
+            watch: told of commits that changed the tree, and waited for; None: nobody is.
         """
         self._pool: Final = pool
         self._clock: Final = clock
         self._ids: Final = ids
         self._told: Final = told
         self._changed: Final = changed
+        self._watch: Final = watch or _NobodyWatches()
 
     def change(self) -> AbstractAsyncContextManager[Change]:
         """See `Changes`."""
-        return _Transaction(self._pool, clock=self._clock, ids=self._ids, told=self._told, changed=self._changed)
+        return _Transaction(
+            self._pool, clock=self._clock, ids=self._ids, told=self._told, changed=self._changed, watch=self._watch
+        )
 
     async def current_metadata(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> MetadataId | None:
         """See `Changes`."""
@@ -76,13 +82,21 @@ class _Transaction:
     """One transaction on one connection. A class, since it is entered for every change."""
 
     def __init__(
-        self, pool: Pool, *, clock: Clock, ids: Ids, told: Callable[[], None], changed: Callable[[Warehouse], None]
+        self,
+        pool: Pool,
+        *,
+        clock: Clock,
+        ids: Ids,
+        told: Callable[[], None],
+        changed: Callable[[Warehouse], None],
+        watch: TreeWatch,
     ) -> None:
         self._lease: Final = pool.reading()
         self._clock: Final = clock
         self._ids: Final = ids
         self._told: Final = told
         self._changed: Final = changed
+        self._watch: Final = watch
         self._change: PostgresChange | None = None
 
     async def __aenter__(self) -> Change:
@@ -109,6 +123,10 @@ class _Transaction:
             await self._lease.__aexit__(type(failed), failed, failed.__traceback__)
             raise
         await self._lease.__aexit__(kind, error, trace)
+        growth = change.ledger.growth
+        if error is None and growth:
+            # Behind the connection's return: who tells of it needs one too.
+            await self._watch.grown(growth.streams, awaited=growth.awaited)
 
     async def _end(self, change: PostgresChange) -> None:
         try:
@@ -141,27 +159,27 @@ class PostgresChange:
     @property
     def server(self) -> PostgresServerChanges:
         """See `Change`."""
-        return PostgresServerChanges(self.connection)
+        return PostgresServerChanges(self.connection, self.ledger.growth)
 
     @property
     def projects(self) -> PostgresProjectChanges:
         """See `Change`."""
-        return PostgresProjectChanges(self.connection)
+        return PostgresProjectChanges(self.connection, self.ledger.growth)
 
     @property
     def warehouses(self) -> PostgresWarehouseChanges:
         """See `Change`."""
-        return PostgresWarehouseChanges(self.connection, clock=self._clock, updated=self.updated)
+        return PostgresWarehouseChanges(self.connection, self.ledger.growth, clock=self._clock, updated=self.updated)
 
     @property
     def namespaces(self) -> PostgresNamespaceChanges:
         """See `Change`."""
-        return PostgresNamespaceChanges(self.connection)
+        return PostgresNamespaceChanges(self.connection, self.ledger.growth)
 
     @property
     def tabulars(self) -> PostgresTabularChanges:
         """See `Change`."""
-        return PostgresTabularChanges(self.connection)
+        return PostgresTabularChanges(self.connection, self.ledger.growth)
 
     @property
     def locations(self) -> PostgresLocationChanges:
@@ -172,6 +190,13 @@ class PostgresChange:
     def tasks(self) -> PostgresTaskChanges:
         """See `Change`."""
         return PostgresTaskChanges(self.connection, ids=self._ids)
+
+
+class _NobodyWatches:
+    """A `TreeWatch` where nothing tells authz."""
+
+    async def grown(self, streams: Collection[StreamId], *, awaited: bool) -> None:
+        """See `TreeWatch`."""
 
 
 async def _commit(connection: Connection) -> None:

@@ -1,7 +1,7 @@
-"""What a change leaves beside its rows: events, and what its key did.
+"""What a change leaves beside its rows: events, what its key did, and what authz is to be told of the tree.
 
-Events and the key's record are gathered and written in one statement just before the commit, when every row they tell of is
-locked. So two changes of one row write their events in the order in which they commit.
+All of it is gathered and written in one statement just before the commit, when every row that is told of is locked. So two
+changes of one row write their events in the order in which they commit.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from lakeward_catalog.adapters.postgres.growth import Growth, grow
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.events import Event
 from lakeward_servicekit.errors import Reason, Refusal
@@ -24,6 +25,7 @@ select event.event_id, event.stream, event.kind, event.verb, event.body
        with ordinality as event(event_id, stream, kind, verb, body, place)
  order by event.place
 """
+GROW_AND_TELL: Final = f"with grown as ({grow(6)}){TELL}"
 # Waits for a transaction that is writing the same key. An expired record counts as none.
 REMEMBER: Final = """
 insert into idempotency as kept (owner, principal, key, fingerprint, outcome, expires_at)
@@ -47,15 +49,21 @@ on conflict (owner, principal, key) do update
  where kept.expires_at <= $7
 returning key
 """
+GROW_TELL_AND_REMEMBER: Final = TELL_AND_REMEMBER.replace("with told as", f"with grown as ({grow(13)}),\ntold as")
 
 
 class PostgresLedger:
-    """`Ledger` on a connection in a transaction."""
+    """`Ledger` on a connection in a transaction.
+
+    Attributes:
+        growth: what the transaction changes of the tree.
+    """
 
     def __init__(self, connection: Connection, *, clock: Clock) -> None:
         """Gather; `flush` writes through `connection`. The clock says when a remembered key has expired."""
         self._connection: Final = connection
         self._clock: Final = clock
+        self.growth: Final = Growth()
         self._events: Final[list[Event]] = []
         self._kept: tuple[object, ...] | None = None
         self._key: UUID | None = None
@@ -80,8 +88,8 @@ class PostgresLedger:
         Raises:
             Refusal: REQUEST_IN_PROGRESS.
         """
-        events = self._events
-        if not events and self._kept is None:
+        events, growth = self._events, self.growth
+        if not (events or growth) and self._kept is None:
             return
         told = (
             [event.event_id for event in events],
@@ -91,12 +99,18 @@ class PostgresLedger:
             [event.body for event in events],
         )
         if self._kept is None:
-            await self._connection.execute(TELL, *told)
+            if growth:
+                await self._connection.execute(GROW_AND_TELL, *told, *growth.columns())
+            else:
+                await self._connection.execute(TELL, *told)
             return
-        if events:
-            mine = await self._connection.fetchval(TELL_AND_REMEMBER, *self._kept, self._clock.now(), *told)
+        now = self._clock.now()
+        if growth:
+            mine = await self._connection.fetchval(GROW_TELL_AND_REMEMBER, *self._kept, now, *told, *growth.columns())
+        elif events:
+            mine = await self._connection.fetchval(TELL_AND_REMEMBER, *self._kept, now, *told)
         else:
-            mine = await self._connection.fetchval(REMEMBER, *self._kept, self._clock.now())
+            mine = await self._connection.fetchval(REMEMBER, *self._kept, now)
         if mine is None:
             raise Refusal(
                 Reason.REASON_REQUEST_IN_PROGRESS,

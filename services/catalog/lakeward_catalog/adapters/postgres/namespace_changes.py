@@ -7,6 +7,7 @@ from typing import Final
 
 import asyncpg
 
+from lakeward_catalog.adapters.postgres.growth import Growth
 from lakeward_catalog.adapters.postgres.rows import (
     NAMESPACE,
     TABULAR,
@@ -19,6 +20,7 @@ from lakeward_catalog.application.changes import Contents
 from lakeward_catalog.domain.model import Namespace, NamespaceId, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_catalog.domain.wording import namespace_exists, no_such_namespace
+from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Connection
 
@@ -71,9 +73,10 @@ delete from namespace n using namespace top
 class PostgresNamespaceChanges:
     """`NamespaceChanges` on a connection in a transaction."""
 
-    def __init__(self, connection: Connection) -> None:
-        """Change through `connection`, whose transaction someone else ends."""
+    def __init__(self, connection: Connection, growth: Growth) -> None:
+        """Change through `connection`, whose transaction someone else ends; `growth` takes what authz is told."""
         self._connection: Final = connection
+        self._growth: Final = growth
 
     async def lock(self, warehouse_id: WarehouseId, ident: NamespaceIdent, *, exclusively: bool) -> Namespace | None:
         """See `NamespaceChanges`."""
@@ -81,7 +84,7 @@ class PostgresNamespaceChanges:
         row = await self._connection.fetchrow(statement, warehouse_id, searchable(ident.key))
         return None if row is None else namespace_of(row)
 
-    async def insert(self, namespace: Namespace) -> None:
+    async def insert(self, namespace: Namespace, *, owner: Principal) -> None:
         """See `NamespaceChanges`."""
         shown = str(namespace.ident)
         try:
@@ -116,6 +119,7 @@ class PostgresNamespaceChanges:
                 f"namespace {shown[:300]!r} can't be used: the whole path is too long when its case is folded",
                 part=namespace.ident.name[:300],
             ) from None
+        self._growth.namespace_made(namespace, owner=owner)
 
     async def set_properties(self, namespace: Namespace, properties: Mapping[str, str]) -> None:
         """See `NamespaceChanges`."""
@@ -153,3 +157,4 @@ class PostgresNamespaceChanges:
         """See `NamespaceChanges`."""
         await self._connection.execute(DELETE_TABULARS, namespace.warehouse_id, namespace.namespace_id)
         await self._connection.execute(DELETE, namespace.warehouse_id, namespace.namespace_id)
+        self._growth.namespace_gone(namespace)

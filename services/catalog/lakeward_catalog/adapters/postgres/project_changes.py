@@ -6,9 +6,11 @@ from typing import Final
 
 import asyncpg
 
+from lakeward_catalog.adapters.postgres.growth import Growth
 from lakeward_catalog.adapters.postgres.rows import PROJECT, project_of
 from lakeward_catalog.domain.model import Project, ProjectId
 from lakeward_catalog.domain.wording import project_exists, project_not_empty
+from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.postgres.pools import Connection
 
 # Not for update: warehouses may be made meanwhile, whose foreign key needs the row to stay.
@@ -21,16 +23,18 @@ RENAME: Final = "update project set name = $2 where project_id = $1"
 class PostgresProjectChanges:
     """`ProjectChanges` on a connection in a transaction."""
 
-    def __init__(self, connection: Connection) -> None:
-        """Change through `connection`, whose transaction someone else ends."""
+    def __init__(self, connection: Connection, growth: Growth) -> None:
+        """Change through `connection`, whose transaction someone else ends; `growth` takes what authz is told."""
         self._connection: Final = connection
+        self._growth: Final = growth
 
-    async def insert(self, project: Project) -> None:
+    async def insert(self, project: Project, *, owner: Principal) -> None:
         """See `ProjectChanges`."""
         try:
             await self._connection.execute(INSERT, project.project_id, project.name)
         except asyncpg.UniqueViolationError:
             raise project_exists(project.project_id) from None
+        self._growth.project_made(project, owner=owner)
 
     async def lock(self, project_id: ProjectId) -> Project | None:
         """See `ProjectChanges`."""
@@ -47,3 +51,4 @@ class PostgresProjectChanges:
             await self._connection.execute(DELETE, project_id)
         except asyncpg.ForeignKeyViolationError:
             raise project_not_empty(project_id) from None
+        self._growth.project_gone(project_id)

@@ -12,6 +12,7 @@ import msgspec
 from lakeward_catalog.domain.model import (
     Incarnation,
     Kind,
+    ManagedBy,
     MetadataId,
     Namespace,
     NamespaceId,
@@ -30,8 +31,8 @@ PROJECT: Final = "p.project_id, p.name"
 WAREHOUSE: Final = (
     "w.warehouse_id, w.project_id, w.name, w.active, w.storage_profile, w.secret_id, w.credential_kind, w.base_location, "
     "w.place, w.layout, w.schemes, w.client_defaults, w.push_delete_disabled, w.signs_remotely, w.tells_case, "
-    "w.restorable_for, w.allowed_format_versions, w.default_format_version, w.protected, w.row_version, w.created_at, "
-    "w.updated_at"
+    "w.restorable_for, w.allowed_format_versions, w.default_format_version, w.protected, w.managed_by, w.row_version, "
+    "w.created_at, w.updated_at"
 )
 NAMESPACE: Final = (
     "n.warehouse_id, n.namespace_id, n.parent_id, n.path, n.properties, n.location, n.protected, n.row_version, "
@@ -44,6 +45,7 @@ TABULAR: Final = (
 
 _KINDS: Final = {kind.value: kind for kind in Kind}
 _STATES: Final = {state.value: state for state in State}
+_MANAGERS: Final = {manager.value: manager for manager in ManagedBy}
 _decode_mapping: Final = msgspec.json.Decoder(dict[str, str]).decode
 
 
@@ -75,6 +77,7 @@ def warehouse_of(row: Iterable[Any]) -> Warehouse:
         allowed_format_versions,
         default_format_version,
         protected,
+        managed_by,
         row_version,
         created_at,
         updated_at,
@@ -101,6 +104,7 @@ def warehouse_of(row: Iterable[Any]) -> Warehouse:
         allowed_format_versions=tuple(allowed_format_versions),
         default_format_version=default_format_version,
         protected=protected,
+        managed_by=_MANAGERS[managed_by],
         row_version=row_version,
         created_at=created_at,
         updated_at=updated_at,

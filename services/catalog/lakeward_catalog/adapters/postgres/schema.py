@@ -78,9 +78,11 @@ warehouse = sa.Table(
     sa.Column("allowed_format_versions", pg.ARRAY(sa.SmallInteger), nullable=False),
     sa.Column("default_format_version", sa.SmallInteger, nullable=False),
     sa.Column("protected", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("managed_by", sa.Text, nullable=False, server_default="self-managed"),
     sa.Column("row_version", sa.BigInteger, nullable=False, server_default="1"),
     sa.Column("created_at", _TIME, nullable=False),
     sa.Column("updated_at", _TIME),
+    sa.CheckConstraint("managed_by in ('self-managed', 'instance-admin')", name="managed_by"),
     sa.Index(
         "warehouse_name",
         "project_id",
@@ -206,6 +208,14 @@ tabular = sa.Table(
         postgresql_where=sa.text("expires_at is not null"),
         info=_serves("sweeps.EXPIRED_STAGED"),
     ),
+    sa.Index(
+        "tabular_dropped",
+        "warehouse_id",
+        "dropped_at",
+        "incarnation",
+        postgresql_where=sa.text("state = 'dropped'"),
+        info=_serves("tabulars.DELETED"),
+    ),
     # A commit changes no indexed column, so with room on its page its row moves within it.
     postgresql_with={"fillfactor": 80},
 )
@@ -310,29 +320,86 @@ sink_cursor = sa.Table(
     postgresql_with={"fillfactor": 50},
 )
 
+tree_change = sa.Table(
+    "tree_change",
+    metadata,
+    sa.Column("warehouse_id", pg.UUID, primary_key=True, doc="the stream: all zeros for that of projects"),
+    sa.Column("change_id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("verb", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False, doc="as authz names it"),
+    sa.Column("object_id", pg.UUID, doc="of a tabular its incarnation; null for warehouses and projects"),
+    sa.Column("project_id", _KEY, doc="of projects and warehouses; what is inside has its warehouse's"),
+    sa.Column("parent_id", pg.UUID),
+    sa.Column("public_id", pg.UUID),
+    sa.Column("owner", sa.Text, doc="user:<id> or role:<id>"),
+    sa.CheckConstraint("verb in ('made', 'moved', 'gone', 'nothing')", name="verb"),
+    # No foreign keys: it is told after what it tells of is gone. Rows live for milliseconds, as those of the outbox.
+    postgresql_with={"autovacuum_vacuum_scale_factor": 0, "autovacuum_vacuum_threshold": 2000},
+)
+
+tree_stream = sa.Table(
+    "tree_stream",
+    metadata,
+    sa.Column("warehouse_id", pg.UUID, primary_key=True),
+    sa.Column("applied", sa.BigInteger, nullable=False, server_default="0", doc="what authz confirmed"),
+    sa.Column(
+        "in_flight",
+        pg.ARRAY(sa.BigInteger),
+        nullable=False,
+        server_default="{}",
+        doc="changes that were sent and are not confirmed; their numbers follow `applied`",
+    ),
+    postgresql_with={"fillfactor": 50},
+)
+
+_ONE_OWNER: Final = "(warehouse_id is null) <> (project_id is null)"
+
+
+def _about() -> tuple[sa.Column[object], ...]:
+    """What a task is about, as people see it when that is long gone; null where it is about no tabular."""
+    return (
+        sa.Column("kind", sa.Text),
+        sa.Column("tabular_id", pg.UUID, doc="its public id"),
+        sa.Column("path", pg.ARRAY(sa.Text), doc="its namespace's parts and its name, as they were"),
+        sa.Column("parent_id", pg.UUID, doc="the task that queued it"),
+    )
+
+
 task = sa.Table(
     "task",
     metadata,
-    sa.Column("warehouse_id", pg.UUID, sa.ForeignKey("warehouse.warehouse_id"), primary_key=True),
+    sa.Column("warehouse_id", pg.UUID, sa.ForeignKey("warehouse.warehouse_id"), doc="null for a project's own"),
+    sa.Column(
+        "project_id", _KEY, sa.ForeignKey("project.project_id", ondelete="CASCADE"), doc="null for a warehouse's"
+    ),
     sa.Column("task_id", pg.UUID, primary_key=True),
     sa.Column("queue", sa.Text, nullable=False),
-    sa.Column("incarnation", pg.UUID, nullable=False),
+    sa.Column("incarnation", pg.UUID),
     sa.Column("name", sa.Text, nullable=False),
-    sa.Column("location", sa.Text, nullable=False),
-    sa.Column("location_key", _KEY, nullable=False),
+    *_about(),
+    sa.Column("location", sa.Text),
+    sa.Column("location_key", _KEY),
     sa.Column(
         "location_folded", _KEY, doc="its key without regard to case, where that is not `lower` of it; see FOLDED"
     ),
     sa.Column("purge", sa.Boolean, nullable=False),
     sa.Column("state", sa.Text, nullable=False, server_default="waiting"),
+    sa.Column("asked", sa.Text, doc="what its worker is to do, once it asks"),
     sa.Column("due_at", _TIME, nullable=False, doc="waiting: when it may start; running: when its holder is given up"),
+    sa.Column("scheduled_for", _TIME, doc="when the current attempt, or the next, was to begin"),
     sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
+    sa.Column(
+        "spent", sa.Integer, nullable=False, server_default="0", doc="attempts that count no more: it was run again"
+    ),
     sa.Column("fence", sa.BigInteger, nullable=False, server_default="0", doc="grows with every claim"),
     sa.Column("progress", sa.BigInteger, nullable=False, server_default="0", doc="files deleted, over all attempts"),
     sa.Column("message", sa.Text),
     sa.Column("created_at", _TIME, nullable=False, server_default=sa.func.now()),
     sa.Column("started_at", _TIME),
+    sa.Column("heard_at", _TIME, doc="when its worker last said that it works on it"),
     sa.CheckConstraint("state in ('waiting', 'running', 'failed')", name="state"),
+    sa.CheckConstraint("asked in ('stop', 'cancel')", name="asked"),
+    sa.CheckConstraint(_ONE_OWNER, name="one_owner"),
     sa.Index(
         "task_one_active",
         "warehouse_id",
@@ -341,6 +408,14 @@ task = sa.Table(
         unique=True,
         postgresql_where=sa.text(_ACTIVE_TASK),
         info=_serves("queue.ENQUEUE"),
+    ),
+    sa.Index(
+        "task_one_active_of_project",
+        "project_id",
+        "queue",
+        unique=True,
+        postgresql_where=sa.text(f"project_id is not null and {_ACTIVE_TASK}"),
+        info=_serves("queue.ENQUEUE_OF_PROJECT", "task_lists.LIST_OF_PROJECT"),
     ),
     sa.Index(
         "task_due",
@@ -357,26 +432,91 @@ task = sa.Table(
         postgresql_where=sa.text(f"queue = 'tabular_purge' and {_ACTIVE_TASK}"),
         info=_serves("tables.PURGE_PENDING"),
     ),
+    sa.Index(
+        "task_by_age",
+        "warehouse_id",
+        "created_at",
+        "task_id",
+        info=_serves("task_lists.LIST", "the foreign key to warehouses"),
+    ),
 )
 
 task_log = sa.Table(
     "task_log",
     metadata,
     # No foreign keys: it is read after what it tells of is gone.
-    sa.Column("warehouse_id", pg.UUID, primary_key=True),
+    sa.Column("warehouse_id", pg.UUID),
+    sa.Column("project_id", _KEY, doc="of a project's own task; null for a warehouse's"),
     sa.Column("task_id", pg.UUID, primary_key=True),
     sa.Column("attempt", sa.Integer, primary_key=True),
     sa.Column("queue", sa.Text, nullable=False),
-    sa.Column("incarnation", pg.UUID, nullable=False),
+    sa.Column("incarnation", pg.UUID),
     sa.Column("name", sa.Text, nullable=False),
-    sa.Column("location", sa.Text, nullable=False),
-    sa.Column("outcome", sa.Text, nullable=False),
+    *_about(),
+    sa.Column("location", sa.Text),
+    sa.Column("purge", sa.Boolean),
+    sa.Column("outcome", sa.Text, nullable=False, doc="failed is an attempt's; the others are the task's end too"),
     sa.Column("message", sa.Text),
     sa.Column("progress", sa.BigInteger, nullable=False),
+    sa.Column("created_at", _TIME, doc="the task"),
+    sa.Column("scheduled_for", _TIME),
     sa.Column("started_at", _TIME),
     sa.Column("ended_at", _TIME, nullable=False),
     sa.CheckConstraint("outcome in ('success', 'failed', 'cancelled')", name="outcome"),
+    sa.Index(
+        "task_log_attempt",
+        "warehouse_id",
+        "task_id",
+        "attempt",
+        unique=True,
+        info=_serves("the release before, which names it in `on conflict`"),
+    ),
     sa.Index("task_log_age", "ended_at", info=_serves("sweeps.OLD_TASK_LOG")),
+    sa.Index(
+        "task_log_ended",
+        "warehouse_id",
+        "created_at",
+        "task_id",
+        postgresql_where=sa.text("outcome in ('success', 'cancelled')"),
+        info=_serves("task_lists.LIST"),
+    ),
+    sa.Index(
+        "task_log_of_project",
+        "project_id",
+        "created_at",
+        "task_id",
+        postgresql_where=sa.text("project_id is not null"),
+        info=_serves("task_lists.LIST_OF_PROJECT"),
+    ),
+)
+
+queue_setting = sa.Table(
+    "queue_setting",
+    metadata,
+    sa.Column("setting_id", pg.UUID, primary_key=True),
+    sa.Column("warehouse_id", pg.UUID, sa.ForeignKey("warehouse.warehouse_id", ondelete="CASCADE")),
+    sa.Column("project_id", _KEY, sa.ForeignKey("project.project_id", ondelete="CASCADE")),
+    sa.Column("queue", sa.Text, nullable=False),
+    sa.Column("silence", pg.INTERVAL, doc="after which a worker is given up; null: the queue's own"),
+    sa.Column("cleanup_period", pg.INTERVAL),
+    sa.Column("retention_period", pg.INTERVAL),
+    sa.CheckConstraint(_ONE_OWNER, name="one_owner"),
+    sa.Index(
+        "queue_setting_of_warehouse",
+        "warehouse_id",
+        "queue",
+        unique=True,
+        postgresql_where=sa.text("warehouse_id is not null"),
+        info=_serves("queue_settings.FIND", "tasks.BEGIN"),
+    ),
+    sa.Index(
+        "queue_setting_of_project",
+        "project_id",
+        "queue",
+        unique=True,
+        postgresql_where=sa.text("project_id is not null"),
+        info=_serves("queue_settings.FIND"),
+    ),
 )
 
 lease = define_leases(metadata)

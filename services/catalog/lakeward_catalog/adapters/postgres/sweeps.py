@@ -15,7 +15,9 @@ with gone as (
          where expires_at is not null and expires_at <= $1 and state = 'staged'
          order by expires_at limit $2 for update skip locked) old
      where t.warehouse_id = old.warehouse_id and t.incarnation = old.incarnation
-    returning t.incarnation)
+    returning t.warehouse_id, t.kind, t.incarnation),
+told as (
+    insert into tree_change (warehouse_id, verb, kind, object_id) select warehouse_id, 'gone', kind, incarnation from gone)
 select count(*) from gone
 """
 FORGOTTEN_KEYS: Final = """

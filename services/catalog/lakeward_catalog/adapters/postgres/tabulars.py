@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -13,7 +13,7 @@ from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.places import at_or_above
 from lakeward_catalog.adapters.postgres.rows import TABULAR, located_tabular, searchable, tabular_with_path
 from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
-from lakeward_catalog.application.ports.stores import After, Listed, Located, Visibility
+from lakeward_catalog.application.ports.stores import After, Deleted, Listed, Located, Visibility
 from lakeward_catalog.domain.model import Kind, Namespace, NamespaceId, Tabular, TabularId, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_locations import Location
@@ -34,6 +34,11 @@ BY_ID: Final = f"""
 select {TABULAR}, n.path
   from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
  where t.warehouse_id = $1 and t.tabular_id = $2
+"""
+BY_IDS: Final = f"""
+select {TABULAR}, n.path
+  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+ where t.warehouse_id = $1 and t.tabular_id = any($2::uuid[])
 """
 BY_LOCATION: Final = f"""
 select {TABULAR}, n.path
@@ -75,6 +80,21 @@ select {_LISTED} from (
       order by t.created_at, t.incarnation limit $6)
   ) t
  order by t.created_at, t.incarnation limit $6
+"""
+
+# What was dropped is little, and is read in its order by an index of its own; what does not show is passed over on the way.
+DELETED: Final = f"""
+select {TABULAR}, n.path, t.dropped_at
+  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+ where t.warehouse_id = $1 and t.state = 'dropped' and ($2::uuid is null or t.namespace_id = $2)
+   and (t.dropped_at, t.incarnation) > ($3, $4)
+   and (t.kind = any($6::text[]) or t.incarnation = any($7::uuid[]) or exists (
+        select from unnest($8::text[], $9::uuid[]) as shown(kind, namespace_id)
+          join namespace container on container.warehouse_id = n.warehouse_id
+               and container.namespace_id = shown.namespace_id
+         where shown.kind = t.kind and (container.namespace_id = n.namespace_id
+               or starts_with(n.path_key, container.path_key || E'\\x1f'))))
+ order by t.dropped_at, t.incarnation limit $5
 """
 
 _FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC), UUID(int=0))
@@ -203,6 +223,11 @@ class PostgresTabulars:
         row = await self._pool.fetchrow(BY_ID, warehouse_id, tabular_id)
         return None if row is None else tabular_with_path(row)
 
+    async def by_ids(self, warehouse_id: WarehouseId, tabular_ids: Collection[TabularId]) -> Sequence[Tabular]:
+        """See `TabularStore`."""
+        rows = await self._pool.fetch(BY_IDS, warehouse_id, list(tabular_ids)) if tabular_ids else ()
+        return [tabular_with_path(row) for row in rows]
+
     async def by_location(self, warehouse_id: WarehouseId, location: Location) -> Tabular | None:
         """See `TabularStore`."""
         row = await self._pool.fetchrow(BY_LOCATION, warehouse_id, *at_or_above(location))
@@ -225,6 +250,29 @@ class PostgresTabulars:
         else:
             rows = await self._listings.fetch(VISIBLE_PAGE, *page, [*visible.containers], [*visible.objects])
         return [*map(Listed._make, rows)]
+
+    async def deleted(
+        self,
+        warehouse_id: WarehouseId,
+        namespace_id: NamespaceId | None,
+        *,
+        visible: Mapping[Kind, Visibility],
+        after: After | None,
+        limit: int,
+    ) -> Sequence[Deleted]:
+        """See `TabularStore`."""
+        rows = await self._listings.fetch(
+            DELETED, warehouse_id, namespace_id, *place_of(after), limit, *shown_across(visible)
+        )
+        return [Deleted(tabular_with_path(columns), dropped_at) for *columns, dropped_at in rows]
+
+
+def shown_across(visible: Mapping[Kind, Visibility]) -> tuple[list[str], list[UUID], list[str], list[UUID]]:
+    """What of several kinds shows, as parameters: kinds that show whole, single incarnations, and containers beside kinds."""
+    whole = [kind.value for kind, shown in visible.items() if shown.everything]
+    single = [incarnation for shown in visible.values() for incarnation in shown.objects]
+    within = [(kind.value, container) for kind, shown in visible.items() for container in shown.containers]
+    return whole, single, [kind for kind, _ in within], [container for _, container in within]
 
 
 def place_of(after: After | None) -> tuple[datetime, UUID]:

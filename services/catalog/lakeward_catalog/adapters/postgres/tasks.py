@@ -25,41 +25,45 @@ select warehouse_id, task_id, incarnation, name, location, purge, attempt, fence
 """
 BEGIN: Final = """
 update task
-   set state = 'running', attempt = attempt + 1, fence = fence + 1, progress = 0, message = null, due_at = $3, started_at = $4
+   set state = 'running', attempt = attempt + 1, fence = fence + 1, progress = 0, message = null, asked = null,
+       scheduled_for = case when state = 'waiting' then due_at else scheduled_for end, due_at = $3, started_at = $4, heard_at = $4
  where warehouse_id = $1 and task_id = $2
 """
 GIVE_UP: Final = "update task set state = 'failed', message = $3, due_at = $4 where warehouse_id = $1 and task_id = $2"
 KEEP: Final = """
-update task set due_at = $4, progress = $5
- where warehouse_id = $1 and task_id = $2 and fence = $3 and state = 'running'
+update task set due_at = $4, progress = $5, heard_at = $6
+ where warehouse_id = $1 and task_id = $2 and fence = $3 and state = 'running' and asked is null
 returning task_id
 """
-RECORD: Final = """
-insert into task_log (warehouse_id, task_id, attempt, queue, incarnation, name, location, outcome, message, progress,
-       started_at, ended_at)
-select warehouse_id, task_id, attempt, queue, incarnation, name, location, $3, $4, coalesce($5, progress), started_at, $6
+# What an attempt's record keeps of its task: it is read when the task, and what that was about, are gone.
+LOGGED: Final = (
+    "warehouse_id, project_id, task_id, queue, incarnation, name, kind, tabular_id, path, parent_id, location, purge, "
+    "created_at"
+)
+_BEGUN: Final = f"{LOGGED}, scheduled_for, started_at, attempt"
+RECORD: Final = f"""
+insert into task_log ({_BEGUN}, outcome, message, progress, ended_at)
+select {_BEGUN}, $3, $4, coalesce($5, progress), $6
   from task where warehouse_id = $1 and task_id = $2
-on conflict (warehouse_id, task_id, attempt) do nothing
+on conflict (task_id, attempt) do nothing
 """
-FINISH: Final = """
+FINISH: Final = f"""
 with done as (
     delete from task where warehouse_id = $1 and task_id = $2 and fence = $3 and state = 'running'
-    returning warehouse_id, task_id, attempt, queue, incarnation, name, location, started_at)
-insert into task_log (warehouse_id, task_id, attempt, queue, incarnation, name, location, outcome, message, progress,
-       started_at, ended_at)
-select warehouse_id, task_id, attempt, queue, incarnation, name, location, 'success', $4, $5, started_at, $6 from done
+    returning {_BEGUN})
+insert into task_log ({_BEGUN}, outcome, message, progress, ended_at)
+select {_BEGUN}, 'success', $4, $5, $6 from done
 returning task_id
 """
-FAIL: Final = """
+FAIL: Final = f"""
 with failed as (
     update task
        set state = case when $7::timestamptz is null then 'failed' else 'waiting' end, due_at = coalesce($7, $6),
            message = $4, progress = $5
      where warehouse_id = $1 and task_id = $2 and fence = $3 and state = 'running'
-    returning warehouse_id, task_id, attempt, queue, incarnation, name, location, started_at)
-insert into task_log (warehouse_id, task_id, attempt, queue, incarnation, name, location, outcome, message, progress,
-       started_at, ended_at)
-select warehouse_id, task_id, attempt, queue, incarnation, name, location, 'failed', $4, $5, started_at, $6 from failed
+    returning {_BEGUN})
+insert into task_log ({_BEGUN}, outcome, message, progress, ended_at)
+select {_BEGUN}, 'failed', $4, $5, $6 from failed
 returning task_id
 """
 _SILENT: Final = "Attempt timed out: its worker was not heard of"
@@ -91,7 +95,7 @@ class PostgresTasks:
         """See `TaskStore`."""
         async with self._pool.changing() as connection:
             key = (task.warehouse_id, task.task_id, task.fence)
-            return await connection.fetchval(KEEP, *key, now + silence, progress) is not None
+            return await connection.fetchval(KEEP, *key, now + silence, progress, now) is not None
 
     async def finish(self, task: Task, *, now: datetime, message: str, progress: int) -> bool:
         """See `TaskStore`."""

@@ -94,7 +94,7 @@ class NamespaceCreations:
                 held = await change.namespaces.lock(command.warehouse_id, parent.ident, exclusively=False)
                 if held is None or held.namespace_id != parent.namespace_id:  # what was decided on is gone
                     raise no_such_namespace(parent.ident)
-            await change.namespaces.insert(namespace)
+            await change.namespaces.insert(namespace, owner=caller.principal)
             told = {"properties": properties}
             change.ledger.emit(
                 self.announcer.namespace(NamespaceChange.CREATED, namespace, occasion(caller, now), data=told)

@@ -87,7 +87,7 @@ class NamespaceDrops:
             if command.recursive and command.purge:
                 garbage.check(contents.tabulars)
             now = self.clock.now()
-            await _enqueue_purges(command, change, contents, at=now + self.rules.purge_after)
+            await _enqueue_purges(command, change, contents, now=now, at=now + self.rules.purge_after)
             await change.namespaces.delete(namespace)
             change.ledger.emit(*_events(command, namespace, contents, self.announcer, occasion(caller, now)))
             await keeper.keep(change, namespace_id=namespace.namespace_id)
@@ -141,22 +141,15 @@ def check_droppable(command: DropNamespace, warehouse: Warehouse, namespace: Nam
             )
 
 
-async def _enqueue_purges(command: DropNamespace, change: Change, contents: Contents, *, at: datetime) -> None:
+async def _enqueue_purges(
+    command: DropNamespace, change: Change, contents: Contents, *, now: datetime, at: datetime
+) -> None:
     """Files of everything inside go, those of staged and of dropped tabulars too: nothing else knows of them any more."""
     if not (command.recursive and command.purge):
         return
     for tabular in contents.tabulars:
-        await change.tasks.enqueue(
-            NewTask(
-                queue=Queue.TABULAR_PURGE,
-                warehouse_id=tabular.warehouse_id,
-                incarnation=tabular.incarnation,
-                name=str(tabular.ident),
-                location=tabular.location,
-                scheduled_for=at,
-                purge=True,
-            )
-        )
+        task = NewTask.of(tabular, Queue.TABULAR_PURGE, created_at=now, scheduled_for=at)
+        await change.tasks.enqueue(task)
 
 
 def _events(

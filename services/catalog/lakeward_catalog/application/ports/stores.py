@@ -7,7 +7,7 @@ it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
@@ -78,6 +78,18 @@ class Listed(NamedTuple):
     name: str
     tabular_id: TabularId
     protected: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Deleted:
+    """A tabular that was dropped and can be restored.
+
+    Attributes:
+        dropped_at: when; its place in the order, with its incarnation.
+    """
+
+    tabular: Tabular
+    dropped_at: datetime
 
 
 class ServerStore(Protocol):
@@ -157,6 +169,10 @@ class TabularStore(Protocol):
         """Live, staged or dropped."""
         ...
 
+    async def by_ids(self, warehouse_id: WarehouseId, tabular_ids: Collection[TabularId]) -> Sequence[Tabular]:
+        """Those that are there, live, staged or dropped, in no order."""
+        ...
+
     async def by_location(self, warehouse_id: WarehouseId, location: Location) -> Tabular | None:
         """The tabular, of any state, whose location is or contains this place."""
         ...
@@ -172,6 +188,26 @@ class TabularStore(Protocol):
         limit: int,
     ) -> Sequence[Listed]:
         """Live ones of a kind in the order (created_at, incarnation), at most `limit`. Costs what the page costs."""
+        ...
+
+    async def deleted(
+        self,
+        warehouse_id: WarehouseId,
+        namespace_id: NamespaceId | None,
+        *,
+        visible: Mapping[Kind, Visibility],
+        after: After | None,
+        limit: int,
+    ) -> Sequence[Deleted]:
+        """Dropped ones in the order (dropped_at, incarnation), at most `limit`.
+
+        Args:
+            warehouse_id: in which.
+            namespace_id: only what was dropped from this one; None: from all.
+            visible: of each kind that shows at all, what of it shows.
+            after: behind this place.
+            limit: at most so many.
+        """
         ...
 
 

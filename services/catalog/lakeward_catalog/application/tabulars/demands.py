@@ -31,7 +31,10 @@ class Demands:
     commit: Action
     rename: Action
     drop: Action
+    undrop: Action
     protect: Action
+    see_tasks: Action
+    control_tasks: Action
     data: tuple[Action, ...]
 
 
@@ -45,7 +48,10 @@ DEMANDS: Final[Mapping[Kind, Demands]] = MappingProxyType(
             commit=Action.TABLE_COMMIT,
             rename=Action.TABLE_RENAME,
             drop=Action.TABLE_DROP,
+            undrop=Action.TABLE_UNDROP,
             protect=Action.TABLE_SET_PROTECTION,
+            see_tasks=Action.TABLE_GET_TASKS,
+            control_tasks=Action.TABLE_CONTROL_TASKS,
             data=(Action.TABLE_READ_DATA, Action.TABLE_WRITE_DATA),
         ),
         Kind.VIEW: Demands(
@@ -56,7 +62,10 @@ DEMANDS: Final[Mapping[Kind, Demands]] = MappingProxyType(
             commit=Action.VIEW_COMMIT,
             rename=Action.VIEW_RENAME,
             drop=Action.VIEW_DROP,
+            undrop=Action.VIEW_UNDROP,
             protect=Action.VIEW_SET_PROTECTION,
+            see_tasks=Action.VIEW_GET_TASKS,
+            control_tasks=Action.VIEW_CONTROL_TASKS,
             data=(Action.VIEW_SELECT,),
         ),
     }

@@ -100,21 +100,18 @@ class TabularDrops:
                 garbage.check([tabular])
             purge = command.purge if command.purge is not None else not garbage.keeps(tabular)
             now = self.clock.now()
-            task = NewTask(
-                queue=Queue.TABULAR_PURGE if restorable_for is None else Queue.SOFT_DELETION,
-                warehouse_id=tabular.warehouse_id,
-                incarnation=tabular.incarnation,
-                name=str(tabular.ident),
-                location=tabular.location,
+            task = NewTask.of(
+                tabular,
+                Queue.TABULAR_PURGE if restorable_for is None else Queue.SOFT_DELETION,
+                created_at=now,
                 scheduled_for=now + (self.rules.purge_after if restorable_for is None else restorable_for),
-                purge=purge,
             )
             if restorable_for is None:
                 await change.tabulars.delete(tabular)
             else:
                 await change.tabulars.drop(tabular, at=now, expires_at=task.scheduled_for)
             if purge or restorable_for is not None:
-                await change.tasks.enqueue(task)
+                await change.tasks.enqueue(dataclasses.replace(task, purge=purge))
             told = {"purge": purge, "force": command.force, "soft": restorable_for is not None}
             change.ledger.emit(self.announcer.tabular(TabularChange.DROPPED, tabular, occasion(caller, now), data=told))
             await keeper.keep(change, incarnation=tabular.incarnation)

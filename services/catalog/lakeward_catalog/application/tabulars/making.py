@@ -155,7 +155,7 @@ class Making(Generic[M]):
                 await change.namespaces.lock(warehouse.warehouse_id, new.opened.namespace.ident, exclusively=False)
                 gone = await _make_room(change, new)
                 await reserve(change, warehouse.warehouse_id, new.place)
-                await change.tabulars.insert(tabular, new.body)
+                await change.tabulars.insert(tabular, new.body, owner=caller.principal)
                 self._tell(change, new, gone, caller)
                 await keeper.keep(change, incarnation=tabular.incarnation)
         except CommitStateUnknown:

@@ -26,9 +26,10 @@ from lakeward_catalog.application.ports.storage import StorageJudge
 from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.warehouses.places import Places, overlapped
 from lakeward_catalog.application.warehouses.secrets import Secrets
-from lakeward_catalog.domain.model import Project, Storage, Warehouse, WarehouseId
+from lakeward_catalog.domain.model import ManagedBy, Project, Storage, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import name_key
 from lakeward_catalog.domain.warehouse_rules import check_restorable_for, check_warehouse_name, format_version_policy
+from lakeward_catalog.domain.wording import warehouse_managed
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
 
@@ -43,6 +44,7 @@ class CreateWarehouse:
         restorable_for: how long what is dropped can be restored; None: drops are final.
         allowed_format_versions: empty: all.
         default_format_version: None: 2 where it is allowed, else the highest.
+        managed_by: administrators of the instance alone may have it managed by them.
     """
 
     name: str
@@ -51,6 +53,7 @@ class CreateWarehouse:
     restorable_for: timedelta | None = None
     allowed_format_versions: tuple[int, ...] = ()
     default_format_version: int | None = None
+    managed_by: ManagedBy = ManagedBy.SELF
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -71,8 +74,8 @@ class WarehouseCreations:
         """Make one.
 
         Raises:
-            Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN; INVALID_WAREHOUSE_NAME, INVALID_FORMAT_VERSION_POLICY,
-                INVALID_FIELD, WAREHOUSE_EXISTS, STORAGE_OVERLAP; what `StorageJudge` raises.
+            Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN, WAREHOUSE_MANAGED; INVALID_WAREHOUSE_NAME,
+                INVALID_FORMAT_VERSION_POLICY, INVALID_FIELD, WAREHOUSE_EXISTS, STORAGE_OVERLAP; what `StorageJudge` raises.
         """
         place = of_project(self.doors.chosen_project(caller))
         keyed = Keyed(place, "create-warehouse", _asked(command), Payload(command.profile))
@@ -85,6 +88,8 @@ class WarehouseCreations:
 
     async def _create(self, command: CreateWarehouse, caller: Caller, keeper: Keeper) -> Warehouse:
         project = await self.doors.project(Action.PROJECT_CREATE_WAREHOUSE, caller=caller)
+        if command.managed_by is not ManagedBy.SELF and not self.doors.administrates(caller):
+            raise warehouse_managed(command.name)
         await self._check(command, project)
         storage = await self.judge.normalise(command.profile, secret_id=command.secret_id, replaces=None)
         async with self.changes.change() as change:
@@ -102,7 +107,7 @@ class WarehouseCreations:
                 claim.check()
                 other = await overlapped(change, storage, folded=storage.folds)
                 if other is None:
-                    await change.warehouses.insert(warehouse)
+                    await change.warehouses.insert(warehouse, owner=caller.principal)
                     when = occasion(caller, warehouse.created_at)
                     change.ledger.emit(self.announcer.warehouse(WarehouseChange.CREATED, warehouse, when))
                     await keeper.keep(change, warehouse_id=warehouse.warehouse_id)
@@ -139,6 +144,7 @@ class WarehouseCreations:
             row_version=1,
             created_at=self.clock.now(),
             updated_at=None,
+            managed_by=command.managed_by,
         )
 
 
@@ -159,4 +165,5 @@ def _asked(command: CreateWarehouse) -> dict[str, object]:
         "restorable_for": None if command.restorable_for is None else command.restorable_for.total_seconds(),
         "allowed_format_versions": command.allowed_format_versions,
         "default_format_version": command.default_format_version,
+        "managed_by": command.managed_by.value,
     }

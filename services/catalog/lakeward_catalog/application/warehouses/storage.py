@@ -64,10 +64,11 @@ class StorageReplacements:
         """Replace one's.
 
         Raises:
-            Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN, STORAGE_OVERLAP, CONCURRENT_CHANGE; what `StorageJudge` raises.
+            Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN, WAREHOUSE_MANAGED, STORAGE_OVERLAP, CONCURRENT_CHANGE; what
+                `StorageJudge` raises.
         """
         action, kind = _CREDENTIAL_ALONE if command.profile is None else _WHOLE
-        warehouse = await self.doors.warehouse(command.warehouse_id, action, caller=caller)
+        warehouse = await self.doors.specified(command.warehouse_id, action, caller=caller)
         old = warehouse.storage
         secret_id = _secret(command.credential, old)
         profile = old.profile if command.profile is None else command.profile
@@ -98,7 +99,7 @@ class StorageReplacements:
                 other = await overlapped(change, storage, folded=storage.folds, but_not=warehouse.warehouse_id)
                 if other is not None:
                     return warehouse, other
-            updated = await change.warehouses.update(warehouse, storage=storage)
+            updated = await change.warehouses.update(dataclasses.replace(warehouse, storage=storage))
             change.ledger.emit(self.announcer.warehouse(kind, updated, occasion(caller, self.clock.now())))
         return updated, None
 

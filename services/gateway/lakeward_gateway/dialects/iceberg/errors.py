@@ -97,6 +97,10 @@ def _view_update(metadata: Mapping[str, str]) -> Rendering:
     return Rendering(400, words.get(metadata["action"], "InvalidViewUpdate"))
 
 
+def _permissions(metadata: Mapping[str, str]) -> Rendering:
+    return Rendering(400, metadata["cause"])
+
+
 def _commit_unavailable(metadata: Mapping[str, str]) -> Rendering:
     # The catalog itself broke the call, perhaps after it had committed. Trouble further inside, it reports before it writes.
     if metadata["service"] == "catalog":
@@ -132,6 +136,8 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_WAREHOUSE_EXISTS: Rendering(409, "WarehouseAlreadyExists"),
     Reason.REASON_WAREHOUSE_NOT_EMPTY: Rendering(409, "WarehouseNotEmpty"),
     Reason.REASON_WAREHOUSE_PROTECTED: Rendering(409, "WarehouseProtected"),
+    Reason.REASON_WAREHOUSE_MANAGED: Rendering(403, "WarehouseManaged"),
+    Reason.REASON_INSTANCE_ADMIN_REQUIRED: Rendering(403, "InstanceAdminRequired"),
     Reason.REASON_INVALID_WAREHOUSE_NAME: _warehouse_name,
     Reason.REASON_WAREHOUSE_MISSING: Rendering(400, "GetConfigNoWarehouseProvided"),
     Reason.REASON_INVALID_FORMAT_VERSION_POLICY: _format_policy,
@@ -231,7 +237,6 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_USER_EXISTS: Rendering(409, "UserAlreadyExists"),
     Reason.REASON_USER_INCOMPLETE: _user,
     Reason.REASON_NOBODY: Rendering(401, "GetMyUserWithoutToken", challenge=Challenge.NONE_CAME),
-    Reason.REASON_NO_SUCH_ROLE: Rendering(404, "RoleNotFoundInProject"),
     Reason.REASON_ROLE_EXISTS: Rendering(409, "RoleNameAlreadyExists"),
     Reason.REASON_ROLE_IDENT_TAKEN: Rendering(409, "RoleSourceIdConflict"),
     Reason.REASON_INVALID_ROLE_NAME: _role_name,
@@ -240,6 +245,12 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_ROLE_MEMBER_UNKNOWN: Rendering(404, "RoleAssignmentUserNotFound"),
     Reason.REASON_ROLE_MEMBERSHIP_CYCLE: Rendering(409, "RoleMembershipCycle"),
     Reason.REASON_ROLE_NESTED_TOO_DEEP: Rendering(409, "RoleMembershipDepthExceeded"),
+    Reason.REASON_PERMISSIONS_INVALID: _permissions,
+    Reason.REASON_GRANT_EXISTS: Rendering(409, "TupleAlreadyExistsError"),
+    Reason.REASON_NO_SUCH_GRANT: Rendering(404, "TupleNotFoundError"),
+    Reason.REASON_NO_SUCH_ROLE: Rendering(404, "RoleIdNotFound"),
+    Reason.REASON_NO_SUCH_TAG: Rendering(404, "TagDefinitionIdNotFound"),
+    Reason.REASON_NO_SUCH_GENERIC_TABLE: Rendering(404, "NoSuchGenericTableException"),
     # the gateway itself was not believed: no caller can do anything about it
     Reason.REASON_WORKLOAD_REFUSED: Rendering(500, "InternalServerError"),
     # dialects

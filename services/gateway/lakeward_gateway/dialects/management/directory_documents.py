@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
-from lakeward_gateway.dialects.management.documents import written
+from lakeward_gateway.dialects.management.documents import time_text
 from lakeward_protocol.authz.v1 import roles_pb2, users_pb2
 
 UserType: TypeAlias = Literal["human", "application"]
@@ -241,8 +241,8 @@ def user_document(user: users_pb2.User) -> User:
         email=user.email if user.HasField("email") else None,
         user_type=_TYPE_NAMES[user.type],
         last_updated_with=user.updated_with,
-        created_at=written(user.created_at),
-        updated_at=written(user.updated_at) if user.HasField("updated_at") else None,
+        created_at=time_text(user.created_at),
+        updated_at=time_text(user.updated_at) if user.HasField("updated_at") else None,
     )
 
 
@@ -266,8 +266,8 @@ def role_document(role: roles_pb2.Role) -> Role:
         name=role.name,
         description=role.description if role.HasField("description") else None,
         project_id=role.project_id,
-        created_at=written(role.created_at),
-        updated_at=written(role.updated_at) if role.HasField("updated_at") else None,
+        created_at=time_text(role.created_at),
+        updated_at=time_text(role.updated_at) if role.HasField("updated_at") else None,
     )
 
 

@@ -27,14 +27,18 @@ Credential = Annotated[
 ]
 
 
+# One that is no version is refused by the catalog, which knows them.
+FormatVersion = Annotated[int, msgspec.Meta(ge=1, le=255)]
+
+
 class HardDelete(msgspec.Struct, frozen=True, tag_field="type", tag="hard"):
     """Drops are final."""
 
 
 class SoftDelete(msgspec.Struct, frozen=True, tag_field="type", tag="soft", rename="kebab"):
-    """What is dropped can be restored for a while."""
+    """What is dropped can be restored for a while; left out: for as long as the server's settings say."""
 
-    expiration_seconds: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_RETENTION_SECONDS)]
+    expiration_seconds: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_RETENTION_SECONDS)] | None = None
 
 
 class ServerInfo(msgspec.Struct, frozen=True, rename="kebab"):
@@ -118,13 +122,32 @@ class CreateWarehouseRequest(msgspec.Struct, frozen=True, rename="kebab"):
     delete_profile: HardDelete | SoftDelete | None = None
     allowed_format_versions: list[Annotated[int, msgspec.Meta(ge=0, le=255)]] | None = None
     default_format_version: Annotated[int, msgspec.Meta(ge=1, le=255)] | None = None
-    managed_by: Literal["self-managed"] | None = None
+    managed_by: Literal["self-managed", "instance-admin"] | None = None
 
 
 class RenameWarehouseRequest(msgspec.Struct, frozen=True, rename="kebab"):
     """Another name."""
 
     new_name: str
+
+
+class UpdateWarehouseDeleteProfileRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """What becomes of what is dropped from now on."""
+
+    delete_profile: HardDelete | SoftDelete
+
+
+class UpdateWarehouseFormatVersionPolicyRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """Which format versions tables may be made with and upgraded to."""
+
+    allowed_format_versions: list[FormatVersion]
+    default_format_version: FormatVersion | None = None
+
+
+class SetWarehouseManagedByRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """Who may change what a warehouse is."""
+
+    managed_by: Literal["self-managed", "instance-admin"]
 
 
 class UpdateWarehouseStorageRequest(msgspec.Struct, frozen=True, rename="kebab"):
@@ -174,7 +197,7 @@ class GetWarehouseResponse(msgspec.Struct, frozen=True, rename="kebab"):
     protected: bool
     allowed_format_versions: list[int]
     default_format_version: int | None
-    managed_by: Literal["self-managed"]
+    managed_by: Literal["self-managed", "instance-admin"]
     updated_at: str | None
 
 
@@ -182,6 +205,39 @@ class ListWarehousesResponse(msgspec.Struct, frozen=True):
     """A project's warehouses."""
 
     warehouses: list[GetWarehouseResponse]
+
+
+class DeletedTabularResponse(msgspec.Struct, frozen=True, rename="kebab"):
+    """A table or view that was dropped and can be restored."""
+
+    id: str
+    name: str
+    namespace: list[str]
+    typ: Literal["table", "view"]
+    warehouse_id: str
+    created_at: str
+    deleted_at: str
+    expiration_date: str
+
+
+class ListDeletedTabularsResponse(msgspec.Struct, frozen=True, rename="kebab"):
+    """A page of what was dropped."""
+
+    tabulars: list[DeletedTabularResponse]
+    next_page_token: str | None = None
+
+
+class TabularIdent(msgspec.Struct, frozen=True):
+    """A table or view by its id."""
+
+    type: Literal["table", "view"]
+    id: str
+
+
+class UndropTabularsRequest(msgspec.Struct, frozen=True):
+    """What to restore, all or nothing."""
+
+    targets: list[TabularIdent]
 
 
 def warehouse_document(warehouse: warehouses_pb2.Warehouse) -> GetWarehouseResponse:
@@ -203,18 +259,20 @@ def warehouse_document(warehouse: warehouses_pb2.Warehouse) -> GetWarehouseRespo
         protected=warehouse.protected,
         allowed_format_versions=list(warehouse.allowed_format_versions),
         default_format_version=warehouse.default_format_version or None,
-        managed_by="self-managed",
-        updated_at=written(warehouse.updated_at) if warehouse.HasField("updated_at") else None,
+        managed_by="instance-admin"
+        if warehouse.managed_by == warehouses_pb2.MANAGED_BY_INSTANCE_ADMIN
+        else "self-managed",
+        updated_at=time_text(warehouse.updated_at) if warehouse.HasField("updated_at") else None,
     )
 
 
 def warehouse_protection(warehouse: warehouses_pb2.Warehouse) -> ProtectionResponse:
     """Whether a warehouse is protected."""
-    changed = written(warehouse.updated_at) if warehouse.HasField("updated_at") else None
+    changed = time_text(warehouse.updated_at) if warehouse.HasField("updated_at") else None
     return ProtectionResponse(warehouse.protected, changed)
 
 
-def written(timestamp: timestamp_pb2.Timestamp) -> str:
-    """A time as the public API writes it."""
+def time_text(timestamp: timestamp_pb2.Timestamp) -> str:
+    """A time as the public API writes it: in UTC, to the microsecond."""
     moment = datetime.fromtimestamp(timestamp.seconds, UTC).replace(microsecond=timestamp.nanos // 1000)
     return moment.isoformat().replace("+00:00", "Z")

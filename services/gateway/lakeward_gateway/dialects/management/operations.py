@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeward_gateway.dialects.management import (
+    grants,
+    permissions,
     projects,
     protection,
     role_operations,
     server,
+    tabulars,
     unsupported,
     users,
     warehouse_operations,
@@ -24,6 +27,9 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *projects.operations(stubs.server),
         *warehouse_operations.operations(stubs.warehouses, stubs.storage),
         *protection.operations(stubs),
+        *tabulars.operations(stubs.tabulars),
+        *permissions.operations(stubs.grants),
+        *grants.operations(stubs.grants),
         *users.operations(stubs.users),
         *role_operations.operations(stubs.roles),
         *unsupported.operations(),

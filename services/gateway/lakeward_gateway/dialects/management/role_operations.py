@@ -8,7 +8,7 @@ from typing import Final
 
 from lakeward_gateway.dialects.management import directory_documents as documents
 from lakeward_gateway.dialects.management import roles
-from lakeward_gateway.dialects.management.errors import BY_ROLE_ID, RENDERED
+from lakeward_gateway.dialects.management.errors import IN_PROJECT, RENDERED
 from lakeward_gateway.dialects.management.listing import PARAMETERS
 from lakeward_gateway.operation import IDEMPOTENCY_KEY, Answer, Body, Operation
 from lakeward_protocol.authz.v1 import roles_pb2_grpc
@@ -36,7 +36,7 @@ def _finding(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operation]:
             handler=partial(roles.list_roles, roles=stub),
             query=(roles.ROLE_IDS, roles.SOURCE_IDS, roles.PROVIDER_IDS, roles.PROJECT, *PARAMETERS),
             answers={200: Answer("Roles.", "ListRolesResponse", documents.ListRolesResponse)},
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag=_TAG,
         ),
         Operation(
@@ -47,7 +47,7 @@ def _finding(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operation]:
             handler=partial(roles.search_roles, roles=stub),
             body=Body("SearchRoleRequest", documents.SearchRoleRequest),
             answers={200: Answer("Roles.", "SearchRoleResponse", documents.SearchRoleResponse)},
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag=_TAG,
         ),
         Operation(
@@ -57,7 +57,7 @@ def _finding(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operation]:
             summary="One role of the selected project.",
             handler=partial(roles.get_role, roles=stub),
             answers={200: _SHOWN},
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag=_TAG,
         ),
         Operation(
@@ -67,7 +67,7 @@ def _finding(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operation]:
             summary="What a role of any project is called.",
             handler=partial(roles.get_role_metadata, roles=stub),
             answers={200: Answer("The role.", "RoleMetadata", documents.RoleMetadata)},
-            renderings=BY_ROLE_ID,
+            renderings=RENDERED,
             tag=_TAG,
         ),
     )
@@ -84,7 +84,7 @@ def _changing(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operation]:
             headers=(IDEMPOTENCY_KEY,),
             body=Body("CreateRoleRequest", documents.CreateRoleRequest),
             answers={201: _SHOWN},
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag=_TAG,
         ),
         Operation(
@@ -95,7 +95,7 @@ def _changing(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operation]:
             handler=partial(roles.update_role, roles=stub),
             body=Body("UpdateRoleRequest", documents.UpdateRoleRequest),
             answers={200: _SHOWN},
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag=_TAG,
         ),
         Operation(
@@ -106,7 +106,7 @@ def _changing(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operation]:
             handler=partial(roles.update_role_source, roles=stub),
             body=Body("UpdateRoleSourceSystemRequest", documents.UpdateRoleSourceSystemRequest),
             answers={200: _SHOWN},
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag=_TAG,
         ),
         Operation(
@@ -117,7 +117,7 @@ def _changing(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operation]:
             handler=partial(roles.delete_role, roles=stub),
             headers=(IDEMPOTENCY_KEY,),
             answers={204: Answer("It is gone.")},
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag=_TAG,
         ),
     )
@@ -134,7 +134,7 @@ def _members(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operation]:
             handler=partial(listing, transitive=False),
             query=(roles.MEMBER_TYPE, *PARAMETERS),
             answers=_MEMBERS,
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag=_TAG,
         ),
         Operation(
@@ -145,7 +145,7 @@ def _members(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operation]:
             handler=partial(listing, transitive=True),
             query=(roles.MEMBER_TYPE, *PARAMETERS),
             answers=_MEMBERS,
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag=_TAG,
         ),
         Operation(
@@ -156,7 +156,7 @@ def _members(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operation]:
             handler=partial(roles.add_role_members, roles=stub),
             body=Body("AddRoleMembersRequest", documents.AddRoleMembersRequest),
             answers={200: Answer("They are in it.", "AddRoleMembersResponse", documents.AddRoleMembersResponse)},
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag=_TAG,
         ),
         Operation(
@@ -166,7 +166,7 @@ def _members(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operation]:
             summary="Take a user or a role out of a role.",
             handler=partial(roles.remove_role_member, roles=stub),
             answers={204: Answer("It is not in it.")},
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag=_TAG,
         ),
     )
@@ -184,7 +184,7 @@ def _memberships(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operatio
             handler=partial(of_role, transitive=False),
             query=PARAMETERS,
             answers=_MEMBERSHIPS,
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag=_TAG,
         ),
         Operation(
@@ -195,7 +195,7 @@ def _memberships(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operatio
             handler=partial(of_role, transitive=True),
             query=PARAMETERS,
             answers=_MEMBERSHIPS,
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag=_TAG,
         ),
         Operation(
@@ -206,7 +206,7 @@ def _memberships(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operatio
             handler=partial(of_user, transitive=False),
             query=PARAMETERS,
             answers=_MEMBERSHIPS,
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag="user",
         ),
         Operation(
@@ -217,7 +217,7 @@ def _memberships(stub: roles_pb2_grpc.RoleServiceAsyncStub) -> Sequence[Operatio
             handler=partial(of_user, transitive=True),
             query=PARAMETERS,
             answers=_MEMBERSHIPS,
-            renderings=RENDERED,
+            renderings=IN_PROJECT,
             tag="user",
         ),
     )

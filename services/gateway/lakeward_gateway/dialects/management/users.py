@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from lakeward_gateway.dialects.management import directory_documents as documents
-from lakeward_gateway.dialects.management.errors import BY_ROLE_ID, RENDERED
+from lakeward_gateway.dialects.management.errors import RENDERED
 from lakeward_gateway.dialects.management.listing import PARAMETERS, page_of
 from lakeward_gateway.documents import parsed
 from lakeward_gateway.http import NO_CONTENT, Request, Response, json_response
@@ -172,7 +172,7 @@ def _reading(users: users_pb2_grpc.UserServiceAsyncStub) -> Sequence[Operation]:
             handler=partial(get_user_actions, users=users),
             query=(BY_USER, BY_ROLE),
             answers={200: Answer("Actions.", "GetUserActionsResponse", documents.GetUserActionsResponse)},
-            renderings=BY_ROLE_ID,
+            renderings=RENDERED,
             tag=_TAG,
         ),
     )

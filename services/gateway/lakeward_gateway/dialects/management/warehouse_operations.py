@@ -27,7 +27,7 @@ def operations(
         stub: answers them.
         storage: takes credentials in.
     """
-    return (*_reading(stub), *_changing(stub, storage), *_switching(stub))
+    return (*_reading(stub), *_changing(stub, storage), *_switching(stub), *_setting(stub))
 
 
 def _reading(stub: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Sequence[Operation]:
@@ -150,6 +150,44 @@ def _switching(stub: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Sequence[
             handler=partial(warehouses.set_warehouse_protection, warehouses=stub),
             body=Body("SetProtectionRequest", documents.SetProtectionRequest),
             answers={200: Answer("As it is now.", "ProtectionResponse", documents.ProtectionResponse)},
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
+    )
+
+
+def _setting(stub: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Sequence[Operation]:
+    return (
+        Operation(
+            id="update_warehouse_delete_profile",
+            method="POST",
+            path=f"{_WAREHOUSE}/delete-profile",
+            summary="Say whether what is dropped from now on can be restored, and for how long.",
+            handler=partial(warehouses.set_delete_profile, warehouses=stub),
+            body=Body("UpdateWarehouseDeleteProfileRequest", documents.UpdateWarehouseDeleteProfileRequest),
+            answers={200: _SHOWN},
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
+        Operation(
+            id="update_warehouse_format_version_policy",
+            method="POST",
+            path=f"{_WAREHOUSE}/format-version-policy",
+            summary="Say which Iceberg format versions tables may be made with and upgraded to.",
+            handler=partial(warehouses.set_format_version_policy, warehouses=stub),
+            body=Body("UpdateWarehouseFormatVersionPolicyRequest", documents.UpdateWarehouseFormatVersionPolicyRequest),
+            answers={200: _SHOWN},
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
+        Operation(
+            id="set_warehouse_managed_by",
+            method="POST",
+            path=f"{_WAREHOUSE}/managed-by",
+            summary="Say who may change what a warehouse is; for administrators of the instance alone.",
+            handler=partial(warehouses.set_managed_by, warehouses=stub),
+            body=Body("SetWarehouseManagedByRequest", documents.SetWarehouseManagedByRequest),
+            answers={200: _SHOWN},
             renderings=RENDERED,
             tag=_TAG,
         ),

@@ -25,9 +25,16 @@ _STATUSES: Final = {
     "active": warehouses_pb2.WAREHOUSE_STATUS_ACTIVE,
     "inactive": warehouses_pb2.WAREHOUSE_STATUS_INACTIVE,
 }
+_MANAGERS: Final = {
+    "self-managed": warehouses_pb2.MANAGED_BY_SELF,
+    "instance-admin": warehouses_pb2.MANAGED_BY_INSTANCE_ADMIN,
+}
 _create_decoder: Final = msgspec.json.Decoder(documents.CreateWarehouseRequest)
 _rename_decoder: Final = msgspec.json.Decoder(documents.RenameWarehouseRequest)
 _protection_decoder: Final = msgspec.json.Decoder(documents.SetProtectionRequest)
+_delete_profile_decoder: Final = msgspec.json.Decoder(documents.UpdateWarehouseDeleteProfileRequest)
+_versions_decoder: Final = msgspec.json.Decoder(documents.UpdateWarehouseFormatVersionPolicyRequest)
+_manager_decoder: Final = msgspec.json.Decoder(documents.SetWarehouseManagedByRequest)
 _storage_decoder: Final = msgspec.json.Decoder(documents.UpdateWarehouseStorageRequest)
 _credential_decoder: Final = msgspec.json.Decoder(documents.UpdateWarehouseCredentialRequest)
 
@@ -58,16 +65,18 @@ async def create_warehouse(
             delete_profile=_delete_profile(document.delete_profile),
             allowed_format_versions=versions,
             default_format_version=document.default_format_version or 0,
+            managed_by=_MANAGERS[document.managed_by or "self-managed"],
         )
     )
     return json_response(documents.warehouse_document(response.warehouse), status=201)
 
 
 def _delete_profile(profile: documents.HardDelete | documents.SoftDelete | None) -> warehouses_pb2.DeleteProfile | None:
-    if isinstance(profile, documents.SoftDelete):
-        kept = duration_pb2.Duration(seconds=profile.expiration_seconds)
-        return warehouses_pb2.DeleteProfile(restorable_for=kept)
-    return None
+    if not isinstance(profile, documents.SoftDelete):
+        return None
+    if profile.expiration_seconds is None:
+        return warehouses_pb2.DeleteProfile(restorable=True)
+    return warehouses_pb2.DeleteProfile(restorable_for=duration_pb2.Duration(seconds=profile.expiration_seconds))
 
 
 async def _staged(
@@ -173,6 +182,50 @@ async def set_warehouse_protection(
         )
     )
     return json_response(documents.warehouse_protection(response.warehouse))
+
+
+async def set_delete_profile(
+    request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub
+) -> Response:
+    """Say what becomes of what is dropped from now on."""
+    document = await parsed(_delete_profile_decoder, request.body)
+    response = await warehouses.SetDeleteProfile(
+        warehouses_pb2.SetDeleteProfileRequest(
+            context=request.context,
+            warehouse_id=request.arguments[0],
+            delete_profile=_delete_profile(document.delete_profile) or warehouses_pb2.DeleteProfile(),
+        )
+    )
+    return json_response(documents.warehouse_document(response.warehouse))
+
+
+async def set_format_version_policy(
+    request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub
+) -> Response:
+    """Say which format versions tables may have."""
+    document = await parsed(_versions_decoder, request.body)
+    response = await warehouses.SetFormatVersionPolicy(
+        warehouses_pb2.SetFormatVersionPolicyRequest(
+            context=request.context,
+            warehouse_id=request.arguments[0],
+            allowed_format_versions=document.allowed_format_versions,
+            default_format_version=document.default_format_version or 0,
+        )
+    )
+    return json_response(documents.warehouse_document(response.warehouse))
+
+
+async def set_managed_by(request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Response:
+    """Say who may change what a warehouse is."""
+    document = await parsed(_manager_decoder, request.body)
+    response = await warehouses.SetManagedBy(
+        warehouses_pb2.SetManagedByRequest(
+            context=request.context,
+            warehouse_id=request.arguments[0],
+            managed_by=_MANAGERS[document.managed_by],
+        )
+    )
+    return json_response(documents.warehouse_document(response.warehouse))
 
 
 async def update_storage(
