@@ -119,6 +119,7 @@ CALLERS: Mapping[str, set[str]] = {
         "DropView",
         "RenameView",
     ),
+    **_service("catalog.v1.NameService", {"gateway"}, "FindByName"),
     **_service("catalog.v1.SigningService", _PUBLIC, "SignS3Request"),
     **_service("vending.v1.VendingService", _CATALOG, "VendAccess", "SignRequest"),
     **_service("vending.v1.FileService", _CATALOG, "ReadFile", "WriteFile", "DeleteFiles", "CheckEmpty", "PurgePage"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeward_gateway.dialects.management import (
+    actions,
+    checks,
     grants,
     permissions,
     projects,
@@ -28,5 +30,7 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *tabulars.operations(stubs.tabulars),
         *permissions.operations(stubs.grants),
         *grants.operations(stubs.grants),
+        *actions.operations(stubs.grants),
+        *checks.operations(stubs),
         *unsupported.operations(),
     )
