@@ -74,7 +74,7 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         access.SETTINGS,
     ),
     "Tasks, events, caches and idempotency": (
-        (catalog.TaskSettings, catalog.EventSettings, vending.CacheSettings, catalog.IdempotencySettings),
+        (catalog.TaskSettings, catalog.EventSettings, vending.CacheSettings, server.IdempotencySettings),
         background.SETTINGS,
     ),
     "Logs, metrics and debugging": ((observability.LogSettings,), observing.SETTINGS),

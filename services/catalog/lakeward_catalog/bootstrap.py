@@ -231,8 +231,8 @@ def _rules(settings: CatalogSettings) -> Rules:
         restorable_by_default=settings.tasks.expiration_delay,
         idempotency_lifetime=idempotency.lifetime if idempotency.enabled else None,
         idempotency_grace=idempotency.grace_period,
-        page_size_default=server.pagination_size_default,
-        page_size_max=server.pagination_size_max,
+        page_size_default=settings.pages.pagination_size_default,
+        page_size_max=settings.pages.pagination_size_max,
         referenced_by_max=server.referenced_by_max_nesting_depth,
         default_project=ProjectId(server.default_project_id) if server.enable_default_project else None,
     )

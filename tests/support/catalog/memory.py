@@ -18,7 +18,6 @@ from typing import TypeVar
 from uuid import UUID
 
 from lakeward_catalog.application.changes import Change, Contents, TabularCommit
-from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
 from lakeward_catalog.application.ports.stores import After, Deleted, Listed, Located, Visibility
 from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
@@ -57,6 +56,7 @@ from lakeward_locations import Location
 from lakeward_servicekit.authorization.objects import ObjectRef
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.idempotency import KeyPlace, Remembered
 from lakeward_servicekit.postgres.failures import OutcomeUnknown
 from tests.support.catalog.values import FreshIds, HeldClock
 

@@ -18,7 +18,6 @@ from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
 from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
 from lakeward_catalog.application.changes import Changes
-from lakeward_catalog.application.ports.keys import IdempotencyStore
 from lakeward_catalog.application.ports.stores import (
     BodyStore,
     NamespaceStore,
@@ -30,6 +29,7 @@ from lakeward_catalog.application.tree import TreeStreams, TreeWatch
 from lakeward_catalog.application.workers import TaskStore
 from lakeward_catalog.domain.model import Namespace, Project, Tabular, Warehouse
 from lakeward_servicekit.authorization.principals import ANONYMOUS
+from lakeward_servicekit.idempotency import IdempotencyStore
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.secrecy import SecretStr

@@ -25,7 +25,6 @@ from uuid import UUID
 
 import msgspec
 
-from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (
@@ -45,6 +44,7 @@ from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.tasks import NewTask, Queue, Task
 from lakeward_locations import Location
 from lakeward_servicekit.authorization.principals import Principal
+from lakeward_servicekit.idempotency import KeyPlace, Remembered
 
 
 class TabularCommit(msgspec.Struct, frozen=True):
