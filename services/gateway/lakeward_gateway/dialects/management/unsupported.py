@@ -86,11 +86,9 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "GET /permissions/warehouse/{warehouse_id}/(table|view)/{object_id}/access",
     "GET /permissions/warehouse/{warehouse_id}/(table|view|generic-table)/{object_id}/authorizer-actions",
     # warehouses and what is in them
-    "POST /warehouse-creation-validation",
     "GET /warehouse/{warehouse_id}/actions",
     "POST /warehouse/{warehouse_id}/search-tabular",
     "GET /warehouse/{warehouse_id}/statistics",
-    "POST /warehouse/{warehouse_id}/storage/(validate-access|validate-credential|validate-profile)",
     "POST /warehouse/{warehouse_id}/namespace/{namespace_id}/move",
     "GET /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/actions",
     "GET POST /warehouse/{warehouse_id}/generic-table/{object_id}/protection",
