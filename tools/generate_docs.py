@@ -145,12 +145,14 @@ VARYING: Final[Mapping[ReasonValue, str]] = {
     Reason.REASON_NAMESPACE_LOCATION_FIXED: "400 `LocationCannotBeUpdated` or `LocationCannotBeRemoved`",
     Reason.REASON_IMMUTABLE_PROPERTY: "400 `ImmutablePropertyModification` or `ImmutablePropertyRemoval`",
     Reason.REASON_SIGNING_INVALID: "400 with the cause as its word; 424 `SignWithoutCredentials`, `SigningIdentityError`",
+    Reason.REASON_PERMISSIONS_INVALID: "400 with the cause as its word",
     Reason.REASON_DUPLICATE_HEADER: "400 `DuplicateHeader`, or `DuplicateIdempotencyKey`",
     Reason.REASON_INVALID_PROJECT_NAME: "400 `EmptyProjectName`, `ProjectNameTooLong` or `InvalidProjectName`",
     Reason.REASON_INVALID_WAREHOUSE_NAME: "400 `EmptyWarehouseName`, `WarehouseNameTooLong` or `InvalidWarehouseName`",
     Reason.REASON_INVALID_FORMAT_VERSION_POLICY: "400 `EmptyAllowedFormatVersions` or `DefaultFormatVersionNotAllowed`",
 }
 VARYING_ELSEWHERE: Final[Mapping[ReasonValue, str]] = {
+    Reason.REASON_PERMISSIONS_INVALID: "400 with the cause as its word, `InvalidGetAccessQuery` for a user and a role at once",
     Reason.REASON_SERVICE_UNAVAILABLE: "502 `CommitStateUnknownException` where the catalog broke the call, else 503",
     Reason.REASON_INVALID_UPDATE: "400 `AddSchemaError`, `AppendViewVersionError`, `SetCurrentViewVersionError` or "
     "`InvalidViewUpdate`",
@@ -163,6 +165,8 @@ ELSEWHERE: Final[Mapping[str, Renderings]] = {
     "Creating a namespace": iceberg.NAMESPACE_CREATED,
     "Signing at the older paths": iceberg.SIGNED,
     "Management": management.RENDERED,
+    "Giving and taking rights": management.APPLIED,
+    "Asking what somebody may do": management.INSPECTED,
 }
 
 

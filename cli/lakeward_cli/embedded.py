@@ -49,7 +49,7 @@ async def up(home: Path, environ: Mapping[str, str]) -> None:
         if not await databases.exists(parts.postgres, _DATABASE):
             await databases.create(parts.postgres, _DATABASE)
         settings = loaded(EverySetting, {**chosen(parts, home), **environ})
-        await migrate_all(settings.catalog.postgres)
+        await migrate_all(settings.catalog.postgres, settings.authz.deciding)
         composition = await stack.enter_async_context(one_process(settings))
         warehouse = await furnish(composition.peers, parts.s3)
         server = settings.gateway.server

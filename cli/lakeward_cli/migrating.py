@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Mapping
 from typing import Final
 
 import click
 
+from lakeward_authz.authorization import migrate_openfga
+from lakeward_authz.settings import DecidingSettings
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.postgres.migrating import migrate as migrate_schema
 from lakeward_servicekit.postgres.migrating import newest_of
@@ -24,17 +27,27 @@ MIGRATIONS: Final = {
 }
 
 
+@dataclasses.dataclass(frozen=True)
+class _Migrated:
+    """What migrations are told."""
+
+    postgres: PostgresSettings
+    deciding: DecidingSettings
+
+
 async def migrate(environ: Mapping[str, str]) -> None:
-    """Bring every service's schema to its newest version."""
-    await migrate_all(loaded(PostgresSettings, environ))
+    """Bring every service's schema to its newest version, and OpenFGA's model where that decides."""
+    settings = loaded(_Migrated, environ)
+    await migrate_all(settings.postgres, settings.deciding)
 
 
-async def migrate_all(settings: PostgresSettings) -> None:
-    """Bring every service's schema to its newest version.
+async def migrate_all(settings: PostgresSettings, deciding: DecidingSettings) -> None:
+    """Bring every service's schema to its newest version, and OpenFGA's model where that decides.
 
     Raises:
         MigrationFailed: a role may not create a schema, or one holds revisions of something else.
-        Refusal: DATABASE_UNAVAILABLE.
+        SettingsError: a model that this release does not know.
+        Refusal: DATABASE_UNAVAILABLE; AUTHORIZATION_UNAVAILABLE, when the schemas are done.
     """
     for service, package in MIGRATIONS.items():
         await migrate_schema(
@@ -43,6 +56,7 @@ async def migrate_all(settings: PostgresSettings) -> None:
             schema=settings.schema_of(service),
             root_cert=settings.ssl_root_cert,
         )
+    await migrate_openfga(deciding)
 
 
 async def wait(environ: Mapping[str, str], *, retries: int, backoff: float, migrated: bool) -> int:

@@ -10,8 +10,7 @@ from datetime import timedelta
 
 from openfga_sdk.credentials import CredentialConfiguration, Credentials
 
-from lakeward_authz.adapters.openfga.connection import OpenFga
-from lakeward_authz.adapters.openfga.connection import opened as open_store
+from lakeward_authz.adapters.openfga.connection import OpenFga, StoreAddress, connected
 from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.rights import PostgresRights
@@ -23,7 +22,8 @@ from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.secrecy import SecretStr
 
 _EMPTY = """
-delete from grants; delete from objects where kind <> 'server'; delete from tree_streams; delete from openfga_outbox
+delete from grants; delete from objects where kind <> 'server'; delete from tree_streams; delete from openfga_outbox;
+delete from openfga_feeds
 """
 
 
@@ -43,10 +43,10 @@ class Stores:
 
 @asynccontextmanager
 async def opened(postgres_url: str) -> AsyncIterator[Stores]:
-    """Empty ones; changes are put into the outbox too."""
+    """Empty ones."""
     url = SecretStr(postgres_url)
     await migrate(url, package=MIGRATIONS, schema="lakeward_authz")
-    outbox = Outbox(feeds=True)
+    outbox = Outbox()
     async with open_pool(url, size=8, name="test", schema="lakeward_authz") as pool:
         made = Stores(pool, PostgresTree(pool, outbox), PostgresGrants(pool, outbox), PostgresRights(pool))
         await made.forget()
@@ -55,14 +55,16 @@ async def opened(postgres_url: str) -> AsyncIterator[Stores]:
 
 @asynccontextmanager
 async def openfga_store(
-    server: OpenFgaServer, *, url: str = "", name: str = "", patience: float = 20
+    server: OpenFgaServer, *, url: str = "", name: str = "", prefix: str = "test", patience: float = 20
 ) -> AsyncIterator[OpenFga]:
     """A store of the server; one that nobody else uses where no `name` is given. `patience` is in seconds."""
     key = CredentialConfiguration(api_token=server.api_key)
-    async with open_store(
-        url or server.url,
+    address = StoreAddress(
+        url=url or server.url,
         store=name or f"t{secrets.token_hex(6)}",
+        prefix=prefix,
         credentials=Credentials(method="api_token", configuration=key),
         patience=timedelta(seconds=patience),
-    ) as openfga:
+    )
+    async with connected(address) as openfga:
         yield openfga

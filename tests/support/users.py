@@ -30,6 +30,7 @@ class FakeUsers:
     def __init__(self) -> None:
         self.rows: dict[UserId, User] = {}
         self.first: Administrator | None = None
+        self.granted: list[tuple[UserId, str]] = []
 
     async def find(self, user_id: UserId) -> User | None:
         return self.rows.get(user_id)
@@ -51,7 +52,10 @@ class FakeUsers:
 
     async def appoint_first(self, administrator: Administrator, *, at: datetime) -> Administrator:
         del at
-        self.first = self.first or administrator
+        if self.first is None:
+            self.first = administrator
+            if administrator.user_id is not None:
+                self.granted.append((administrator.user_id, "operator" if administrator.is_operator else "admin"))
         return self.first
 
 

@@ -8,32 +8,34 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
-from lakeward_authz.adapters.allow_all import AllowAll
+from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
 from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.adapters.postgres.users import PostgresUsers
 from lakeward_authz.application.caller import Caller
-from lakeward_authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
+from lakeward_authz.application.deciding import RevisedAuthorizer
 from lakeward_authz.application.identifying import Authenticate, Authenticator
 from lakeward_authz.application.tree import ApplyTreeChanges
 from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser
-from lakeward_authz.authentication import open_authenticator, unusable
+from lakeward_authz.authentication import open_authenticator
+from lakeward_authz.authorization import Deciding, open_authorizer
 from lakeward_authz.domain.engines import EngineTokens
+from lakeward_authz.granting import grant_servicer
 from lakeward_authz.settings import AuthzSettings
 from lakeward_authz.transport.callers import caller_of
 from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_authz.transport.tree import TreeServicer
-from lakeward_protocol.authz.v1 import decisions_pb2_grpc, identity_pb2_grpc, tree_pb2_grpc
+from lakeward_protocol.authz.v1 import decisions_pb2_grpc, grants_pb2_grpc, identity_pb2_grpc, tree_pb2_grpc
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host, Settle
-from lakeward_servicekit.settings.authorization import BUILT, AuthorizationSettings, AuthzBackend
+from lakeward_servicekit.settings.authorization import AuthorizationSettings
 from lakeward_servicekit.system import SystemClock
 
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 3
+SCHEMA_NUMBER: Final = 6
 # Users are written when they are first seen, so a few connections serve any load; the rest is the catalog's.
 _CONNECTIONS: Final = 4
 
@@ -52,7 +54,6 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
         SchemaMismatch: `lakeward migrate` did not run, or another release's did.
     """
     async with AsyncExitStack() as stack:
-        decider = authorizer or _authorizer(settings.authorization)
         authenticator = await stack.enter_async_context(
             open_authenticator(settings.authentication, _engines(settings.authorization))
         )
@@ -60,21 +61,31 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
         pool = await stack.enter_async_context(service_pool(settings.postgres, "authz", size=size))
         schema = settings.postgres.schema_of("authz")
         await check_schema(pool, Needs("authz", schema, SCHEMA_NUMBER, version("lakeward-authz")))
-        identity = _identity(authenticator, pool)
+        deciding = (
+            Deciding(authorizer)
+            if authorizer is not None
+            else await stack.enter_async_context(open_authorizer(settings.deciding, settings.postgres))
+        )
+        outbox = Outbox()
+        identity = _identity(authenticator, pool, outbox)
         host = Host(
             "authz",
             settle=_settle(settings, identity.authenticate),
             read_only=settings.server.maintenance_mode == "read-only",
             reflects=True,
         )
-        host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(decider))
-        host.add(
-            tree_pb2_grpc.add_TreeServiceServicer_to_server,
-            TreeServicer(ApplyTreeChanges(PostgresTree(pool, Outbox(feeds=False)))),
-        )
+        host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(deciding.authorizer))
+        tree = PostgresTree(pool, outbox)
+        host.add(tree_pb2_grpc.add_TreeServiceServicer_to_server, TreeServicer(ApplyTreeChanges(tree)))
         host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, identity)
+        host.add(
+            grants_pb2_grpc.add_GrantServiceServicer_to_server,
+            grant_servicer(pool, tree, PostgresGrants(pool, outbox), settings.authorization),
+        )
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)
+        for name, ping in deciding.probes.items():
+            host.add_probe(name, ping)
         yield host
 
 
@@ -84,25 +95,14 @@ def _settle(settings: AuthzSettings, authenticate: Authenticate) -> Settle[Calle
     return partial(caller_of, authenticate=authenticate, default_project=default_project)
 
 
-def _identity(authenticator: Authenticator, pool: Pool) -> IdentityServicer:
-    users, clock = PostgresUsers(pool), SystemClock()
+def _identity(authenticator: Authenticator, pool: Pool, outbox: Outbox) -> IdentityServicer:
+    users, clock = PostgresUsers(pool, outbox), SystemClock()
     provision = ProvisionUser(users, clock)
     return IdentityServicer(
         authenticate=Authenticate(authenticator, PostgresRoleMembership(pool)),
         provision_user=provision,
         bootstrap_administrator=BootstrapAdministrator(provision, users, clock),
     )
-
-
-def _authorizer(settings: AuthorizationSettings) -> RevisedAuthorizer:
-    backend = settings.backend
-    if backend is not AuthzBackend.ALLOW_ALL:
-        built = ", ".join(sorted(each.value for each in BUILT))
-        raise unusable("AUTHZ_BACKEND", f"is {backend.value!r}, which this build does not serve; it serves {built}")
-    everything = AllowAll()
-    if not settings.instance_admins:
-        return everything
-    return InstanceAdministrators(everything, frozenset(settings.instance_admins))
 
 
 def _engines(settings: AuthorizationSettings) -> list[EngineTokens]:

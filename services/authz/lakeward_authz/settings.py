@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from lakeward_servicekit.joints import Joints
 from lakeward_servicekit.settings import kinds
-from lakeward_servicekit.settings.authorization import AuthorizationSettings, AuthzBackend
+from lakeward_servicekit.settings.authorization import AuthorizationSettings, AuthzBackend, OpenFgaSettings
 from lakeward_servicekit.settings.catalogue import Family, Service, Support
 from lakeward_servicekit.settings.model import Contradiction, Settings, level, setting, variable_of
 from lakeward_servicekit.settings.postgres import PostgresSettings
@@ -21,6 +21,8 @@ _FIRST_PROVIDER: Final = "oidc"
 _TAKEN: Final = frozenset({_FIRST_PROVIDER, "kubernetes"})
 _AUTHZ: Final = frozenset({Service.AUTHZ})
 # Callers are told whose tokens are taken.
+# Where OpenFGA serves gRPC by its defaults, and where upstream's examples have it.
+_GRPC_PORTS: Final = frozenset({8081, 35081})
 _NO_USERINFO: Final = "holds a user or password, which callers would be told; what a provider publishes is read without"
 
 
@@ -193,13 +195,28 @@ class AuthzEndpoint(Settings, read_by={Service.AUTHZ, Service.CLI}):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class DecidingSettings:
+    """Who decides, and where it is."""
+
+    authorization: AuthorizationSettings
+    openfga: OpenFgaSettings
+
+    def __post_init__(self) -> None:
+        if self.authorization.backend is not AuthzBackend.OPENFGA:
+            return
+        wrong = _wrong_endpoint(self.openfga.endpoint)
+        if wrong:
+            raise Contradiction(("OPENFGA__ENDPOINT", wrong))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class AuthzSettings:
     """Everything that authz reads."""
 
     server: ServerSettings
     postgres: PostgresSettings
     authentication: AuthenticationSettings
-    authorization: AuthorizationSettings
+    deciding: DecidingSettings
 
     def __post_init__(self) -> None:
         backend = self.authorization.backend
@@ -210,6 +227,11 @@ class AuthzSettings:
             )
             why = f"is {str(backend)!r}, which decides by who calls, and nobody is asked who they are; set {cures}"
             raise Contradiction(("AUTHZ_BACKEND", why))
+
+    @property
+    def authorization(self) -> AuthorizationSettings:
+        """Who decides."""
+        return self.deciding.authorization
 
 
 @dataclasses.dataclass(frozen=True)
@@ -233,3 +255,16 @@ def _wrong(key: str, provider: OpenIdProvider) -> list[tuple[str, str]]:
     elif "@" in urlsplit(provider.uri).netloc:
         wrong.append((name, _NO_USERINFO))
     return wrong
+
+
+def _wrong_endpoint(endpoint: str | None) -> str:
+    """What is wrong with where OpenFGA is said to be; "" for nothing. Upstream's setting names the gRPC API."""
+    cure = "name its HTTP API, as in http://openfga.example.org:8080"
+    if endpoint is None:
+        return f"is missing: the OpenFGA server that decides; {cure}"
+    parts = urlsplit(endpoint)
+    if parts.scheme.startswith("grpc"):
+        return f"is an address for gRPC ({parts.scheme}), by which this release does not ask OpenFGA; {cure}"
+    if parts.port in _GRPC_PORTS:
+        return f"names port {parts.port}, where OpenFGA serves gRPC, by which this release does not ask it; {cure}"
+    return ""

@@ -18,7 +18,6 @@ from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
-from lakeward_catalog.adapters.postgres.plans import with_generic_plans
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
 from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
@@ -50,6 +49,7 @@ from lakeward_catalog.transport.callers import caller_of
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.permits import PermitSigner
+from lakeward_servicekit.postgres.plans import with_generic_plans
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Channel, Host
@@ -63,6 +63,7 @@ SERVICE: Final = "catalog"
 # The public API's words for deciders.
 _BACKENDS: Final = {
     AuthzBackend.ALLOW_ALL: "allow-all",
+    AuthzBackend.BUILTIN: "builtin",
     AuthzBackend.OPENFGA: "openfga",
     AuthzBackend.CEDAR: "cedar",
 }

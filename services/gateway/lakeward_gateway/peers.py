@@ -8,6 +8,7 @@ from typing import TypeAlias, cast
 
 import grpc.aio
 
+from lakeward_protocol.authz.v1 import grants_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
     namespaces_pb2_grpc,
     server_pb2_grpc,
@@ -62,5 +63,8 @@ class Stubs:
         )
         self.server: server_pb2_grpc.ServerServiceAsyncStub = server_pb2_grpc.ServerServiceStub(catalog)
         self.signing: signing_pb2_grpc.SigningServiceAsyncStub = signing_pb2_grpc.SigningServiceStub(catalog)
+        self.grants: grants_pb2_grpc.GrantServiceAsyncStub = grants_pb2_grpc.GrantServiceStub(
+            cast("grpc.aio.Channel", peers.authz)
+        )
         self.storage: vending_pb2_grpc.StorageServiceAsyncStub = vending_pb2_grpc.StorageServiceStub(vending)
         self.load_table: LoadTable = load_table or self.tables.LoadTable

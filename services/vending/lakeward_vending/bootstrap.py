@@ -156,6 +156,7 @@ async def reencrypt(postgres: PostgresSettings, ring: SecretSettings) -> int:
 
 
 def _secrets(pool: Pool, settings: SecretSettings) -> SecretStore:
+    assert settings.backend == "postgres", "settings demand it"
     return PostgresSecrets(pool, KeyRing({key.id: key.key for key in settings.key_ring}))
 
 

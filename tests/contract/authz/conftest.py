@@ -11,6 +11,6 @@ from tests.support.authz_stores import Stores, opened
 
 @pytest.fixture
 async def stores(postgres_url: str) -> AsyncIterator[Stores]:
-    """Empty ones; changes are put into the outbox too."""
+    """Empty ones."""
     async with opened(postgres_url) as made:
         yield made

@@ -123,7 +123,6 @@ async def authorizer(chosen: tuple[int | str, str, OpenFgaServer | None]) -> Asy
             yield builtin
             return
         openfga = await stack.enter_async_context(openfga_store(server))
-        await openfga.migrate(prefix="test")
         yield OpenFgaEngine(openfga, Feeder(stores.pool, openfga), stores.rights)
 
 

@@ -50,14 +50,13 @@ FEW = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 CALLERS = (*USERS, *(f"role:{role}" for role in ROLES))
-PREFIX = "test"
 
 
 @pytest.fixture
 async def openfga(openfga_server: OpenFgaServer) -> AsyncIterator[OpenFga]:
     """A store of this test's own, with the model."""
     async with openfga_store(openfga_server) as store:
-        await store.migrate(prefix=PREFIX)
+        await store.prepare()
         yield store
 
 
@@ -205,7 +204,6 @@ async def test_a_server_that_is_away_or_does_not_answer_decides_nothing(
         proxy(str(server.hostname), int(server.port or 0)) as line,
         openfga_store(openfga_server, url=line.instead_of(openfga_server.url), name=name, patience=1) as openfga,
     ):
-        await openfga.migrate(prefix=PREFIX)
         engine = OpenFgaEngine(openfga, Feeder(stores.pool, openfga), stores.rights)
 
         async def decides_nothing() -> None:
@@ -230,19 +228,23 @@ async def test_a_server_that_is_away_or_does_not_answer_decides_nothing(
 
 async def test_a_model_is_written_once_whoever_migrates_and_however_often(openfga_server: OpenFgaServer) -> None:
     name = f"t{secrets.token_hex(6)}"
-    async with openfga_store(openfga_server, name=name) as first, openfga_store(openfga_server, name=name) as second:
-        assert await first.model(prefix=PREFIX) is None
-        written = await first.migrate(prefix=PREFIX)
-        assert await second.migrate(prefix=PREFIX) == written
-        assert await second.model(prefix=PREFIX) == written
-        assert await second.model(prefix="another") is None
+    async with (
+        openfga_store(openfga_server, name=name) as first,
+        openfga_store(openfga_server, name=name) as second,
+        openfga_store(openfga_server, name=name, prefix="another") as other,
+    ):
+        assert await first.model() is None
+        written = await first.migrate()
+        assert await second.migrate() == written
+        assert await second.model() == written
+        assert await other.model() is None
 
 
 async def test_a_key_that_the_server_does_not_know_gets_no_answer(openfga_server: OpenFgaServer) -> None:
     wrong = OpenFgaServer(openfga_server.url, "not the key")
-    with pytest.raises(Refusal) as refused:
-        async with openfga_store(wrong):
-            raise AssertionError("it was let in")
+    async with openfga_store(wrong) as openfga:
+        with pytest.raises(Refusal) as refused:
+            await openfga.migrate()
     assert refused.value.reason == Reason.REASON_AUTHORIZATION_UNAVAILABLE
     assert "not the key" not in refused.value.message
 

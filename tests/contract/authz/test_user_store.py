@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.users import PostgresUsers
 from lakeward_authz.application.users import Administrator, User, UserStore
 from lakeward_authz.bootstrap import MIGRATIONS
@@ -28,11 +29,21 @@ ANN = User(UserId("oidc~ann ~é"), Profile("Ann", "ann@x", UserKind.HUMAN), "con
 NAMELESS = dataclasses.replace(ANN, profile=Profile(None, None, UserKind.APPLICATION))
 
 
+_GRANTS = "select substr(subject, 6) as user_id, relation from grants where kind = 'server' order by subject, relation"
+
+
 @dataclasses.dataclass
 class Kept:
     store: UserStore
     pool: Pool | None
     from_migrations: int = 0
+
+    async def rights(self) -> list[tuple[str, str]]:
+        """Users with what they were given on the server."""
+        if self.pool is None:
+            assert isinstance(self.store, FakeUsers)
+            return [*self.store.granted]
+        return [(row["user_id"], row["relation"]) for row in await self.pool.fetch(_GRANTS)]
 
     async def rows(self) -> int:
         """Of all tables together, beside those of the migrations."""
@@ -62,7 +73,7 @@ async def kept(database: str | None) -> AsyncIterator[Kept]:
     url = SecretStr(database)
     await migrate(url, package=MIGRATIONS, schema="lakeward_authz")
     async with open_pool(url, size=8, name="test", schema="lakeward_authz") as pool:
-        fresh = Kept(PostgresUsers(pool), pool)
+        fresh = Kept(PostgresUsers(pool, Outbox()), pool)
         yield dataclasses.replace(fresh, from_migrations=await fresh.rows())
 
 
@@ -96,13 +107,26 @@ async def test_only_a_nameless_row_is_completed(kept: Kept) -> None:
     assert await kept.rows() == 1
 
 
-@pytest.mark.parametrize("first", [Administrator(ANN.user_id, True), Administrator(None, False)])
-async def test_the_first_administrator_is_answered_to_everyone(kept: Kept, first: Administrator) -> None:
+@pytest.mark.parametrize(
+    ("first", "rights"),
+    [
+        (Administrator(ANN.user_id, True), [(ANN.user_id, "operator")]),
+        (Administrator(ANN.user_id, False), [(ANN.user_id, "admin")]),
+        (Administrator(None, True), []),
+    ],
+    ids=["operator", "administrator", "nobody"],
+)
+async def test_the_first_administrator_is_answered_to_everyone_and_alone_has_a_right(
+    kept: Kept, first: Administrator, rights: list[tuple[str, str]]
+) -> None:
     assert await kept.store.appoint_first(first, at=NOW) == first
+    assert await kept.rights() == rights
     assert await kept.store.appoint_first(Administrator(UserId("oidc~bob"), False), at=NOW) == first
+    assert await kept.rights() == rights
 
 
 async def test_of_first_administrators_at_once_all_hear_of_the_same(kept: Kept) -> None:
     candidates = [Administrator(UserId(f"oidc~{number}"), False) for number in range(8)]
     heard = await asyncio.gather(*(kept.store.appoint_first(candidate, at=NOW) for candidate in candidates))
-    assert len(set(heard)) == 1
+    (first,) = set(heard)
+    assert await kept.rights() == [(first.user_id, "admin")]

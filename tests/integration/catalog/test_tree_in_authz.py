@@ -24,14 +24,15 @@ from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
 from lakeward_catalog.application.feeding import TreeFeed
 from lakeward_catalog.application.tree import Numbered, StreamId
 from lakeward_catalog.application.workers import Expiries, Progress
+from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_protocol.authz.v1 import tree_pb2_grpc
-from lakeward_protocol.catalog.v1 import namespaces_pb2, server_pb2, tables_pb2, views_pb2, warehouses_pb2
+from lakeward_protocol.catalog.v1 import namespaces_pb2, server_pb2, tables_pb2, tabulars_pb2, views_pb2, warehouses_pb2
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.rpc import Caller, Host
 from tests.support import authz_stores, tree
-from tests.support.catalog.house import House, context, ident, table_body, tabular, view_body
+from tests.support.catalog.house import House, context, ident, table_body, tabular, tabular_ref, view_body
 from tests.support.catalog.memory_tree import away
 from tests.support.catalog.stores import PostgresStores, catalog_pool
 from tests.support.catalog.values import NOON
@@ -224,6 +225,17 @@ class Walker:
             )
         )
 
+    async def restore(self) -> None:
+        dropped = await self.pool.fetch(
+            "select tabular_id from tabular where warehouse_id = $1 and state = 'dropped' and kind = 'table'",
+            UUID(self.house.warehouse_id),
+        )
+        if dropped:
+            which = tabular_ref(Kind.TABLE, self.chance.choice(dropped)[0])
+            await self.house.tabulars.UndropTabulars(
+                tabulars_pb2.UndropTabularsRequest(warehouse_id=self.house.warehouse_id, tabulars=[which])
+            )
+
     async def drop_view(self) -> None:
         await self.house.views.DropView(
             views_pb2.DropViewRequest(warehouse_id=self.house.warehouse_id, view=self._named(), force=True)
@@ -249,7 +261,7 @@ class Walker:
 
     async def step(self) -> None:
         each = [self.make_namespace, self.make_table, self.make_view, self.rename, self.drop_table, self.drop_view]
-        rare = [self.drop_namespace, self.expire, self.sweep]
+        rare = [self.restore, self.drop_namespace, self.expire, self.sweep]
         act = self.chance.choice([*each, *each, *rare])
         try:
             await act()

@@ -124,7 +124,7 @@ async def test_a_role_is_assumed_by_who_holds_it_and_by_nobody_else(place: Place
     role = ObjectKey("role", f"p-{uuid4()}", id=uuid4())
     async with open_pool(SecretStr(place.database), size=1, name="test", schema="lakeward_authz") as pool:
         made = [(1, Made(ObjectKey("project", role.project_id))), (2, Made(role))]
-        outbox = Outbox(feeds=False)
+        outbox = Outbox()
         assert await PostgresTree(pool, outbox).apply(f"a test {role.id}", made) == 2
         alice = Grant(user_subject("oidc~alice"), "assignee")
         assert await PostgresGrants(pool, outbox).change(role, writes=[alice], deletes=[])

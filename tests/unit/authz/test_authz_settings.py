@@ -56,6 +56,55 @@ def test_where_everything_is_allowed_nobody_need_be_asked() -> None:
     assert not settings(AuthzBackend.ALLOW_ALL).authentication.enabled
 
 
+def openfga_at(endpoint: str | None, **variables: str) -> str:
+    """What is said of an OpenFGA there; "" where it may decide."""
+    environ = {
+        "LAKEKEEPER__PG_DATABASE_URL_WRITE": "postgresql://nobody@127.0.0.1:1/x",
+        "LAKEKEEPER__AUTHZ_BACKEND": "openfga",
+        "LAKEKEEPER__OPENID_PROVIDER_URI": "http://127.0.0.1:1",
+        **({} if endpoint is None else {"LAKEKEEPER__OPENFGA__ENDPOINT": endpoint}),
+        **variables,
+    }
+    try:
+        load(AuthzSettings, environ)
+    except SettingsError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "complaint"),
+    [
+        (None, "is missing"),
+        ("grpc://openfga:8081", "is an address for gRPC"),
+        ("grpcs://openfga.example.org", "is an address for gRPC"),
+        ("http://openfga:8081", "names port 8081, where OpenFGA serves gRPC"),
+        ("http://localhost:35081", "names port 35081, where OpenFGA serves gRPC"),
+    ],
+)
+def test_openfga_is_asked_by_http_and_its_grpc_address_stops_the_start(endpoint: str | None, complaint: str) -> None:
+    problem = openfga_at(endpoint)
+    assert f"LAKEKEEPER__OPENFGA__ENDPOINT {complaint}" in problem
+    assert "http://openfga.example.org:8080" in problem
+
+
+@pytest.mark.parametrize("endpoint", ["http://openfga:8080", "https://openfga.example.org", "http://127.0.0.1:1/fga/"])
+def test_openfga_is_taken_wherever_its_http_api_is(endpoint: str) -> None:
+    assert openfga_at(endpoint) == ""
+
+
+def test_client_credentials_come_whole_or_not_at_all() -> None:
+    problem = openfga_at("http://openfga:8080", LAKEKEEPER__OPENFGA__CLIENT_ID="lakeward")
+    assert "LAKEKEEPER__OPENFGA__CLIENT_SECRET is missing" in problem
+    assert "LAKEKEEPER__OPENFGA__TOKEN_ENDPOINT is missing" in problem
+
+
+def test_where_another_decides_openfga_may_be_anywhere() -> None:
+    provider = {"LAKEKEEPER__OPENID_PROVIDER_URI": "http://127.0.0.1:1"}
+    grpc = {"LAKEKEEPER__OPENFGA__ENDPOINT": "grpc://openfga:8081"}
+    assert settings(AuthzBackend.BUILTIN, **provider, **grpc).deciding.openfga.endpoint == "grpc://openfga:8081"
+
+
 @pytest.mark.parametrize("name", ["OPENID_PROVIDER_URI", "OPENID_PROVIDERS__STAFF__URI"])
 def test_a_providers_address_holds_no_password_since_callers_are_told_whom_to_ask(name: str) -> None:
     with pytest.raises(SettingsError) as raised:

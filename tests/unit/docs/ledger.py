@@ -26,7 +26,7 @@ class Later:
 
 Entry = str | Later
 STATISTICS: Final = Later("there are no statistics yet")
-GRANTS: Final = Later("grants, roles and users have their own API, which is not served yet")
+GRANTS: Final = Later("roles and users have their own API, which is not served yet")
 SOFT_DELETION: Final = Later(
     "whoever may write a table is vended credentials that delete its files, where drops can be restored too"
 )
@@ -189,7 +189,7 @@ LEDGER: Final[Mapping[str, Sequence[Entry]]] = {
     "management-api 7": [Later("search is not served yet")],
     "management-api 8": [GRANTS],
     "management-api 9": [GRANTS],
-    "management-api 11": [GRANTS],
+    "management-api 11": ["grants-of-one-principal"],
     "management-api 15": [
         "renaming-to-a-taken-name-is-409",
         STATISTICS,
@@ -243,6 +243,7 @@ OF_OUR_OWN: Final = frozenset(
     {
         "a-full-last-page-ends",
         "all-differences-are-listed",
+        "assumed-roles-give",
         "away-is-not-refused",
         "beginnings-are-checked",
         "bounds-on-strangers",
@@ -251,9 +252,10 @@ OF_OUR_OWN: Final = frozenset(
         "commits-make-what-was-not-staged",
         "creates-refuse-files-and-neighbours",
         "deciders-need-callers",
-        "dropped-in-full-pages",
         "default-project-is-nil",
+        "denials-are-403",
         "documents-are-bounded",
+        "dropped-in-full-pages",
         "empty-keys-are-refused",
         "emptying-main-is-a-conflict",
         "failed-views-leave-no-file",
@@ -264,16 +266,25 @@ OF_OUR_OWN: Final = frozenset(
         "kit-moves-files-on-a-disk",
         "listings-need-the-slash",
         "messages-begin-as-icebergs",
+        "misspelt-members-of-changes",
         "no-change-no-file",
         "no-dots-in-namespaces",
         "no-patterns-in-locations",
+        "openfga-is-a-copy",
+        "openfga-is-asked-by-http",
+        "openfga-may-come-later",
         "partition-ids-mean-one-thing",
         "partition-names-are-unambiguous",
+        "pinned-models-are-asked",
         "purges-wait-a-minute",
         "recursive-drops-keep-files",
         "register-view-is-not-served",
         "repeated-additions-resolve",
         "reviews-are-remembered",
+        "revokes-count-at-once",
+        "rights-are-on-what-is-there",
+        "rights-hide-what-they-are-on",
+        "rights-under-every-decider",
         "rotated-keys-are-found",
         "row-ids-are-given-once",
         "sequence-numbers-only-rise",

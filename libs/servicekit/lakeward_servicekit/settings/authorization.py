@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Final
 
 from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings import kinds
-from lakeward_servicekit.settings.catalogue import Service, Support
+from lakeward_servicekit.settings.catalogue import Family, Service, Support
 from lakeward_servicekit.settings.model import Contradiction, Settings, level, setting
 
 _AUTHZ: Final = frozenset({Service.AUTHZ})
@@ -23,7 +24,7 @@ class AuthzBackend(enum.StrEnum):
     CEDAR = "cedar"
 
 
-BUILT = frozenset({AuthzBackend.ALLOW_ALL})
+BUILT: Final = frozenset({AuthzBackend.ALLOW_ALL, AuthzBackend.BUILTIN, AuthzBackend.OPENFGA})
 
 
 class EngineIdentity(Settings, read_by=_AUTHZ):
@@ -65,50 +66,51 @@ class TrustedEngine(Settings, read_by=_AUTHZ):
     identities: Mapping[str, EngineIdentity] = level("TRUSTED_ENGINES__<NAME>__IDENTITIES__<IDP>", EngineIdentity)
 
 
-class OpenFgaSettings(Settings, read_by=_AUTHZ):
+class OpenFgaSettings(Settings, read_by={Service.AUTHZ, Service.CLI}):
     """The OpenFGA server."""
 
     endpoint: str | None = setting(
         "OPENFGA__ENDPOINT",
         kinds.url("http", "https", "grpc", "grpcs"),
         None,
-        "Address of the OpenFGA server's gRPC API.",
-        support=Support.PLANNED,
+        "Address of the OpenFGA server's HTTP API, which it serves on port 8080; not of its gRPC API.",
     )
-    store_name: str = setting(
-        "OPENFGA__STORE_NAME", kinds.TEXT, "lakekeeper", "Its store; made by migrate.", support=Support.PLANNED
-    )
+    store_name: str = setting("OPENFGA__STORE_NAME", kinds.TEXT, "lakekeeper", "Its store; made where it is missing.")
     api_key: SecretStr | None = setting(
-        "OPENFGA__API_KEY", kinds.SECRET, None, "Pre-shared key.", support=Support.PLANNED
+        "OPENFGA__API_KEY", kinds.SECRET, None, "Pre-shared key; not used where a client id is set."
     )
-    client_id: str | None = setting(
-        "OPENFGA__CLIENT_ID", kinds.TEXT, None, "Client credentials: the id.", support=Support.PLANNED
-    )
+    client_id: str | None = setting("OPENFGA__CLIENT_ID", kinds.TEXT, None, "Client credentials: the id.")
     client_secret: SecretStr | None = setting(
-        "OPENFGA__CLIENT_SECRET", kinds.SECRET, None, "Client credentials: the secret.", support=Support.PLANNED
+        "OPENFGA__CLIENT_SECRET", kinds.SECRET, None, "Client credentials: the secret."
     )
     token_endpoint: str | None = setting(
-        "OPENFGA__TOKEN_ENDPOINT", kinds.HTTP_URL, None, "Client credentials: the endpoint.", support=Support.PLANNED
+        "OPENFGA__TOKEN_ENDPOINT", kinds.HTTP_URL, None, "Client credentials: the endpoint."
     )
-    scope: str | None = setting(
-        "OPENFGA__SCOPE", kinds.TEXT, None, "Client credentials: the scope.", support=Support.PLANNED
-    )
+    scope: str | None = setting("OPENFGA__SCOPE", kinds.TEXT, None, "Client credentials: the scope.")
     authorization_model_prefix: str = setting(
         "OPENFGA__AUTHORIZATION_MODEL_PREFIX",
         kinds.TEXT,
         "collaboration",
-        "Name of the model.",
-        support=Support.PLANNED,
+        "What the versions of our model are kept under in the store.",
     )
     authorization_model_version: str | None = setting(
         "OPENFGA__AUTHORIZATION_MODEL_VERSION",
-        kinds.matching(r"\d+\.\d+", "a version such as 4.3"),
+        kinds.matching(r"\d+\.\d+", "a version such as 1.0"),
         None,
-        "Pins the model, so that migrate leaves it alone.",
-        support=Support.PLANNED,
+        "Set, the model is not written but must be there; of this release's version and no other.",
     )
     max_batch_check_size: int = setting(
-        "OPENFGA__MAX_BATCH_CHECK_SIZE", kinds.COUNT, "50", "Checks in one batch.", support=Support.PLANNED
+        "OPENFGA__MAX_BATCH_CHECK_SIZE",
+        kinds.COUNT,
+        "50",
+        "Checks in one batch; no more than the server's own OPENFGA_MAX_CHECKS_PER_BATCH_CHECK.",
+    )
+    timeout: timedelta = setting(
+        "OPENFGA__TIMEOUT",
+        kinds.DURATION,
+        "3s",
+        "Longest wait for one answer of OpenFGA; then nothing is decided, and the caller is told to retry.",
+        family=Family.OURS,
     )
 
     def __post_init__(self) -> None:
@@ -129,7 +131,7 @@ class AuthorizationSettings(Settings, read_by=_AUTHZ):
         kinds.word(*AuthzBackend, spellings={"allow-all": AuthzBackend.ALLOW_ALL}),
         "allowall",
         "Who decides what a user may do.",
-        services=(Service.AUTHZ, Service.CATALOG),
+        services=(Service.AUTHZ, Service.CATALOG, Service.CLI),
     )
     instance_admins: tuple[str, ...] = setting(
         "INSTANCE_ADMINS",

@@ -56,7 +56,10 @@ class UserStore(Protocol):
         ...
 
     async def appoint_first(self, administrator: Administrator, *, at: datetime) -> Administrator:
-        """Record the first administrator unless there is one, and answer who it is."""
+        """Record the first administrator unless there is one, with its right on the server, and answer who it is.
+
+        The anonymous caller is recorded and gets no right: nobody could be told from it.
+        """
         ...
 
 
@@ -114,7 +117,7 @@ class ProvisionUser:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BootstrapAdministrator:
-    """Records a caller as the first administrator, and as a user. No permission: nobody has rights before it; it works once.
+    """Makes a caller the first administrator, and records it as a user. No permission: nobody has one before it; it works once.
 
     Attributes:
         provision: records the caller as a user.

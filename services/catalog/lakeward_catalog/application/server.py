@@ -24,7 +24,7 @@ class Facts:
 
     Attributes:
         version: ours, as in "0.1.0".
-        authz_backend: "allow-all", "openfga" or "table".
+        authz_backend: "allow-all", "builtin" or "openfga".
         aws_system_identities: whether warehouses may use the process's own AWS identity; azure and gcp alike.
         queues: names of the task queues.
     """

@@ -68,7 +68,7 @@ class GetServerInfoResponse(_message.Message):
     default_project_id: _builtins.str
     """Unset where no default project is on."""
     authz_backend: _builtins.str
-    """"allow-all", "openfga" or "table"."""
+    """"allow-all", "builtin" or "openfga"."""
     aws_system_identities_enabled: _builtins.bool
     """Whether warehouses may use the process's own AWS identity."""
     azure_system_identities_enabled: _builtins.bool

@@ -351,6 +351,18 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """{role: "..."}"""
     REASON_ASSUMED_ROLE_UNKNOWN: _Reason.ValueType  # 630
     """The role to assume does not exist: {role: "..."}."""
+    REASON_PERMISSIONS_INVALID: _Reason.ValueType  # 640
+    """A request about permissions can't be meant: {cause: "DuplicateGrantEntry"}, one of the words that the API documents."""
+    REASON_GRANT_EXISTS: _Reason.ValueType  # 641
+    """Asked for as new, and given already: {grant: "select for user oidc~anne"}."""
+    REASON_NO_SUCH_GRANT: _Reason.ValueType  # 642
+    """{grant: "select for user oidc~anne"}"""
+    REASON_NO_SUCH_ROLE: _Reason.ValueType  # 643
+    """{role: "..."}: its id."""
+    REASON_NO_SUCH_TAG: _Reason.ValueType  # 644
+    """{tag: "..."}: the id of its definition."""
+    REASON_NO_SUCH_GENERIC_TABLE: _Reason.ValueType  # 645
+    """{table: "..."}"""
     REASON_WORKLOAD_REFUSED: _Reason.ValueType  # 608
     """The calling service did not prove who it is, or may not call this method: {method: "..."}."""
     REASON_PREFIX_MISSING: _Reason.ValueType  # 700
@@ -617,6 +629,18 @@ REASON_ROLE_NOT_ASSUMABLE: Reason.ValueType  # 607
 """{role: "..."}"""
 REASON_ASSUMED_ROLE_UNKNOWN: Reason.ValueType  # 630
 """The role to assume does not exist: {role: "..."}."""
+REASON_PERMISSIONS_INVALID: Reason.ValueType  # 640
+"""A request about permissions can't be meant: {cause: "DuplicateGrantEntry"}, one of the words that the API documents."""
+REASON_GRANT_EXISTS: Reason.ValueType  # 641
+"""Asked for as new, and given already: {grant: "select for user oidc~anne"}."""
+REASON_NO_SUCH_GRANT: Reason.ValueType  # 642
+"""{grant: "select for user oidc~anne"}"""
+REASON_NO_SUCH_ROLE: Reason.ValueType  # 643
+"""{role: "..."}: its id."""
+REASON_NO_SUCH_TAG: Reason.ValueType  # 644
+"""{tag: "..."}: the id of its definition."""
+REASON_NO_SUCH_GENERIC_TABLE: Reason.ValueType  # 645
+"""{table: "..."}"""
 REASON_WORKLOAD_REFUSED: Reason.ValueType  # 608
 """The calling service did not prove who it is, or may not call this method: {method: "..."}."""
 REASON_PREFIX_MISSING: Reason.ValueType  # 700

@@ -8,11 +8,11 @@ from uuid import UUID
 
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
-from lakeward_authz.application.permissions import Grant
+from lakeward_authz.application.permissions import ALL, Given, Grant, Named, Wanted
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, OWNERSHIP
-from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
+from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
 from lakeward_authz.domain.permissions.tuples import FgaTuple, grant_tuple
-from lakeward_servicekit.errors import invalid_field
+from lakeward_servicekit.errors import Reason, Refusal, invalid_field
 from lakeward_servicekit.postgres.pools import Connection, Pool
 
 if TYPE_CHECKING:
@@ -21,8 +21,19 @@ if TYPE_CHECKING:
 MOST_NESTED: Final = 10
 _ROLE: Final = "role:"
 _ON: Final = """
-select subject, relation from grants
- where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4 order by subject, relation
+select g.subject, g.relation, g.granted_at, o.public_id from grants g
+  join objects o using (project_id, warehouse_id, kind, object_id)
+ where g.project_id = $1 and g.warehouse_id = $2 and g.kind = $3 and g.object_id = $4
+   and ($5::text is null or g.subject = $5) and ($6::text[] is null or g.relation = any($6))
+   and ($7::text is null or (g.subject, g.relation) > ($7, $8::text))
+ order by g.subject, g.relation limit $9
+"""
+_OF: Final = """
+select g.warehouse_id, g.kind, g.object_id, g.relation, g.granted_at, o.public_id from grants g
+  join objects o using (project_id, warehouse_id, kind, object_id)
+ where g.subject = $1 and g.project_id = $2 and g.kind <> 'role' and ($3::text[] is null or g.relation = any($3))
+   and ($4::uuid is null or (g.warehouse_id, g.kind, g.object_id, g.relation) > ($4, $5::text, $6::uuid, $7::text))
+ order by g.warehouse_id, g.kind, g.object_id, g.relation limit $8
 """
 _HOLD: Final = """
 select true from objects where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4 for key share
@@ -80,11 +91,34 @@ class PostgresGrants:
         self._pool = pool
         self._outbox = outbox
 
-    async def on(self, key: ObjectKey) -> Sequence[Grant]:
+    async def on(self, key: ObjectKey, wanted: Wanted = ALL) -> Sequence[Given]:
         """See `GrantStore`."""
-        return [Grant(Subject(subject), relation) for subject, relation in await self._pool.fetch(_ON, *_columns(key))]
+        relations = None if wanted.relations is None else [*wanted.relations]
+        after = wanted.after or (None, None)
+        rows = await self._pool.fetch(_ON, *_columns(key), wanted.subject, relations, *after, wanted.size)
+        return [
+            Given(Grant(Subject(subject), relation), named(key, public_id), at, (subject, relation))
+            for subject, relation, at, public_id in rows
+        ]
 
-    async def change(self, key: ObjectKey, *, writes: Collection[Grant], deletes: Collection[Grant]) -> bool:
+    async def granted_to(self, subject: Subject, project_id: str, wanted: Wanted) -> Sequence[Given]:
+        """See `GrantStore`."""
+        relations = None if wanted.relations is None else [*wanted.relations]
+        after = wanted.after or (None, None, None, None)
+        rows = await self._pool.fetch(_OF, subject, project_id, relations, *after, wanted.size)
+        return [
+            Given(
+                Grant(subject, relation),
+                named(ObjectKey(kind, project_id, warehouse, own), public_id),
+                at,
+                (str(warehouse), kind, str(own), relation),
+            )
+            for warehouse, kind, own, relation, at, public_id in rows
+        ]
+
+    async def change(
+        self, key: ObjectKey, *, writes: Collection[Grant], deletes: Collection[Grant], exact: bool = False
+    ) -> bool:
         """See `GrantStore`."""
         async with self._pool.transaction() as connection:
             if await connection.fetchval(_HOLD, *_columns(key)) is None:
@@ -95,11 +129,50 @@ class PostgresGrants:
             if key.type == "role" and roles:
                 await _check_nesting(connection, key, roles)
             given = await connection.fetch(_INSERT, *_columns(key), *_listed(writes))
+            if exact:
+                _check_all(deletes, taken, writes, given)
             changes = [*_told(key, taken, wanted=False), *_told(key, given, wanted=True)]
             await self._outbox.put(connection, changes)
             if changes:
                 await bump(connection, key.project_id)
         return True
+
+
+def named(key: ObjectKey, public_id: UUID | None) -> Named:
+    """An object as people name it."""
+    return Named(
+        key.type,
+        key.project_id,
+        None if key.warehouse_id == NIL else key.warehouse_id,
+        public_id or (None if key.id == NIL else key.id),
+    )
+
+
+def _check_all(
+    deletes: Collection[Grant], taken: Sequence[Record], writes: Collection[Grant], given: Sequence[Record]
+) -> None:
+    """Raises Refusal NO_SUCH_GRANT, GRANT_EXISTS for the first that was not taken, or not given."""
+    gone = {Grant(Subject(row["subject"]), row["relation"]) for row in taken}
+    for grant in sorted(deletes):
+        if grant not in gone:
+            raise Refusal(
+                Reason.REASON_NO_SUCH_GRANT,
+                f"there is no grant of {_said(grant)} here, so it can't be taken; nothing was changed",
+                grant=_said(grant),
+            )
+    new = {Grant(Subject(row["subject"]), row["relation"]) for row in given}
+    for grant in sorted(writes):
+        if grant not in new:
+            raise Refusal(
+                Reason.REASON_GRANT_EXISTS,
+                f"{_said(grant)} was given already; nothing was changed",
+                grant=_said(grant),
+            )
+
+
+def _said(grant: Grant) -> str:
+    kind, _, who = grant.subject.partition(":")
+    return f"{grant.relation} to {kind} {who}"
 
 
 async def _check_roles(connection: Connection, key: ObjectKey, roles: Sequence[UUID]) -> None:
@@ -109,7 +182,11 @@ async def _check_roles(connection: Connection, key: ObjectKey, roles: Sequence[U
     for role in roles:
         if role not in there:
             where = "" if key.type == "server" else f" of the project {key.project_id}"
-            raise invalid_field("grants.subject", str(role), f"the id of a role{where}")
+            raise Refusal(
+                Reason.REASON_PERMISSIONS_INVALID,
+                f"there is no role {role}{where}, so nothing can be given to it",
+                cause="GrantRoleNotInProject",
+            )
 
 
 async def _check_nesting(connection: Connection, key: ObjectKey, members: Sequence[UUID]) -> None:

@@ -1,7 +1,9 @@
 """What OpenFGA is still to be told, in the order of each tuple's changes.
 
 A row is written in the transaction of its change, behind the lock on what it is about, so of two rows about one tuple the
-higher position is the later change. Nothing is written where no OpenFGA is fed.
+higher position is the later change. Nothing is written where no OpenFGA is fed, which the database says and no process: while
+processes are given another decider one after another, those that ask no OpenFGA write for those that do. Who begins to feed
+one locks `openfga_feeds` against these reads, so no change is under way then that saw nobody feed.
 """
 
 from __future__ import annotations
@@ -15,23 +17,18 @@ from lakeward_servicekit.postgres.pools import Connection
 _PUT: Final = """
 insert into openfga_outbox (tuple_user, relation, object, wanted)
 select * from unnest($1::text[], $2::text[], $3::text[], $4::boolean[])
+ where exists (select from openfga_feeds where wanted_at > now() - interval '1 hour')
 """
 
 
 class Outbox:
-    """Takes changes of tuples.
+    """Takes changes of tuples."""
 
-    Args:
-        feeds: whether there is an OpenFGA that is fed from it.
-    """
-
-    def __init__(self, *, feeds: bool) -> None:
-        """Keep changes where `feeds`."""
-        self._feeds = feeds
+    __slots__ = ()
 
     async def put(self, connection: Connection, changes: Sequence[tuple[FgaTuple, bool]]) -> None:
         """Put changes in order: tuples, and whether each is wanted from now on."""
-        if not self._feeds or not changes:
+        if not changes:
             return
         await connection.execute(
             _PUT,

@@ -67,6 +67,12 @@ objects: Final = sa.Table(
         unique=True,
         postgresql_where=sa.text("public_id is not null"),
     ),
+    sa.Index("objects_warehouses", "warehouse_id", unique=True, postgresql_where=sa.text("kind = 'warehouse'")),
+    sa.Index(
+        "objects_ids",
+        "object_id",
+        postgresql_where=sa.text("public_id is null and object_id <> '00000000-0000-0000-0000-000000000000'"),
+    ),
     sa.Index("objects_children", "warehouse_id", "parent_id", postgresql_where=sa.text("parent_id is not null")),
 )
 
@@ -110,4 +116,15 @@ openfga_outbox: Final = sa.Table(
     sa.Column("relation", _KEY, nullable=False),
     sa.Column("object", _KEY, nullable=False),
     sa.Column("wanted", sa.Boolean, nullable=False),
+)
+
+openfga_feeds: Final = sa.Table(
+    "openfga_feeds",
+    metadata,
+    sa.Column("only_row", sa.Boolean, primary_key=True, server_default=sa.true()),
+    sa.Column("store_id", _KEY, nullable=False),
+    sa.Column("wanted_at", _TIME, nullable=False, comment="when a process said last that it asks that store"),
+    sa.Column("complete", sa.Boolean, nullable=False, comment="whether it was given everything once"),
+    sa.CheckConstraint("only_row", name="one_row"),
+    comment="the store that the outbox is for",
 )

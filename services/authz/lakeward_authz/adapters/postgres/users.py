@@ -5,10 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from lakeward_authz.adapters.postgres.outbox import Outbox
+from lakeward_authz.adapters.postgres.revisions import bump
 from lakeward_authz.application.users import Administrator, User
+from lakeward_authz.domain.permissions.lakeward import ADMIN, OPERATOR
+from lakeward_authz.domain.permissions.objects import SERVER, user_subject
+from lakeward_authz.domain.permissions.tuples import grant_tuple
 from lakeward_authz.domain.profiles import Profile, UserKind
 from lakeward_servicekit.authorization.principals import UserId
-from lakeward_servicekit.postgres.pools import Pool
+from lakeward_servicekit.postgres.pools import Connection, Pool
 
 _FIND: Final = """
 select name, email, kind, updated_with, deleted_at is not null as deleted from users where user_id = $1
@@ -23,6 +28,11 @@ update users set name = $2, email = $3, kind = $4, updated_with = $5, updated_at
 """
 _APPOINT: Final = """
 insert into first_administrator (user_id, is_operator, appointed_at) values ($1, $2, $3) on conflict (only_row) do nothing
+returning true
+"""
+_GRANT: Final = """
+insert into grants (project_id, warehouse_id, kind, object_id, subject, relation, granted_at)
+values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing
 """
 _FIRST: Final = "select user_id, is_operator from first_administrator"
 _ADDED: Final = "INSERT 0 1"
@@ -34,11 +44,13 @@ class PostgresUsers:
 
     Args:
         pool: of authz's schema, on the primary.
+        outbox: told of what OpenFGA has to know.
     """
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, outbox: Outbox) -> None:
         """Keep rows through `pool`."""
         self._pool = pool
+        self._outbox = outbox
 
     async def find(self, user_id: UserId) -> User | None:
         """See `UserStore`."""
@@ -58,10 +70,22 @@ class PostgresUsers:
 
     async def appoint_first(self, administrator: Administrator, *, at: datetime) -> Administrator:
         """See `UserStore`."""
-        await self._pool.execute(_APPOINT, administrator.user_id, administrator.is_operator, at)
-        row = await self._pool.fetchrow(_FIRST)
-        assert row is not None
-        return Administrator(row["user_id"], row["is_operator"])
+        async with self._pool.transaction() as connection:
+            if await connection.fetchval(_APPOINT, administrator.user_id, administrator.is_operator, at):
+                await self._grant(connection, administrator, at)
+            row = await connection.fetchrow(_FIRST)
+            assert row is not None
+            return Administrator(row["user_id"], row["is_operator"])
+
+    async def _grant(self, connection: Connection, administrator: Administrator, at: datetime) -> None:
+        if administrator.user_id is None:
+            return
+        subject = user_subject(administrator.user_id)
+        relation = OPERATOR if administrator.is_operator else ADMIN
+        key = (SERVER.project_id, SERVER.warehouse_id, SERVER.type, SERVER.id)
+        await connection.execute(_GRANT, *key, subject, relation, at)
+        await self._outbox.put(connection, [(grant_tuple(SERVER, subject, relation), True)])
+        await bump(connection, SERVER.project_id)
 
     async def _write(self, statement: str, user: User, at: datetime) -> str:
         """Postgres' own word on what was done."""

@@ -86,6 +86,10 @@ def _view_update(metadata: Mapping[str, str]) -> Rendering:
     return Rendering(400, words.get(metadata["action"], "InvalidViewUpdate"))
 
 
+def _permissions(metadata: Mapping[str, str]) -> Rendering:
+    return Rendering(400, metadata["cause"])
+
+
 def _commit_unavailable(metadata: Mapping[str, str]) -> Rendering:
     # The catalog itself broke the call, perhaps after it had committed. Trouble further inside, it reports before it writes.
     if metadata["service"] == "catalog":
@@ -217,6 +221,12 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_INVALID_ROLE_ID: Rendering(400, "InvalidRoleIdError"),
     Reason.REASON_ASSUMED_ROLE_UNKNOWN: Rendering(400, "InvalidAssumeRoleId"),
     Reason.REASON_ROLE_NOT_ASSUMABLE: Rendering(403, "AssumeRoleForbidden"),
+    Reason.REASON_PERMISSIONS_INVALID: _permissions,
+    Reason.REASON_GRANT_EXISTS: Rendering(409, "TupleAlreadyExistsError"),
+    Reason.REASON_NO_SUCH_GRANT: Rendering(404, "TupleNotFoundError"),
+    Reason.REASON_NO_SUCH_ROLE: Rendering(404, "RoleIdNotFound"),
+    Reason.REASON_NO_SUCH_TAG: Rendering(404, "TagDefinitionIdNotFound"),
+    Reason.REASON_NO_SUCH_GENERIC_TABLE: Rendering(404, "NoSuchGenericTableException"),
     # the gateway itself was not believed: no caller can do anything about it
     Reason.REASON_WORKLOAD_REFUSED: Rendering(500, "InternalServerError"),
     # dialects

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeward_gateway.dialects.management import (
+    grants,
+    permissions,
     projects,
     protection,
     server,
@@ -26,5 +28,7 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *validation.operations(stubs.warehouses, stubs.storage),
         *protection.operations(stubs),
         *tabulars.operations(stubs.tabulars),
+        *permissions.operations(stubs.grants),
+        *grants.operations(stubs.grants),
         *unsupported.operations(),
     )
