@@ -71,6 +71,8 @@ CALLERS: Mapping[str, set[str]] = {
         "DeactivateWarehouse",
         "SetWarehouseProtection",
         "SetDeleteProfile",
+        "ValidateWarehouse",
+        "ValidateWarehouseStorage",
         "SetFormatVersionPolicy",
         "SetManagedBy",
         "DeleteWarehouse",
