@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_catalog.application.ports.stores import After, Visibility
+from lakeward_catalog.application.ports.stores import After, ListedNamespace, Visibility
 from lakeward_catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.tasks import Queue
@@ -378,7 +378,7 @@ async def test_pages_of_namespaces_join_to_the_whole_in_order(stores: Stores, ev
         visible = EVERYTHING
         if not everything:
             visible = Visibility(everything=False, objects=frozenset(each.namespace_id for each in made))
-        found: list[Namespace] = []
+        found: list[ListedNamespace] = []
         after = None
         while page := await stores.namespaces.children(
             warehouse.warehouse_id,
@@ -390,8 +390,12 @@ async def test_pages_of_namespaces_join_to_the_whole_in_order(stores: Stores, ev
             assert len(page) <= 3
             found += page
             after = After(page[-1].created_at, page[-1].namespace_id)
-        mine = [each for each in found if each in made]
-        assert mine == sorted(made, key=lambda each: (each.created_at, each.namespace_id))
+        ids = {each.namespace_id for each in made}
+        mine = [each for each in found if each.namespace_id in ids]
+        assert [(tuple(each.path), each.protected) for each in mine] == [
+            (each.ident.parts, each.protected)
+            for each in sorted(made, key=lambda each: (each.created_at, each.namespace_id))
+        ]
 
 
 async def test_a_listing_shows_what_is_granted_and_what_lies_below_a_container(stores: Stores) -> None:

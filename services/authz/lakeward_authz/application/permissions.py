@@ -212,8 +212,8 @@ class GrantStore(Protocol):
 
         Raises:
             Refusal: PERMISSIONS_INVALID for a role that is not there or of another project than the object, except on the server;
-                INVALID_FIELD for a role that would hold itself, or be held through more than ten others; GRANT_EXISTS and
-                NO_SUCH_GRANT, where `exact`.
+                ROLE_MEMBERSHIP_CYCLE for a role that would hold itself; ROLE_NESTED_TOO_DEEP, where a depth is configured;
+                GRANT_EXISTS and NO_SUCH_GRANT, where `exact`.
         """
         ...
 

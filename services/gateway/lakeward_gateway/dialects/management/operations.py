@@ -11,9 +11,11 @@ from lakeward_gateway.dialects.management import (
     permissions,
     projects,
     protection,
+    role_operations,
     server,
     tabulars,
     unsupported,
+    users,
     warehouse_operations,
 )
 from lakeward_gateway.operation import Operation
@@ -30,6 +32,8 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *tabulars.operations(stubs.tabulars),
         *permissions.operations(stubs.grants),
         *grants.operations(stubs.grants),
+        *users.operations(stubs.users),
+        *role_operations.operations(stubs.roles),
         *actions.operations(stubs.grants),
         *checks.operations(stubs),
         *unsupported.operations(),

@@ -14,7 +14,6 @@ from lakeward_servicekit.errors import Reason, Refusal
 # Methods, then the path below /management/v1. Where several kinds have the same operations, they stand as a choice: "(a|b)".
 _UNSUPPORTED: Final[Sequence[str]] = (
     "POST /endpoint-statistics",
-    "GET /whoami",
     # projects
     # tasks
     "GET POST /project/task-queue/task_log_cleanup/config",
@@ -25,23 +24,6 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "GET /warehouse/{warehouse_id}/task/by-id/{task_id}",
     "POST /warehouse/{warehouse_id}/task/control",
     "POST /warehouse/{warehouse_id}/task/list",
-    # users and roles
-    "GET POST /user",
-    "GET PUT DELETE /user/{user_id}",
-    "GET /user/{user_id}/actions",
-    "GET /user/{user_id}/roles",
-    "GET /user/{user_id}/roles/transitive",
-    "GET POST /role",
-    "GET POST DELETE /role/{role_id}",
-    "GET /role/{role_id}/member-of",
-    "GET /role/{role_id}/member-of/transitive",
-    "GET POST /role/{role_id}/members",
-    "GET /role/{role_id}/members/transitive",
-    "DELETE /role/{role_id}/members/{member_type}/{member_id}",
-    "GET /role/{role_id}/metadata",
-    "PUT /role/{role_id}/source-system",
-    "POST /search/role",
-    "POST /search/user",
     # tags
     "GET POST /tag-definition",
     "GET POST DELETE /tag-definition/{tag_definition_id}",
