@@ -12,6 +12,7 @@ from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
+from lakeward_catalog.adapters.postgres.locating import Locating
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
@@ -155,6 +156,7 @@ class MemoryStores(Stores):
 class PostgresStores(Stores):
     def __init__(self, pool: Pool, *, watch: TreeWatch | None = None) -> None:
         clock, containers = HeldClock(), Containers(pool)
+        locating = Locating(pool, containers)
         object.__setattr__(self, "pool", pool)
 
         async def told() -> list[object]:
@@ -172,9 +174,9 @@ class PostgresStores(Stores):
 
         super().__init__(
             PostgresServer(pool),
-            PostgresWarehouses(pool, containers),
-            PostgresNamespaces(pool),
-            PostgresTabulars(pool, containers),
+            PostgresWarehouses(pool, locating, containers),
+            PostgresNamespaces(pool, locating),
+            PostgresTabulars(pool, locating),
             PostgresBodies(pool),
             PostgresIdempotency(pool),
             PostgresChanges(pool, clock=clock, ids=FreshIds(), changed=containers.keep, watch=watch),

@@ -126,13 +126,15 @@ class Named:
         type: as the model names it.
         project_id: of a project its id; of what is in one, the project that it must be of; "" for any.
         warehouse_id: of a warehouse its id, and of what is in one; None for the only one of its id, in whatever warehouse.
-        id: of a namespace, a role or a tag its id, and of a tabular what people call it by.
+        id: of a namespace, a role or a tag its id, and of a tabular what people call it by; None for what is not there.
+        called: how refusals name it, where that is not by its id.
     """
 
     type: str
     project_id: str = ""
     warehouse_id: UUID | None = None
     id: UUID | None = None
+    called: str = ""
 
 
 class ObjectNames(Protocol):

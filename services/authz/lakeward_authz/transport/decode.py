@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Final
 from uuid import UUID
 
@@ -36,16 +36,21 @@ def principal(message: principals_pb2.Principal) -> Principal:
 
 def demands(messages: Sequence[decisions_pb2.Demand]) -> list[Demand]:
     """What is asked."""
-    if not messages:
+    count(messages)
+    return [_demand(message) for message in messages]
+
+
+def count(demands: Sized) -> None:
+    """Check how many demands a question has."""
+    if not demands:
         raise invalid_field("demands", "[]", f"1 to {MAX_DEMANDS} demands")
-    if len(messages) > MAX_DEMANDS:
+    if len(demands) > MAX_DEMANDS:
         raise Refusal(
             Reason.REASON_TOO_LARGE,
-            f"{len(messages)} demands are asked at once; ask at most {MAX_DEMANDS}",
+            f"{len(demands)} demands are asked at once; ask at most {MAX_DEMANDS}",
             what="demands",
             limit=str(MAX_DEMANDS),
         )
-    return [_demand(message) for message in messages]
 
 
 def listing(message: decisions_pb2.VisibleRequest) -> tuple[ObjectRef, ObjectKind]:

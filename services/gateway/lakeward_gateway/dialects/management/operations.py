@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeward_gateway.dialects.management import (
+    actions,
+    checks,
     grants,
     permissions,
     projects,
@@ -32,5 +34,7 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *grants.operations(stubs.grants),
         *users.operations(stubs.users),
         *role_operations.operations(stubs.roles),
+        *actions.operations(stubs.grants),
+        *checks.operations(stubs),
         *unsupported.operations(),
     )
