@@ -263,6 +263,7 @@ OF_OUR_OWN: Final = frozenset(
         "failed-views-leave-no-file",
         "freed-ids-rest",
         "gc-enabled-keeps-files",
+        "hidden-projects-are-absent",
         "impossible-namespaces-are-not-there",
         "kit-1-10-views-lie-on-a-disk",
         "kit-moves-files-on-a-disk",
