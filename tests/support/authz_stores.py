@@ -24,7 +24,7 @@ from lakeward_servicekit.secrecy import SecretStr
 
 _EMPTY = """
 delete from grants; delete from objects where kind <> 'server'; delete from tree_streams; delete from openfga_outbox;
-delete from openfga_feeds
+delete from roles; delete from users; delete from idempotency; delete from openfga_feeds
 """
 
 

@@ -21,6 +21,7 @@ from lakeward_authz.application.tree import ApplyTreeChanges
 from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser
 from lakeward_authz.authentication import open_authenticator
 from lakeward_authz.authorization import Deciding, open_authorizer
+from lakeward_authz.directory import add_directory
 from lakeward_authz.domain.engines import EngineTokens
 from lakeward_authz.granting import grant_servicer
 from lakeward_authz.settings import AuthzSettings
@@ -78,12 +79,14 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
         )
         host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(deciding.authorizer))
         tree = PostgresTree(pool, outbox)
+        grants = PostgresGrants(pool, outbox, most_nested=settings.roles.max_nesting_depth)
         host.add(tree_pb2_grpc.add_TreeServiceServicer_to_server, _tree(tree, pool))
         host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, identity)
         host.add(
             grants_pb2_grpc.add_GrantServiceServicer_to_server,
-            grant_servicer(pool, tree, PostgresGrants(pool, outbox), settings.authorization),
+            grant_servicer(pool, tree, grants, settings.authorization),
         )
+        add_directory(host, settings, pool, tree=tree, grants=grants, authorizer=deciding.authorizer)
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)
         for name, ping in deciding.probes.items():

@@ -17,6 +17,7 @@ from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
+from lakeward_catalog.adapters.postgres.locating import Locating
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
 from lakeward_catalog.adapters.postgres.tree_rows import PostgresTreeRows
@@ -83,7 +84,7 @@ class Pools:
 
     Attributes:
         changes: to the primary; what has no pool of its own goes there too.
-        lookups: to the primary, in sessions that plan once; point reads of tabulars.
+        lookups: to the primary, in sessions that plan once; point reads.
         listings: to where reads may lag behind.
     """
 
@@ -218,14 +219,14 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     servers, bodies = PostgresServer(pool), PostgresBodies(pool)
     server = await servers.server()
     permits, containers = Permits(signer, clock), Containers(pools.lookups)
-    identity = RemoteIdentity(authz)
+    identity, locating = RemoteIdentity(authz), Locating(pools.lookups, containers)
     changes = PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep, watch=watch)
     doors = Doors(
         authorizer=RemoteAuthorizer(authz, coalesce=remote),
         servers=servers,
-        warehouses=PostgresWarehouses(pool, containers, listings=listings),
-        namespaces=PostgresNamespaces(pool, listings=listings),
-        tabulars=PostgresTabulars(pools.lookups, containers, listings=listings),
+        warehouses=PostgresWarehouses(pools.lookups, locating, containers, listings=listings),
+        namespaces=PostgresNamespaces(pool, locating, listings=listings),
+        tabulars=PostgresTabulars(pools.lookups, locating, listings=listings),
         default_project=rules.default_project,
         instance_admins=frozenset(settings.authorization.instance_admins),
     )
@@ -258,8 +259,8 @@ def _rules(settings: CatalogSettings) -> Rules:
         restorable_by_default=settings.tasks.expiration_delay,
         idempotency_lifetime=idempotency.lifetime if idempotency.enabled else None,
         idempotency_grace=idempotency.grace_period,
-        page_size_default=server.pagination_size_default,
-        page_size_max=server.pagination_size_max,
+        page_size_default=settings.pages.pagination_size_default,
+        page_size_max=settings.pages.pagination_size_max,
         referenced_by_max=server.referenced_by_max_nesting_depth,
         default_project=ProjectId(server.default_project_id) if server.enable_default_project else None,
     )

@@ -249,6 +249,8 @@ OF_OUR_OWN: Final = frozenset(
         "bounds-on-strangers",
         "case-is-asked-of-the-store",
         "challenges-say-why",
+        "checks-are-one-question",
+        "checks-hide-what-they-are-on",
         "commits-make-what-was-not-staged",
         "creates-refuse-files-and-neighbours",
         "deciders-need-callers",

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeward_gateway.dialects.management import (
+    actions,
+    checks,
     grants,
     permissions,
     projects,
     protection,
+    role_operations,
     server,
     tabulars,
     unsupported,
+    users,
     warehouse_operations,
 )
 from lakeward_gateway.operation import Operation
@@ -28,5 +32,9 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *tabulars.operations(stubs.tabulars),
         *permissions.operations(stubs.grants),
         *grants.operations(stubs.grants),
+        *users.operations(stubs.users),
+        *role_operations.operations(stubs.roles),
+        *actions.operations(stubs.grants),
+        *checks.operations(stubs),
         *unsupported.operations(),
     )
