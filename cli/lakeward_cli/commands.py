@@ -112,6 +112,20 @@ def reencrypt() -> None:
     _run(run(os.environ))
 
 
+@click.group()
+def authz() -> None:
+    """Look after what authz knows."""
+
+
+@authz.command()
+@click.option("--repair", is_flag=True, help="Tell authz of what it does not know as it is, and wait until it does.")
+def verify(*, repair: bool) -> None:
+    """Compare authz's objects with the catalog's; exit 1 where differences are left. May run while others serve."""
+    from lakeward_cli.verifying import verify as run  # noqa: PLC0415 - see the module
+
+    _run(run(os.environ, repair=repair))
+
+
 @click.command()
 @click.argument("what", type=click.Choice(("show", "check")))
 def config(what: str) -> None:

@@ -47,6 +47,7 @@ from lakeward_catalog.application.warehouses.listing import WarehouseListings
 from lakeward_catalog.application.warehouses.places import Places
 from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.application.warehouses.storage import StorageReplacements
+from lakeward_catalog.application.warehouses.validating import WarehouseChecks
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.names import NameServicer
@@ -143,6 +144,7 @@ def _warehouses(parts: Parts) -> WarehouseServicer:
         manage=WarehouseManagers(doors, edits),
         delete=WarehouseDeletions(doors, edits, places, secrets, once),
         replace_storage=StorageReplacements(doors, changes, judge, places, secrets, announcer, clock),
+        checks=WarehouseChecks(doors, changes, judge, places, clock, ids),
         restorable_by_default=parts.rules.restorable_by_default,
     )
 

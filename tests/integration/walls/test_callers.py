@@ -71,6 +71,8 @@ CALLERS: Mapping[str, set[str]] = {
         "DeactivateWarehouse",
         "SetWarehouseProtection",
         "SetDeleteProfile",
+        "ValidateWarehouse",
+        "ValidateWarehouseStorage",
         "SetFormatVersionPolicy",
         "SetManagedBy",
         "DeleteWarehouse",
@@ -136,7 +138,7 @@ CALLERS: Mapping[str, set[str]] = {
     ),
     **_service("authz.v1.DecisionService", {"catalog", "vending"}, "Decide", "BatchDecide"),
     **_service("authz.v1.DecisionService", _CATALOG, "Visible"),
-    **_service("authz.v1.TreeService", _CATALOG, "ApplyTreeChanges"),
+    **_service("authz.v1.TreeService", _CATALOG, "ApplyTreeChanges", "ListTreePlaces", "ListTree"),
     **_service(
         "authz.v1.UserService",
         _PUBLIC,

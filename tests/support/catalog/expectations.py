@@ -192,6 +192,31 @@ WAREHOUSE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
             PROJECT,
         ),
     ),
+    "ValidateWarehouse": (
+        Case(
+            lambda house: warehouses_pb2.ValidateWarehouseRequest(
+                warehouse=warehouses_pb2.CreateWarehouseRequest(
+                    name="second", storage_profile=b'{"base": "s3://lake/second"}'
+                )
+            ),
+            PROJECT,
+        ),
+    ),
+    "ValidateWarehouseStorage": (
+        Case(
+            lambda house: warehouses_pb2.ValidateWarehouseStorageRequest(warehouse_id=house.warehouse_id),
+            WAREHOUSE,
+            needs=frozenset({Action.WAREHOUSE_MODIFY_STORAGE}),
+        ),
+        Case(
+            lambda house: warehouses_pb2.ValidateWarehouseStorageRequest(
+                warehouse_id=house.warehouse_id,
+                credential=warehouses_pb2.UpdateStorageCredentialRequest(secret_id=str(house.ids.uuid4())),
+            ),
+            WAREHOUSE,
+            needs=frozenset({Action.WAREHOUSE_MODIFY_STORAGE_CREDENTIAL}),
+        ),
+    ),
     "ListWarehouses": (Case(lambda house: warehouses_pb2.ListWarehousesRequest(), PROJECT),),
     "GetWarehouse": (
         Case(lambda house: warehouses_pb2.GetWarehouseRequest(warehouse_id=house.warehouse_id), WAREHOUSE),

@@ -90,11 +90,11 @@ class Question(msgspec.Struct, frozen=True, gc=False):
 class Decided(msgspec.Struct, frozen=True, gc=False):
     """A DecideResponse that stays in this process; see `Question`."""
 
-    outcomes: Sequence[Outcome]
+    outcomes: tuple[Outcome, ...]
     revision: str
 
 
-def outcomes_of(response: decisions_pb2.DecideResponse | Decided) -> Sequence[Outcome]:
+def outcomes_of(response: decisions_pb2.DecideResponse | Decided) -> tuple[Outcome, ...]:
     """The answers to a question.
 
     Raises:

@@ -282,7 +282,7 @@ def _checked(check: pb.ActionCheck, caller: Caller) -> Named:
     if not check.called:
         return _object(check.object, caller)
     kind = _KINDS.get(check.object.kind)
-    if kind not in _IN_WAREHOUSE:
+    if kind is None or kind not in _IN_WAREHOUSE:
         raise invalid_field("checks.object.kind", check.object.kind, "of what has a name in a warehouse")
     warehouse_id = _uuid("checks.object.warehouse_id", check.object.warehouse_id)
     own = _uuid("checks.object.id", check.object.id) if check.object.id else None

@@ -16,6 +16,7 @@ from lakeward_gateway.dialects.management import (
     tabulars,
     unsupported,
     users,
+    validation,
     warehouse_operations,
 )
 from lakeward_gateway.operation import Operation
@@ -28,6 +29,7 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *server.operations(stubs.server),
         *projects.operations(stubs.server),
         *warehouse_operations.operations(stubs.warehouses, stubs.storage),
+        *validation.operations(stubs.warehouses, stubs.storage),
         *protection.operations(stubs),
         *tabulars.operations(stubs.tabulars),
         *permissions.operations(stubs.grants),

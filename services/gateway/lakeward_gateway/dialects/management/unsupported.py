@@ -14,7 +14,6 @@ from lakeward_servicekit.errors import Reason, Refusal
 # Methods, then the path below /management/v1. Where several kinds have the same operations, they stand as a choice: "(a|b)".
 _UNSUPPORTED: Final[Sequence[str]] = (
     "POST /endpoint-statistics",
-    # projects
     # tasks
     "GET POST /project/task-queue/task_log_cleanup/config",
     "GET /project/task/by-id/{task_id}",
@@ -36,10 +35,8 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "GET /warehouse/{warehouse_id}/table/{table_id}/column/{column_name}/tags",
     "PUT DELETE /warehouse/{warehouse_id}/table/{table_id}/column/{column_name}/tags/{tag_name}",
     # warehouses and what is in them
-    "POST /warehouse-creation-validation",
     "POST /warehouse/{warehouse_id}/search-tabular",
     "GET /warehouse/{warehouse_id}/statistics",
-    "POST /warehouse/{warehouse_id}/storage/(validate-access|validate-credential|validate-profile)",
     "POST /warehouse/{warehouse_id}/namespace/{namespace_id}/move",
     "GET POST /warehouse/{warehouse_id}/generic-table/{object_id}/protection",
 )
