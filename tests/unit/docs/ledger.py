@@ -298,6 +298,7 @@ OF_OUR_OWN: Final = frozenset(
         "sequence-numbers-only-rise",
         "signatures-are-confined",
         "tables-stay-themselves",
+        "token-roles-count",
         "twins-wait",
         "what-is-written-is-readable",
     }
