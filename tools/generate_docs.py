@@ -67,6 +67,7 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         (
             authz.AuthenticationSettings,
             authz.OpenIdProvider,
+            authz.RoleSettings,
             authorization.AuthorizationSettings,
             authorization.OpenFgaSettings,
             authorization.TrustedEngine,
@@ -150,6 +151,9 @@ VARYING: Final[Mapping[ReasonValue, str]] = {
     Reason.REASON_DUPLICATE_HEADER: "400 `DuplicateHeader`, or `DuplicateIdempotencyKey`",
     Reason.REASON_INVALID_PROJECT_NAME: "400 `EmptyProjectName`, `ProjectNameTooLong` or `InvalidProjectName`",
     Reason.REASON_INVALID_WAREHOUSE_NAME: "400 `EmptyWarehouseName`, `WarehouseNameTooLong` or `InvalidWarehouseName`",
+    Reason.REASON_USER_INCOMPLETE: "400 `MissingUserName`, `MissingUserType`, `MissingUserId`, `EmptyName`, `InvalidUserName`, "
+    "`InvalidUserEmail`",
+    Reason.REASON_INVALID_ROLE_NAME: "400 `EmptyRoleName` or `InvalidRoleName`",
     Reason.REASON_INVALID_FORMAT_VERSION_POLICY: "400 `EmptyAllowedFormatVersions` or `DefaultFormatVersionNotAllowed`",
 }
 VARYING_ELSEWHERE: Final[Mapping[ReasonValue, str]] = {
@@ -166,6 +170,7 @@ ELSEWHERE: Final[Mapping[str, Renderings]] = {
     "Creating a namespace": iceberg.NAMESPACE_CREATED,
     "Signing at the older paths": iceberg.SIGNED,
     "Management": management.RENDERED,
+    "Roles of one project": management.IN_PROJECT,
     "Giving and taking rights": management.APPLIED,
     "Asking what somebody may do": management.INSPECTED,
 }

@@ -9,7 +9,7 @@ import pytest
 
 from lakeward_catalog.application.ports.stores import After, ListedNamespace, Visibility
 from lakeward_catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, Warehouse, WarehouseId
-from lakeward_catalog.domain.names import NamespaceIdent
+from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.errors import Reason, Refusal
@@ -487,3 +487,11 @@ async def test_a_refusal_is_kept_where_nothing_was(stores: Stores) -> None:
     await stores.idempotency.keep_refusal(place, first, until=NOON + timedelta(days=1))
     await stores.idempotency.keep_refusal(place, second, until=NOON + timedelta(days=1))
     assert await stores.idempotency.find(place, now=NOON) == first
+
+
+async def test_of_nothings_name_the_namespace_alone_is_found(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    found = await stores.tabulars.locate(tabular.warehouse_id, TabularIdent(tabular.ident.namespace, ""))
+    assert found.namespace is not None
+    assert found.namespace.namespace_id == tabular.namespace_id
+    assert found.tabular is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Sized
 from typing import Final
+from uuid import UUID
 
 from lakeward_protocol.authz.v1 import decisions_pb2, principals_pb2
 from lakeward_servicekit.authorization.actions import KIND_OF, Action
@@ -101,3 +102,18 @@ def _object(message: principals_pb2.ObjectRef) -> ObjectRef:
     if kind is not ObjectKind.SERVER and not ref.project_id:
         raise invalid_field("object.project_id", "", f"set for a {kind.word}")
     return ref
+
+
+def role_id_of(text: str) -> UUID:
+    """A role's id from a caller.
+
+    Raises:
+        Refusal: INVALID_ROLE_ID.
+    """
+    try:
+        return UUID(text)
+    except ValueError:
+        shown = text[:64]
+        raise Refusal(
+            Reason.REASON_INVALID_ROLE_ID, f"{shown!r} is no role's id; it must be a role's UUID", role=shown
+        ) from None

@@ -28,10 +28,12 @@ from lakeward_catalog.application.warehouses.changing import (
 from lakeward_catalog.application.warehouses.creating import CreateWarehouse, WarehouseCreations
 from lakeward_catalog.application.warehouses.listing import ListWarehouses, WarehouseListings
 from lakeward_catalog.application.warehouses.storage import OldCredential, ReplaceStorage, StorageReplacements
+from lakeward_catalog.application.warehouses.validating import ValidateStorage, WarehouseChecks
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_catalog.transport import decode
 from lakeward_catalog.transport.callers import presented
 from lakeward_catalog.transport.warehouse_messages import (
+    check_message,
     config_message,
     credential,
     managed_by,
@@ -70,6 +72,7 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     manage: WarehouseManagers
     delete: WarehouseDeletions
     replace_storage: StorageReplacements
+    checks: WarehouseChecks
     restorable_by_default: timedelta
     configs: Kept[tuple[WarehouseId, int, str], warehouses_pb2.GetConfigResponse] = dataclasses.field(
         default_factory=lambda: Kept(_CONFIGS)
@@ -91,17 +94,33 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
         self, request: warehouses_pb2.CreateWarehouseRequest, caller: Caller
     ) -> warehouses_pb2.CreateWarehouseResponse:
         """See the contract."""
-        command = CreateWarehouse(
-            name=request.name,
-            profile=request.storage_profile,
-            secret_id=secret_id(request.secret_id),
-            restorable_for=restorable_for(request.delete_profile, by_default=self.restorable_by_default),
-            allowed_format_versions=tuple(request.allowed_format_versions),
-            default_format_version=request.default_format_version or None,
-            managed_by=managed_by(request.managed_by),
-        )
+        command = _wanted(request, by_default=self.restorable_by_default)
         warehouse = await self.create(command, caller=caller)
         return warehouses_pb2.CreateWarehouseResponse(warehouse=warehouse_message(warehouse))
+
+    async def ValidateWarehouse(
+        self, request: warehouses_pb2.ValidateWarehouseRequest, caller: Caller
+    ) -> warehouses_pb2.ValidateWarehouseResponse:
+        """See the contract."""
+        wanted = _wanted(request.warehouse, by_default=self.restorable_by_default)
+        found = await self.checks.of_creation(wanted, caller=caller)
+        return warehouses_pb2.ValidateWarehouseResponse(checks=[check_message(each) for each in found])
+
+    async def ValidateWarehouseStorage(
+        self, request: warehouses_pb2.ValidateWarehouseStorageRequest, caller: Caller
+    ) -> warehouses_pb2.ValidateWarehouseStorageResponse:
+        """See the contract."""
+        which, instead = decode.warehouse_id(request.warehouse_id), None
+        match request.WhichOneof("instead"):
+            case "storage":
+                instead = ReplaceStorage(which, request.storage.storage_profile, credential(request.storage))
+            case "credential":
+                staged = secret_id(request.credential.secret_id) or OldCredential.DROPPED
+                instead = ReplaceStorage(which, None, staged)
+            case _:
+                pass
+        found = await self.checks.of_storage(ValidateStorage(which, instead), caller=caller)
+        return warehouses_pb2.ValidateWarehouseStorageResponse(checks=[check_message(each) for each in found])
 
     async def ListWarehouses(
         self, request: warehouses_pb2.ListWarehousesRequest, caller: Caller
@@ -208,3 +227,15 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
         command = ReplaceStorage(decode.warehouse_id(request.warehouse_id), None, staged)
         warehouse = await self.replace_storage(command, caller=caller)
         return warehouses_pb2.UpdateStorageCredentialResponse(warehouse=warehouse_message(warehouse))
+
+
+def _wanted(request: warehouses_pb2.CreateWarehouseRequest, *, by_default: timedelta) -> CreateWarehouse:
+    return CreateWarehouse(
+        name=request.name,
+        profile=request.storage_profile,
+        secret_id=secret_id(request.secret_id),
+        restorable_for=restorable_for(request.delete_profile, by_default=by_default),
+        allowed_format_versions=tuple(request.allowed_format_versions),
+        default_format_version=request.default_format_version or None,
+        managed_by=managed_by(request.managed_by),
+    )

@@ -102,6 +102,7 @@ delete from grants g
  where (project_id, warehouse_id, kind, object_id) in (select * from {_KEYS}) or subject = any($5::text[])
 returning project_id, warehouse_id, kind, object_id, subject, relation
 """
+_FORGET_ROLES: Final = "delete from roles where role_id = any($1::uuid[])"
 _DELETE: Final = f"delete from objects where (project_id, warehouse_id, kind, object_id) in (select * from {_KEYS})"
 _MANAGE: Final = """
 update objects set managed_access = $5
@@ -152,15 +153,20 @@ class PostgresTree:
     async def _apply(self, connection: Connection, change: TreeChange) -> None:
         match change:
             case Made():
-                await self._make(connection, change)
+                await self.make(connection, change)
             case Moved():
                 await self._move(connection, change)
             case Gone():
-                await self._remove(connection, change.object)
+                await self.remove(connection, change.object)
             case _:
                 assert_never(change)
 
-    async def _make(self, connection: Connection, made: Made) -> None:
+    async def make(self, connection: Connection, made: Made) -> None:
+        """Add an object in a transaction.
+
+        Raises:
+            Refusal: INVALID_FIELD, where it is there already, or what holds it is not.
+        """
         key = made.object
         path = await _path(connection, key, made.parent_id)
         if await connection.fetchval(_INSERT, *_columns(key), made.parent_id, path, made.public_id) is None:
@@ -215,7 +221,8 @@ class PostgresTree:
             await self._outbox.put(connection, [(before, False), (after, True)])
         await bump(connection, key.project_id)
 
-    async def _remove(self, connection: Connection, key: ObjectKey) -> None:
+    async def remove(self, connection: Connection, key: ObjectKey) -> None:
+        """Remove an object in a transaction, with all that is in it, and what was granted on that and to it."""
         match key.type:
             case "project":
                 rows = await connection.fetch(_GONE_PROJECT, key.project_id)
@@ -231,7 +238,8 @@ class PostgresTree:
             [each.id for each in gone],
         ]
         await connection.execute(_LOCK, *keys)
-        roles = [role_subject(each.id) for each in gone if each.type == "role"]
+        role_ids = [each.id for each in gone if each.type == "role"]
+        roles = [role_subject(role_id) for role_id in role_ids]
         told = [
             (grant_tuple(ObjectKey(kind, project_id, warehouse_id, object_id), subject, relation), False)
             for project_id, warehouse_id, kind, object_id, subject, relation in await connection.fetch(
@@ -241,6 +249,7 @@ class PostgresTree:
         for each, row in gone.items():
             told += [(link, False) for link in [link_tuple(each, row["parent_id"])] if link is not None]
             told += [(managed, False) for managed in (managed_tuples(each) if row["managed_access"] else [])]
+        await connection.execute(_FORGET_ROLES, role_ids)
         await connection.execute(_DELETE, *keys)
         await self._outbox.put(connection, told)
         if gone:
