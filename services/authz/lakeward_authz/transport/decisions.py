@@ -34,7 +34,7 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
         if isinstance(request, Question):
             decode.count(request.demands)
             revision = self._authorizer.revision
-            return Decided(await self._authorizer.decide(request.principal, request.demands), revision)
+            return Decided(tuple(await self._authorizer.decide(request.principal, request.demands)), revision)
         return await self._decide(request)
 
     async def BatchDecide(self, request: pb.BatchDecideRequest, context: Call) -> pb.BatchDecideResponse:
