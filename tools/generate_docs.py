@@ -149,6 +149,7 @@ VARYING: Final[Mapping[ReasonValue, str]] = {
     Reason.REASON_DUPLICATE_HEADER: "400 `DuplicateHeader`, or `DuplicateIdempotencyKey`",
     Reason.REASON_INVALID_PROJECT_NAME: "400 `EmptyProjectName`, `ProjectNameTooLong` or `InvalidProjectName`",
     Reason.REASON_INVALID_WAREHOUSE_NAME: "400 `EmptyWarehouseName`, `WarehouseNameTooLong` or `InvalidWarehouseName`",
+    Reason.REASON_TOO_MANY_NAMED: "400 `TooManyTasks`, `TooManyQueueNames` or `TooManyEntities`",
     Reason.REASON_INVALID_FORMAT_VERSION_POLICY: "400 `EmptyAllowedFormatVersions` or `DefaultFormatVersionNotAllowed`",
 }
 VARYING_ELSEWHERE: Final[Mapping[ReasonValue, str]] = {
