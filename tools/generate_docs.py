@@ -55,6 +55,7 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         (
             gateway.PublicSettings,
             server.ServerSettings,
+            server.PageSettings,
             catalog.RequestSettings,
             storage.SystemIdentitySettings,
             vending.StorageSettings,
@@ -66,6 +67,7 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         (
             authz.AuthenticationSettings,
             authz.OpenIdProvider,
+            authz.RoleSettings,
             authorization.AuthorizationSettings,
             authorization.OpenFgaSettings,
             authorization.TrustedEngine,
@@ -74,7 +76,7 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         access.SETTINGS,
     ),
     "Tasks, events, caches and idempotency": (
-        (catalog.TaskSettings, catalog.EventSettings, vending.CacheSettings, catalog.IdempotencySettings),
+        (catalog.TaskSettings, catalog.EventSettings, vending.CacheSettings, server.IdempotencySettings),
         background.SETTINGS,
     ),
     "Logs, metrics and debugging": ((observability.LogSettings,), observing.SETTINGS),
@@ -150,6 +152,9 @@ VARYING: Final[Mapping[ReasonValue, str]] = {
     Reason.REASON_INVALID_PROJECT_NAME: "400 `EmptyProjectName`, `ProjectNameTooLong` or `InvalidProjectName`",
     Reason.REASON_INVALID_WAREHOUSE_NAME: "400 `EmptyWarehouseName`, `WarehouseNameTooLong` or `InvalidWarehouseName`",
     Reason.REASON_TOO_MANY_NAMED: "400 `TooManyTasks`, `TooManyQueueNames` or `TooManyEntities`",
+    Reason.REASON_USER_INCOMPLETE: "400 `MissingUserName`, `MissingUserType`, `MissingUserId`, `EmptyName`, `InvalidUserName`, "
+    "`InvalidUserEmail`",
+    Reason.REASON_INVALID_ROLE_NAME: "400 `EmptyRoleName` or `InvalidRoleName`",
     Reason.REASON_INVALID_FORMAT_VERSION_POLICY: "400 `EmptyAllowedFormatVersions` or `DefaultFormatVersionNotAllowed`",
 }
 VARYING_ELSEWHERE: Final[Mapping[ReasonValue, str]] = {
@@ -166,6 +171,7 @@ ELSEWHERE: Final[Mapping[str, Renderings]] = {
     "Creating a namespace": iceberg.NAMESPACE_CREATED,
     "Signing at the older paths": iceberg.SIGNED,
     "Management": management.RENDERED,
+    "Roles of one project": management.IN_PROJECT,
     "Giving and taking rights": management.APPLIED,
     "Asking what somebody may do": management.INSPECTED,
 }

@@ -110,7 +110,7 @@ def _is(key: ObjectKey, named: Named) -> bool:
         key.type == named.type
         and named.project_id in {"", key.project_id}
         and named.warehouse_id in {None, key.warehouse_id}
-        and named.id in {None, key.id}
+        and (named.id == key.id or (named.id is None and key.id == NIL))
     )
 
 

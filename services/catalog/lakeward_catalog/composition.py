@@ -8,6 +8,7 @@ from lakeward_catalog.application.namespaces.dropping import NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import NamespaceListings
 from lakeward_catalog.application.namespaces.properties import PropertiesUpdates
 from lakeward_catalog.application.namespaces.protecting import NamespaceProtections
+from lakeward_catalog.application.naming import NameLookups
 from lakeward_catalog.application.projects import ProjectCreations, ProjectDeletions, ProjectListings, ProjectRenames
 from lakeward_catalog.application.server import Facts, ServerBootstrap
 from lakeward_catalog.application.tables.committing import TableCommits, TableTransactions
@@ -51,6 +52,7 @@ from lakeward_catalog.application.warehouses.storage import StorageReplacements
 from lakeward_catalog.application.warehouses.validating import WarehouseChecks
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.parts import Parts
+from lakeward_catalog.transport.names import NameServicer
 from lakeward_catalog.transport.namespaces import NamespaceServicer
 from lakeward_catalog.transport.server import ServerServicer
 from lakeward_catalog.transport.signing import SigningServicer
@@ -61,6 +63,7 @@ from lakeward_catalog.transport.tasks import TaskServicer
 from lakeward_catalog.transport.views import ViewServicer
 from lakeward_catalog.transport.warehouses import WarehouseServicer
 from lakeward_protocol.catalog.v1 import (
+    names_pb2_grpc,
     namespaces_pb2_grpc,
     server_pb2_grpc,
     signing_pb2_grpc,
@@ -99,6 +102,7 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
         tabulars_pb2_grpc.add_TabularServiceServicer_to_server,
         _tabulars_of_every_kind(parts),
     )
+    host.add(names_pb2_grpc.add_NameServiceServicer_to_server, NameServicer(NameLookups(parts.doors.tabulars)))
     host.add(
         tasks_pb2_grpc.add_TaskServiceServicer_to_server,
         _tasks(parts),

@@ -8,8 +8,9 @@ from typing import TypeAlias, cast
 
 import grpc.aio
 
-from lakeward_protocol.authz.v1 import grants_pb2_grpc
+from lakeward_protocol.authz.v1 import grants_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
+    names_pb2_grpc,
     namespaces_pb2_grpc,
     server_pb2_grpc,
     signing_pb2_grpc,
@@ -51,11 +52,15 @@ class Stubs:
 
     def __init__(self, peers: Peers, *, load_table: LoadTable | None = None) -> None:
         """See the class."""
+        authz = cast("grpc.aio.Channel", peers.authz)
         catalog = cast("grpc.aio.Channel", peers.catalog)
         vending = cast("grpc.aio.Channel", peers.vending)
+        self.users: users_pb2_grpc.UserServiceAsyncStub = users_pb2_grpc.UserServiceStub(authz)
+        self.roles: roles_pb2_grpc.RoleServiceAsyncStub = roles_pb2_grpc.RoleServiceStub(authz)
         self.namespaces: namespaces_pb2_grpc.NamespaceServiceAsyncStub = namespaces_pb2_grpc.NamespaceServiceStub(
             catalog
         )
+        self.names: names_pb2_grpc.NameServiceAsyncStub = names_pb2_grpc.NameServiceStub(catalog)
         self.tables: tables_pb2_grpc.TableServiceAsyncStub = tables_pb2_grpc.TableServiceStub(catalog)
         self.tabulars: tabulars_pb2_grpc.TabularServiceAsyncStub = tabulars_pb2_grpc.TabularServiceStub(catalog)
         self.tasks: tasks_pb2_grpc.TaskServiceAsyncStub = tasks_pb2_grpc.TaskServiceStub(catalog)

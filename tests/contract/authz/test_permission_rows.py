@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 
 from lakeward_authz.adapters.allow_all import EveryRight
 from lakeward_authz.adapters.builtin import Builtin
-from lakeward_authz.adapters.postgres.grants import MOST_NESTED
+from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.names import PostgresNames
+from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
 from lakeward_authz.application.permissions import ALL, Given, Gone, Grant, Made, Moved, Named, Wanted
 from lakeward_authz.domain.permissions.lakeward import MODEL
@@ -271,8 +272,9 @@ async def test_a_role_never_holds_itself(stores: Stores) -> None:
     await fill(world, stores.tree, stores.grants)
     for holder, outer in [("R", "R"), ("R", "S"), ("R", "T"), ("S", "T")]:
         write = Grant(role_subject(id_of(holder)), "assignee")
-        with pytest.raises(Refusal, match="does not hold this one"):
+        with pytest.raises(Refusal, match="in itself") as refused:
             await stores.grants.change(world.nodes[outer].key, writes=[write], deletes=[])
+        assert refused.value.reason == Reason.REASON_ROLE_MEMBERSHIP_CYCLE
 
 
 async def test_of_memberships_that_make_a_circle_together_one_is_refused(stores: Stores) -> None:
@@ -291,20 +293,38 @@ async def test_of_memberships_that_make_a_circle_together_one_is_refused(stores:
     assert sorted(isinstance(outcome, Refusal) for outcome in outcomes) == [False, True]
 
 
-async def test_roles_are_nested_ten_deep_and_no_deeper(stores: Stores) -> None:
+def a_chain(roles: int) -> World:
+    """Roles of which each is in the one before; anne is in the last, and the first sees the project."""
     world = World()
     world.add("project", "p", "server")
-    for number in range(MOST_NESTED + 2):
+    for number in range(roles):
         world.add("role", f"r{number}", "p")
-    for number in range(MOST_NESTED):
-        world.give(f"role:r{number + 1}", "assignee", f"r{number}")
-    world.give("user:anne", "assignee", f"r{MOST_NESTED}")
+    for number in range(1, roles):
+        world.give(f"role:r{number}", "assignee", f"r{number - 1}")
+    world.give("user:anne", "assignee", f"r{roles - 1}")
     world.give("role:r0", "describe", "p")
+    return world
+
+
+async def test_roles_are_nested_as_deep_as_anybody_likes(stores: Stores) -> None:
+    world = a_chain(40)
     await fill(world, stores.tree, stores.grants)
     assert "can_get_metadata" in (await held(stores, "user:anne", world.nodes["p"].key) or ())
-    write = Grant(role_subject(id_of(f"r{MOST_NESTED + 1}")), "assignee")
-    with pytest.raises(Refusal, match="10 deep"):
-        await stores.grants.change(world.nodes[f"r{MOST_NESTED}"].key, writes=[write], deletes=[])
+
+
+async def test_where_a_depth_is_configured_roles_are_nested_so_deep_and_no_deeper(stores: Stores) -> None:
+    world = a_chain(4)
+    for role in ("above", "beside"):
+        world.add("role", role, "p")
+    bounded = PostgresGrants(stores.pool, Outbox(), most_nested=3)
+    await fill(world, stores.tree, bounded)
+    for holder, outer in [("above", "r3"), ("r0", "above"), ("beside", "r3")]:
+        write = Grant(role_subject(id_of(holder)), "assignee")
+        with pytest.raises(Refusal, match="at most 3") as refused:
+            await bounded.change(world.nodes[outer].key, writes=[write], deletes=[])
+        assert refused.value.reason == Reason.REASON_ROLE_NESTED_TOO_DEEP
+    beside = Grant(role_subject(id_of("beside")), "assignee")
+    assert await bounded.change(world.nodes["r2"].key, writes=[beside], deletes=[])
 
 
 async def test_a_role_of_another_project_is_given_nothing(stores: Stores) -> None:

@@ -139,7 +139,9 @@ async def test_authz_is_told_of_what_was_there_containers_first_and_staged_and_d
     async with catalog_pool(old) as pool, authz_stores.opened(old) as authz:
         assert len(await tree.differences(pool)) == 8
         host = Host("authz", reflects=False)
-        host.add(tree_pb2_grpc.add_TreeServiceServicer_to_server, TreeServicer(ApplyTreeChanges(authz.tree)))
+        host.add(
+            tree_pb2_grpc.add_TreeServiceServicer_to_server, TreeServicer(ApplyTreeChanges(authz.tree), authz.listing)
+        )
         streams = PostgresTreeStreams(pool)
         feed = TreeFeed(streams, RemoteTree(host.channel(caller=Caller.CALLER_CATALOG)), LocalBell(), awaited=False)
         while pending := await streams.pending():

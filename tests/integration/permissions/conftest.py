@@ -6,30 +6,23 @@ import dataclasses
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, ExitStack
-from typing import Any
 from uuid import UUID
 
 import httpx
 import pytest
 
-from lakeward_authz.adapters.postgres.grants import PostgresGrants
-from lakeward_authz.adapters.postgres.outbox import Outbox
-from lakeward_authz.application.permissions import Grant
-from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, user_subject
 from lakeward_components.oidc import OidcProvider
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
-from lakeward_servicekit.postgres.pools import open_pool
-from lakeward_servicekit.secrecy import SecretStr
 from tests.support.components import fresh_database
 from tests.support.installations import Composition, Installation, compositions, environment, installed
 from tests.support.tokens import signed_by
 from tests.support.warehouses import Warehouse, bootstrap, make_namespace, make_table, make_warehouse, told
 
 BACKENDS = ("builtin", "openfga")
-PROJECT = str(NIL)
-_FIND = "select object_id from objects where warehouse_id = $1 and kind = $2 and (public_id = $3 or object_id = $3)"
+PROJECT = str(UUID(int=0))
+_NO_WAREHOUSE = Warehouse("", "", "")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,55 +40,41 @@ class House:
     database: str
     oidc: OidcProvider
     store: S3Store
-    warehouse: Warehouse
+    warehouse: Warehouse = _NO_WAREHOUSE
 
     def client(self, who: str, url: str = "") -> httpx.AsyncClient:
         """Speaks as a person; `url` is of another replica."""
         headers = {"authorization": f"Bearer {signed_by(self.oidc, sub=who)}"}
         return httpx.AsyncClient(base_url=url or self.installation.url, headers=headers, timeout=60)
 
-    async def namespace(self, name: str) -> ObjectKey:
-        """A namespace of the warehouse, as rights name it."""
+    async def namespace(self, name: str) -> str:
+        """Where the rights on a namespace of the warehouse are given."""
         async with self.client("admin") as http:
-            reply = told(await http.get(f"{self.warehouse.path}/namespaces", params={"returnUuids": "true"}))
-        ids = {tuple(each): uuid for each, uuid in zip(reply.json()["namespaces"], _uuids(reply), strict=True)}
-        return await self._key("namespace", UUID(ids[name,]))
+            found = told(await http.get(f"{self.warehouse.path}/namespaces", params={"returnUuids": "true"})).json()
+        return f"namespace/{found['namespace-uuids'][found['namespaces'].index([name])]}"
 
-    async def table(self, namespace: str, name: str) -> ObjectKey:
-        """A table of it."""
+    async def table(self, namespace: str, name: str) -> str:
+        """The same for a table of it."""
         async with self.client("admin") as http:
-            reply = told(await http.get(f"{self.warehouse.path}/namespaces/{namespace}/tables/{name}"))
-        return await self._key("table", UUID(reply.json()["metadata"]["table-uuid"]))
+            loaded = told(await http.get(f"{self.warehouse.path}/namespaces/{namespace}/tables/{name}")).json()
+        return f"warehouse/{self.warehouse.id}/table/{loaded['metadata']['table-uuid']}"
 
     @property
-    def warehouse_key(self) -> ObjectKey:
-        """The warehouse."""
-        return ObjectKey("warehouse", PROJECT, UUID(self.warehouse.id))
+    def place(self) -> str:
+        """The same for the warehouse."""
+        return f"warehouse/{self.warehouse.id}"
 
-    async def give(self, who: str, relation: str, on: ObjectKey) -> None:
+    async def give(self, who: str, relation: str, on: str) -> None:
         """Give a person something."""
-        await self._change(on, who, relation, wanted=True)
+        await self._change(on, writes=[{"type": relation, "user": f"oidc~{who}"}])
 
-    async def take(self, who: str, relation: str, on: ObjectKey) -> None:
+    async def take(self, who: str, relation: str, on: str) -> None:
         """Take it."""
-        await self._change(on, who, relation, wanted=False)
+        await self._change(on, deletes=[{"type": relation, "user": f"oidc~{who}"}])
 
-    async def _change(self, on: ObjectKey, who: str, relation: str, *, wanted: bool) -> None:
-        grants = [Grant(user_subject(f"oidc~{who}"), relation)]
-        async with open_pool(SecretStr(self.database), size=1, name="test", schema="lakeward_authz") as pool:
-            writes, deletes = (grants, []) if wanted else ([], grants)
-            assert await PostgresGrants(pool, Outbox()).change(on, writes=writes, deletes=deletes)
-
-    async def _key(self, kind: str, public: UUID) -> ObjectKey:
-        async with open_pool(SecretStr(self.database), size=1, name="test", schema="lakeward_authz") as pool:
-            object_id = await pool.fetchval(_FIND, UUID(self.warehouse.id), kind, public)
-        assert object_id is not None, f"authz was not told of the {kind} {public}"
-        return ObjectKey(kind, PROJECT, UUID(self.warehouse.id), object_id)
-
-
-def _uuids(reply: httpx.Response) -> list[str]:
-    document: dict[str, Any] = reply.json()
-    return [str(each) for each in document["namespace-uuids"]]
+    async def _change(self, on: str, **change: list[dict[str, str]]) -> None:
+        async with self.client("admin") as http:
+            told(await http.post(f"/management/v1/permissions/{on}/assignments", json=change))
 
 
 Houses = Callable[[str, Composition], Awaitable[House]]
@@ -130,8 +109,7 @@ async def houses(
                 settings = environment(databases[key], **deciding(backend, oidc, openfga_server))
                 home = tmp_path_factory.mktemp(f"{backend}-{composition}")
                 installation = await stack.enter_async_context(installed(composition, home, settings))
-                bare = House(backend, installation, settings, databases[key], oidc, s3_server, _NO_WAREHOUSE)
-                made[key] = dataclasses.replace(bare, warehouse=await _furnished(bare))
+                made[key] = await opened(House(backend, installation, settings, databases[key], oidc, s3_server))
             return made[key]
 
         yield house_of
@@ -155,17 +133,15 @@ def deciding(backend: str, oidc: OidcProvider, openfga: OpenFgaServer) -> dict[s
     }
 
 
-_NO_WAREHOUSE = Warehouse("", "", "")
-
-
-async def _furnished(house: House) -> Warehouse:
+async def opened(house: House) -> House:
+    """The house opened for use by `admin`, with its warehouse."""
     async with house.client("admin") as http:
         await bootstrap(http)
         warehouse = await make_warehouse(http, house.store)
         for namespace in ("sales", "hr"):
             await make_namespace(http, warehouse, namespace)
             await make_table(http, warehouse, namespace, "orders")
-    return warehouse
+    return dataclasses.replace(house, warehouse=warehouse)
 
 
 @pytest.fixture(

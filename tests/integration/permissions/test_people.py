@@ -164,7 +164,7 @@ async def test_who_may_describe_a_table_alone_sees_the_way_to_it_and_gets_no_cre
 
 async def test_a_writer_uses_what_they_made_at_once_and_others_do_not_see_it(house: House) -> None:
     writer = f"writer-{uuid4().hex[:8]}"
-    await house.give(writer, "create", house.warehouse_key)
+    await house.give(writer, "create", house.place)
     async with house.client(writer) as http, house.client("stranger") as stranger:
         namespace = await make_namespace(http, house.warehouse)
         await make_table(http, house.warehouse, namespace, "t")

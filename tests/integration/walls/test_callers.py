@@ -130,6 +130,7 @@ CALLERS: Mapping[str, set[str]] = {
         "DropView",
         "RenameView",
     ),
+    **_service("catalog.v1.NameService", {"gateway"}, "FindByName"),
     **_service("catalog.v1.SigningService", _PUBLIC, "SignS3Request"),
     **_service("vending.v1.VendingService", _CATALOG, "VendAccess", "SignRequest"),
     **_service("vending.v1.FileService", _CATALOG, "ReadFile", "WriteFile", "DeleteFiles", "CheckEmpty", "PurgePage"),
@@ -146,7 +147,36 @@ CALLERS: Mapping[str, set[str]] = {
     ),
     **_service("authz.v1.DecisionService", {"catalog", "vending"}, "Decide", "BatchDecide"),
     **_service("authz.v1.DecisionService", _CATALOG, "Visible"),
-    **_service("authz.v1.TreeService", _CATALOG, "ApplyTreeChanges"),
+    **_service("authz.v1.TreeService", _CATALOG, "ApplyTreeChanges", "ListTreePlaces", "ListTree"),
+    **_service(
+        "authz.v1.UserService",
+        _PUBLIC,
+        "CreateUser",
+        "GetUser",
+        "WhoAmI",
+        "ListUsers",
+        "SearchUsers",
+        "UpdateUser",
+        "DeleteUser",
+        "GetUserActions",
+    ),
+    **_service(
+        "authz.v1.RoleService",
+        _PUBLIC,
+        "CreateRole",
+        "GetRole",
+        "GetRoleMetadata",
+        "ListRoles",
+        "SearchRoles",
+        "UpdateRole",
+        "UpdateRoleSource",
+        "DeleteRole",
+        "AddRoleMembers",
+        "RemoveRoleMember",
+        "ListRoleMembers",
+        "ListRolesOfRole",
+        "ListRolesOfUser",
+    ),
     **_service(
         "authz.v1.GrantService",
         _PUBLIC,
@@ -164,8 +194,13 @@ CALLERS: Mapping[str, set[str]] = {
     **_service("authz.v1.IdentityService", _CATALOG, "ProvisionUser", "BootstrapAdministrator"),
 }
 
-# What they are about is refused where authz was not told of it, and not for want of a proof.
-_ABOUT_WHAT_AUTHZ_WAS_TOLD = {"ListGrantsOfPrincipal", "GetManagedAccess"}
+# The request of the test names nobody who is there.
+_NAMED_NOBODY = {
+    "GetUser",
+    "WhoAmI",
+    "GetUserActions",
+    *(path.rpartition("/")[2] for path in CALLERS if "RoleService" in path),
+}
 _PROOFLESS = {Reason.REASON_TOKEN_MISSING, Reason.REASON_TOKEN_REFUSED}
 _KEY = {"type": "s3", "credential-type": "access-key", "access-key-id": "id", "secret-access-key": "secret"}
 
@@ -317,7 +352,7 @@ async def test_a_user_with_a_token_gets_past_the_wall_of_every_method_that_is_fo
         for caller in CALLERS[path] & _PUBLIC:
             proof = {} if caller == USER else {WORKLOAD: _proof(walled, caller, _peer(path))}
             metadata = {**proof, "authorization": walled.token}
-            if path in reading and path.rpartition("/")[2] not in _ABOUT_WHAT_AUTHZ_WAS_TOLD:
+            if path in reading and path.rpartition("/")[2] not in _NAMED_NOBODY:
                 answer = await call(walled.channel_of(path), path, _request(walled, path), metadata=metadata)
                 assert not isinstance(answer, Refusal), f"{path} as {caller}: {answer}"
             else:

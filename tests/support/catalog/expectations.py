@@ -15,12 +15,14 @@ from typing import Any, Final
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_protocol.catalog.v1 import (
+    names_pb2,
     namespaces_pb2,
     server_pb2,
     signing_pb2,
     tables_pb2,
     tabulars_pb2,
     tasks_pb2,
+    types_pb2,
     views_pb2,
     warehouses_pb2,
 )
@@ -614,6 +616,20 @@ TABULAR_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
         ),
     ),
 }
+NAME_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
+    "FindByName": (
+        Case(
+            lambda house: names_pb2.FindByNameRequest(
+                names=[
+                    names_pb2.NamedObject(
+                        warehouse_id=house.warehouse_id, namespace=types_pb2.NamespaceIdent(parts=["sales"])
+                    )
+                ]
+            ),
+            {},
+        ),
+    ),
+}
 
 TASK_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "ListTasks": (
@@ -710,6 +726,7 @@ EXPECTED: Final[Mapping[str, tuple[Case, ...]]] = {
         "ViewService": VIEW_SERVICE,
         "TabularService": TABULAR_SERVICE,
         "TaskService": TASK_SERVICE,
+        "NameService": NAME_SERVICE,
     }.items()
     for method, cases in methods.items()
 }

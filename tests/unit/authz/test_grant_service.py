@@ -266,10 +266,14 @@ async def test_the_vocabulary_is_told_to_everybody_with_words_for_people(rows: I
 
 
 async def test_checks_are_asked_of_objects_and_of_what_is_not_there(rows: InMemory) -> None:
+    absent = pb.ObjectName(kind=kinds.OBJECT_KIND_TABLE, warehouse_id=TABLE.warehouse_id)
     checks = [
         pb.ActionCheck(object=TABLE, action="read_data"),
         pb.ActionCheck(object=TABLE, action="drop", grantee=pb.Grantee(user_id="oidc~u1")),
-        pb.ActionCheck(action="drop"),
+        pb.ActionCheck(object=absent, action="drop", called="n.nothing"),
     ]
     answer = await servicer(rows).CheckActions(pb.CheckActionsRequest(checks=checks), OWNER)
     assert [*answer.allowed] == [True, False, False]
+    with pytest.raises(Refusal) as refused:
+        await servicer(rows).CheckActions(pb.CheckActionsRequest(checks=checks, absent_is_refused=True), OWNER)
+    assert refused.value.metadata == {"table": "n.nothing"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from uuid import UUID
 
 import pytest
 
@@ -19,6 +20,7 @@ from lakeward_authz.application.inspecting import (
     ManagedAccess,
     SetManagedAccess,
 )
+from lakeward_authz.application.permissions import Named
 from lakeward_authz.domain.permissions.objects import role_subject
 from lakeward_authz.domain.permissions.privileges import VOCABULARY
 from lakeward_servicekit.authorization.principals import ANONYMOUS, Principal, user
@@ -121,7 +123,7 @@ async def test_many_checks_are_answered_in_order_by_one_question_a_principal(row
         Check(table, "read_data"),
         Check(namespace, "create_table"),
         Check(absent, "read_data"),
-        Check(None, "read_data"),
+        Check(Named("table", "", table.warehouse_id, called="n.nothing"), "read_data"),
         Check(table, "read_data", reader),
         Check(table, "drop", reader),
         Check(hidden, "get_metadata", reader),
@@ -132,20 +134,19 @@ async def test_many_checks_are_answered_in_order_by_one_question_a_principal(row
     assert rows.asked == 3
 
 
-@pytest.mark.parametrize("named", ["hidden", None])
-async def test_a_hidden_object_is_refused_like_an_absent_one_where_absence_is_refused(
-    rows: InMemory, named: str | None
+@pytest.mark.parametrize("target_id", [id_of("hidden"), id_of("absent"), None])
+async def test_a_hidden_object_is_refused_like_an_absent_one_by_what_it_was_called_where_absence_is_refused(
+    rows: InMemory, target_id: UUID | None
 ) -> None:
-    target = rows.named("hidden")
-    if named is None:
-        target = dataclasses.replace(target, id=id_of("absent"))
+    target = dataclasses.replace(rows.named("hidden"), id=target_id, called="n.deep.hidden")
     checks = [Check(rows.named("t"), "read_data"), Check(target, "read_data")]
     check = CheckActions(doors(rows))
     assert await check(ActionChecks(checks), caller=READER) == [True, False]
     with pytest.raises(Refusal) as caught:
         await check(ActionChecks(checks, absent_is_refused=True), caller=READER)
     assert caught.value.reason == Reason.REASON_NO_SUCH_TABLE
-    assert str(target.id) in caught.value.message
+    assert caught.value.metadata == {"table": "n.deep.hidden"}
+    assert str(target_id) not in caught.value.message
 
 
 @pytest.mark.parametrize(

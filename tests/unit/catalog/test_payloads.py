@@ -41,7 +41,6 @@ NOT_OURS = {
 # Where JSON becomes values without a bound, and whose JSON that is.
 OTHER_READERS = {
     "application/garbage.py:read": "bodies that the catalog wrote",
-    "application/idempotency.py:_done": "what the catalog kept",
     "application/payloads.py:name": "the name of a document of up to 32 KiB; nothing else in it becomes a value",
     "application/namespaces/properties.py:again": "what the catalog kept",
     "application/placing.py:_layout": "a warehouse's layout, as vending normalised it",

@@ -26,7 +26,6 @@ class Later:
 
 Entry = str | Later
 STATISTICS: Final = Later("there are no statistics yet")
-GRANTS: Final = Later("roles and users have their own API, which is not served yet")
 SOFT_DELETION: Final = Later(
     "whoever may write a table is vended credentials that delete its files, where drops can be restored too"
 )
@@ -185,9 +184,9 @@ LEDGER: Final[Mapping[str, Sequence[Entry]]] = {
     "management-api 5.2": ["retention-is-bounded"],
     "management-api 5.3": ["checks-say-what-the-call-says"],
     "management-api 6": [Later("moving namespaces is not served yet")],
-    "management-api 7": [Later("search is not served yet")],
-    "management-api 8": [GRANTS],
-    "management-api 9": [GRANTS],
+    "management-api 7": [Later("tabulars are not searched yet")],
+    "management-api 8": ["deleted-users-come-back"],
+    "management-api 9": ["memberships-under-every-decider"],
     "management-api 11": ["grants-of-one-principal"],
     "management-api 15": [
         "renaming-to-a-taken-name-is-409",
@@ -203,9 +202,9 @@ LEDGER: Final[Mapping[str, Sequence[Entry]]] = {
         "queues-are-checked-and-limits-taken-back",
         "malformed-input-in-the-envelope",
         "keys-for-every-change",
-        Later("search is not served yet"),
+        Later("tabulars are not searched yet"),
         Later("tags are not served yet"),
-        GRANTS,
+        "grants-of-one-principal memberships-under-every-decider",
         "every-change-is-told",
         STATISTICS,
         "cors-headers",
@@ -248,10 +247,13 @@ OF_OUR_OWN: Final = frozenset(
         "bounds-on-strangers",
         "case-is-asked-of-the-store",
         "challenges-say-why",
+        "checks-are-one-question",
+        "checks-hide-what-they-are-on",
         "commits-make-what-was-not-staged",
         "creates-refuse-files-and-neighbours",
         "deciders-need-callers",
         "default-project-is-nil",
+        "deleting-a-user-is-one-step",
         "denials-are-403",
         "documents-are-bounded",
         "dropped-in-full-pages",
@@ -260,6 +262,7 @@ OF_OUR_OWN: Final = frozenset(
         "failed-views-leave-no-file",
         "freed-ids-rest",
         "gc-enabled-keeps-files",
+        "hidden-projects-are-absent",
         "impossible-namespaces-are-not-there",
         "kit-1-10-views-lie-on-a-disk",
         "kit-moves-files-on-a-disk",
@@ -284,6 +287,10 @@ OF_OUR_OWN: Final = frozenset(
         "rights-are-on-what-is-there",
         "rights-hide-what-they-are-on",
         "rights-under-every-decider",
+        "role-names-are-bounded",
+        "roles-are-hidden",
+        "roles-go-with-their-project",
+        "roles-nest-as-deep-as-needed",
         "rotated-keys-are-found",
         "row-ids-are-given-once",
         "sequence-numbers-only-rise",

@@ -80,9 +80,9 @@ class Doors:
         return Opened(key, found)
 
     async def holdings(
-        self, named: Sequence[Named | None], *, caller: Principal, subject: Subject | None = None
+        self, named: Sequence[Named], *, caller: Principal, subject: Subject | None = None
     ) -> Sequence[frozenset[str]]:
-        """What somebody holds on each of many objects, by one question; nothing on what is not there. None is there for nobody.
+        """What somebody holds on each of many objects, by one question; nothing on what is not there.
 
         Args:
             named: which.
@@ -92,7 +92,7 @@ class Doors:
         Raises:
             Refusal: FORBIDDEN, about another on one that the caller sees and whose grants it may not read.
         """
-        known = dict.fromkeys(each for each in named if each is not None)
+        known = dict.fromkeys(named)
         keys = dict(zip(known, await self.names.find([*known]), strict=True))
         own = subject_of(caller)
         held = await self._all(keys, own)
@@ -105,7 +105,7 @@ class Doors:
                 if key is not None:
                     _admit(each, held[each], [READS_GRANTS])
             held = await self._all(shown, subject)
-        return [frozenset() if each is None else held[each] for each in named]
+        return [held[each] for each in named]
 
     async def _held(self, key: ObjectKey | None, subject: Subject) -> frozenset[str]:
         if key is None:
@@ -152,7 +152,8 @@ def forbidden(type_name: str, lacking: Sequence[str]) -> Refusal:
 
 def absent(named: Named) -> Refusal:
     """The refusal of an object that is not there, or on which the caller may do nothing."""
-    shown = named.project_id if named.type == "project" else str(named.warehouse_id if named.id is None else named.id)
+    own = named.project_id if named.type == "project" else str(named.warehouse_id if named.id is None else named.id)
+    shown = named.called or own
     message = f"there is no {named.type.replace('_', ' ')} {shown!r} that you can see"
     reason, key = _ABSENT[named.type]
     return Refusal(reason, message, **{key: shown})

@@ -49,12 +49,11 @@ class Check:
     """A question whether an action may be taken.
 
     Attributes:
-        object: None for one that is not there.
         action: in a word such as "read_data".
         subject: by whom; None for the caller.
     """
 
-    object: Named | None
+    object: Named
     action: str
     subject: Subject | None = None
 
@@ -89,7 +88,7 @@ class CheckActions:
         if not 1 <= len(checks) <= MOST:
             raise invalid("TooManyChecks" if checks else "NoChecks", f"{len(checks)} checks are asked; ask 1 to {MOST}")
         for place, check in enumerate(checks):
-            if check.object is not None and f"{ACTION}{check.action}" not in MODEL.types[check.object.type].bits:
+            if f"{ACTION}{check.action}" not in MODEL.types[check.object.type].bits:
                 right = f"an action on a {check.object.type.replace('_', ' ')}"
                 raise invalid_field(f"checks[{place}].action", check.action, right)
         subjects = [*dict.fromkeys(check.subject for check in checks)]
@@ -101,7 +100,7 @@ class CheckActions:
             for place, relations in zip(places, held, strict=True):
                 allowed[place] = f"{ACTION}{checks[place].action}" in relations
                 named = checks[place].object
-                if command.absent_is_refused and named is not None and not there(named, relations):
+                if command.absent_is_refused and not there(named, relations):
                     raise absent(named)
         return allowed
 

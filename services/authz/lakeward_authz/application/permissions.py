@@ -126,13 +126,15 @@ class Named:
         type: as the model names it.
         project_id: of a project its id; of what is in one, the project that it must be of; "" for any.
         warehouse_id: of a warehouse its id, and of what is in one; None for the only one of its id, in whatever warehouse.
-        id: of a namespace, a role or a tag its id, and of a tabular what people call it by.
+        id: of a namespace, a role or a tag its id, and of a tabular what people call it by; None for what is not there.
+        called: how refusals name it, where that is not by its id.
     """
 
     type: str
     project_id: str = ""
     warehouse_id: UUID | None = None
     id: UUID | None = None
+    called: str = ""
 
 
 class ObjectNames(Protocol):
@@ -210,8 +212,8 @@ class GrantStore(Protocol):
 
         Raises:
             Refusal: PERMISSIONS_INVALID for a role that is not there or of another project than the object, except on the server;
-                INVALID_FIELD for a role that would hold itself, or be held through more than ten others; GRANT_EXISTS and
-                NO_SUCH_GRANT, where `exact`.
+                ROLE_MEMBERSHIP_CYCLE for a role that would hold itself; ROLE_NESTED_TOO_DEEP, where a depth is configured;
+                GRANT_EXISTS and NO_SUCH_GRANT, where `exact`.
         """
         ...
 

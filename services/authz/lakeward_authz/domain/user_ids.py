@@ -47,6 +47,15 @@ def parse_user_id(text: str) -> UserId:
     return user_id_of(provider, subject)
 
 
+def no_such_user(user_id: str) -> Refusal:
+    """The refusal of a user that was never recorded, or was deleted."""
+    return Refusal(
+        Reason.REASON_NO_SUCH_USER,
+        f"there is no user {user_id!r}: it never called, or was deleted; POST /management/v1/user records one",
+        user=user_id,
+    )
+
+
 def _invalid(subject: str, why: str) -> Refusal:
     shown = subject[:MAX_BYTES].encode("unicode_escape").decode()
     return Refusal(

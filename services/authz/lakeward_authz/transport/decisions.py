@@ -10,6 +10,7 @@ from lakeward_authz.transport import decode
 from lakeward_protocol.authz.v1 import decisions_pb2 as pb
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
 from lakeward_servicekit.authorization.authorizer import Outcome
+from lakeward_servicekit.authorization.wire import Decided, Question
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.rpc.call import Call
 from lakeward_servicekit.rpc.status import failure_of
@@ -26,9 +27,13 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
         """Answer from `authorizer`."""
         self._authorizer = authorizer
 
-    async def Decide(self, request: pb.DecideRequest, context: Call) -> pb.DecideResponse:
+    async def Decide(self, request: pb.DecideRequest | Question, context: Call) -> pb.DecideResponse | Decided:  # type: ignore[override]  # in one process the values themselves come and go
         """What one principal may, all under one revision."""
         del context
+        if isinstance(request, Question):
+            decode.count(request.demands)
+            revision = self._authorizer.revision
+            return Decided(tuple(await self._authorizer.decide(request.principal, request.demands)), revision)
         return await self._decide(request)
 
     async def BatchDecide(self, request: pb.BatchDecideRequest, context: Call) -> pb.BatchDecideResponse:

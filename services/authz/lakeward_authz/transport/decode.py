@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Final
+from uuid import UUID
 
 from lakeward_protocol.authz.v1 import decisions_pb2, principals_pb2
 from lakeward_servicekit.authorization.actions import KIND_OF, Action
@@ -35,16 +36,21 @@ def principal(message: principals_pb2.Principal) -> Principal:
 
 def demands(messages: Sequence[decisions_pb2.Demand]) -> list[Demand]:
     """What is asked."""
-    if not messages:
+    count(messages)
+    return [_demand(message) for message in messages]
+
+
+def count(demands: Sized) -> None:
+    """Check how many demands a question has."""
+    if not demands:
         raise invalid_field("demands", "[]", f"1 to {MAX_DEMANDS} demands")
-    if len(messages) > MAX_DEMANDS:
+    if len(demands) > MAX_DEMANDS:
         raise Refusal(
             Reason.REASON_TOO_LARGE,
-            f"{len(messages)} demands are asked at once; ask at most {MAX_DEMANDS}",
+            f"{len(demands)} demands are asked at once; ask at most {MAX_DEMANDS}",
             what="demands",
             limit=str(MAX_DEMANDS),
         )
-    return [_demand(message) for message in messages]
 
 
 def listing(message: decisions_pb2.VisibleRequest) -> tuple[ObjectRef, ObjectKind]:
@@ -96,3 +102,18 @@ def _object(message: principals_pb2.ObjectRef) -> ObjectRef:
     if kind is not ObjectKind.SERVER and not ref.project_id:
         raise invalid_field("object.project_id", "", f"set for a {kind.word}")
     return ref
+
+
+def role_id_of(text: str) -> UUID:
+    """A role's id from a caller.
+
+    Raises:
+        Refusal: INVALID_ROLE_ID.
+    """
+    try:
+        return UUID(text)
+    except ValueError:
+        shown = text[:64]
+        raise Refusal(
+            Reason.REASON_INVALID_ROLE_ID, f"{shown!r} is no role's id; it must be a role's UUID", role=shown
+        ) from None

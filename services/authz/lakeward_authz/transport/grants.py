@@ -47,6 +47,7 @@ _NUMBERS: Final = {kind.word: kind for kind in ObjectKind}
 _TABULARS: Final = frozenset({ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.GENERIC_TABLE})
 _IN_WAREHOUSE: Final = frozenset({*_TABULARS, ObjectKind.NAMESPACE})
 _WITH_ID: Final = frozenset({*_IN_WAREHOUSE, ObjectKind.ROLE, ObjectKind.TAG})
+_LONGEST_NAME: Final = 2000
 # Which parts of a place are UUIDs.
 _OF_PRINCIPAL: Final = (True, False, True, False)
 _OF_OBJECT: Final = (False, False)
@@ -140,7 +141,7 @@ class GrantServicer(grants_pb2_grpc.GrantServiceServicer):
         """Whether each of many may be done."""
         checks = [
             Check(
-                _object(check.object, caller) if check.HasField("object") else None,
+                _checked(check, caller),
                 check.action,
                 grantee(check.grantee, f"checks[{place}].grantee") if check.HasField("grantee") else None,
             )
@@ -275,6 +276,17 @@ def _privilege(privilege: Privilege) -> pb.Privilege:
 
 def _number(type_name: str) -> principals_pb2.ObjectKind.ValueType:
     return cast("principals_pb2.ObjectKind.ValueType", _NUMBERS[type_name])
+
+
+def _checked(check: pb.ActionCheck, caller: Caller) -> Named:
+    if not check.called:
+        return _object(check.object, caller)
+    kind = _KINDS.get(check.object.kind)
+    if kind is None or kind not in _IN_WAREHOUSE:
+        raise invalid_field("checks.object.kind", check.object.kind, "of what has a name in a warehouse")
+    warehouse_id = _uuid("checks.object.warehouse_id", check.object.warehouse_id)
+    own = _uuid("checks.object.id", check.object.id) if check.object.id else None
+    return Named(kind.word, "", warehouse_id, own, check.called[:_LONGEST_NAME])
 
 
 def _uuid(field: str, text: str) -> UUID:

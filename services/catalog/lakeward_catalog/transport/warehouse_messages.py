@@ -9,6 +9,7 @@ from uuid import UUID
 
 from google.protobuf.duration_pb2 import Duration
 
+from lakeward_catalog.application.config import ClientConfig
 from lakeward_catalog.application.ports.storage import Checked, CheckStatus
 from lakeward_catalog.application.warehouses.storage import OldCredential
 from lakeward_catalog.domain.model import ManagedBy, Warehouse
@@ -34,6 +35,16 @@ _CHECKS: Final = {
     CheckStatus.SKIPPED: warehouses_pb2.CHECK_STATUS_SKIPPED,
 }
 _ACTIVE: Final = {status: active for active, status in _STATUS.items()}
+
+
+def config_message(config: ClientConfig) -> warehouses_pb2.GetConfigResponse:
+    """An Iceberg client's configuration. Not to be changed: it is handed out again."""
+    message = warehouses_pb2.GetConfigResponse(
+        warehouse_id=str(config.warehouse.warehouse_id), defaults=config.defaults, overrides=config.overrides
+    )
+    if config.idempotency_key_lifetime is not None:
+        message.idempotency_key_lifetime.FromTimedelta(config.idempotency_key_lifetime)
+    return message
 
 
 def warehouse_message(warehouse: Warehouse) -> warehouses_pb2.Warehouse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import timedelta
+from typing import Final
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.config import ClientConfigs
@@ -28,10 +29,12 @@ from lakeward_catalog.application.warehouses.creating import CreateWarehouse, Wa
 from lakeward_catalog.application.warehouses.listing import ListWarehouses, WarehouseListings
 from lakeward_catalog.application.warehouses.storage import OldCredential, ReplaceStorage, StorageReplacements
 from lakeward_catalog.application.warehouses.validating import ValidateStorage, WarehouseChecks
+from lakeward_catalog.domain.model import WarehouseId
 from lakeward_catalog.transport import decode
 from lakeward_catalog.transport.callers import presented
 from lakeward_catalog.transport.warehouse_messages import (
     check_message,
+    config_message,
     credential,
     managed_by,
     restorable_for,
@@ -42,6 +45,10 @@ from lakeward_catalog.transport.warehouse_messages import (
 from lakeward_protocol.catalog.v1 import warehouses_pb2, warehouses_pb2_grpc
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import invalid_field
+from lakeward_servicekit.keeping import Kept
+
+# About 2 KB each. A caller names the base of links, so there may be more than warehouses.
+_CONFIGS: Final = 1024
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +56,7 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     """Warehouses and their storage.
 
     Attributes:
+        configs: replies by what they are made from. What a key names never changes; a request finds the key by reading it.
         restorable_by_default: how long what is dropped can be restored where that is asked for without a span.
     """
 
@@ -66,17 +74,20 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     replace_storage: StorageReplacements
     checks: WarehouseChecks
     restorable_by_default: timedelta
+    configs: Kept[tuple[WarehouseId, int, str], warehouses_pb2.GetConfigResponse] = dataclasses.field(
+        default_factory=lambda: Kept(_CONFIGS)
+    )
 
     async def GetConfig(
         self, request: warehouses_pb2.GetConfigRequest, caller: Caller
     ) -> warehouses_pb2.GetConfigResponse:
         """See the contract."""
         config = await self.config(request.warehouse, caller=caller, presented=presented(request.context))
-        response = warehouses_pb2.GetConfigResponse(
-            warehouse_id=str(config.warehouse_id), defaults=config.defaults, overrides=config.overrides
-        )
-        if config.idempotency_key_lifetime is not None:
-            response.idempotency_key_lifetime.FromTimedelta(config.idempotency_key_lifetime)
+        key = config.key
+        response = self.configs.get(key)
+        if response is None:
+            response = config_message(config)
+            self.configs.put(key, response)
         return response
 
     async def CreateWarehouse(

@@ -657,11 +657,16 @@ class ActionCheck(_message.Message):
     OBJECT_FIELD_NUMBER: _builtins.int
     ACTION_FIELD_NUMBER: _builtins.int
     GRANTEE_FIELD_NUMBER: _builtins.int
+    CALLED_FIELD_NUMBER: _builtins.int
     action: _builtins.str
     """Required; as in GetAllowedActionsResponse."""
+    called: _builtins.str
+    """How the caller called the object, where that was not by its id; refusals say this. Where nothing is called so, the object's id
+    is empty.
+    """
     @_builtins.property
     def object(self) -> Global___ObjectName:
-        """Required; unset: an object that is not there."""
+        """Required."""
 
     @_builtins.property
     def grantee(self) -> Global___Grantee:
@@ -673,10 +678,11 @@ class ActionCheck(_message.Message):
         object: Global___ObjectName | None = ...,
         action: _builtins.str = ...,
         grantee: Global___Grantee | None = ...,
+        called: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["grantee", b"grantee", "object", b"object"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "grantee", b"grantee", "object", b"object"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "called", b"called", "grantee", b"grantee", "object", b"object"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -12,13 +12,12 @@ from lakeward_authz.application.permissions import ALL, Given, Grant, Named, Wan
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, OWNERSHIP
 from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
 from lakeward_authz.domain.permissions.tuples import FgaTuple, grant_tuple
-from lakeward_servicekit.errors import Reason, Refusal, invalid_field
+from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Connection, Pool
 
 if TYPE_CHECKING:
     from asyncpg import Record
 
-MOST_NESTED: Final = 10
 _ROLE: Final = "role:"
 _ON: Final = """
 select g.subject, g.relation, g.granted_at, o.public_id from grants g
@@ -57,24 +56,29 @@ on conflict do nothing returning subject, relation
 # Two changes of a project's memberships, each harmless, could make a circle together.
 _LOCK_ROLES: Final = "select pg_advisory_xact_lock(hashtextextended('roles of ' || $1, 0))"
 _MEMBERSHIP: Final = f"g.kind = 'role' and g.relation in ('{ASSIGNEE}', '{OWNERSHIP}')"
-# How far up from a role the roles go that hold it, and how far down those that it holds; a circle ends by its length.
+# Those among some roles that a role is in, itself counted.
+_CIRCLE: Final = f"""
+with recursive held(role_id) as (
+    select $1::uuid
+    union
+    select g.object_id from held h join grants g on g.subject = '{_ROLE}' || h.role_id and {_MEMBERSHIP})
+select role_id from held where role_id = any($2::uuid[]) order by role_id limit 1
+"""
+# How far out the roles go that a role is in, and how far in those that are in it. There is no circle, so both end.
 _OUTWARD: Final = f"""
 with recursive held(role_id, depth) as (
     select $1::uuid, 0
     union
-    select g.object_id, h.depth + 1 from held h
-      join grants g on g.subject = '{_ROLE}' || h.role_id and {_MEMBERSHIP}
-     where h.depth <= {MOST_NESTED})
-select role_id, max(depth) as depth from held group by role_id
+    select g.object_id, h.depth + 1 from held h join grants g on g.subject = '{_ROLE}' || h.role_id and {_MEMBERSHIP})
+select max(depth) from held
 """
 _INWARD: Final = f"""
-with recursive held(role_id, depth) as (
-    select $2::uuid, 0
+with recursive held(start, role_id, depth) as (
+    select role_id, role_id, 0 from unnest($2::uuid[]) as r(role_id)
     union
-    select substr(g.subject, {len(_ROLE) + 1})::uuid, h.depth + 1 from held h
-      join grants g on g.project_id = $1 and g.object_id = h.role_id and {_MEMBERSHIP} and starts_with(g.subject, '{_ROLE}')
-     where h.depth <= {MOST_NESTED})
-select max(depth) from held
+    select h.start, substr(g.subject, {len(_ROLE) + 1})::uuid, h.depth + 1 from held h
+      join grants g on g.project_id = $1 and g.object_id = h.role_id and {_MEMBERSHIP} and starts_with(g.subject, '{_ROLE}'))
+select start, max(depth) as depth from held group by start order by depth desc, start limit 1
 """
 
 
@@ -84,12 +88,14 @@ class PostgresGrants:
     Args:
         pool: of authz's schema, on the primary.
         outbox: told of what OpenFGA has to know.
+        most_nested: the longest chain of roles within roles; None: any.
     """
 
-    def __init__(self, pool: Pool, outbox: Outbox) -> None:
+    def __init__(self, pool: Pool, outbox: Outbox, *, most_nested: int | None = None) -> None:
         """Keep rows through `pool`."""
         self._pool = pool
         self._outbox = outbox
+        self._most_nested = most_nested
 
     async def on(self, key: ObjectKey, wanted: Wanted = ALL) -> Sequence[Given]:
         """See `GrantStore`."""
@@ -121,21 +127,58 @@ class PostgresGrants:
     ) -> bool:
         """See `GrantStore`."""
         async with self._pool.transaction() as connection:
-            if await connection.fetchval(_HOLD, *_columns(key)) is None:
-                return False
-            roles = sorted({UUID(grant.subject[len(_ROLE) :]) for grant in writes if grant.subject.startswith(_ROLE)})
-            await _check_roles(connection, key, roles)
-            taken = await connection.fetch(_DELETE, *_columns(key), *_listed(deletes))
-            if key.type == "role" and roles:
-                await _check_nesting(connection, key, roles)
-            given = await connection.fetch(_INSERT, *_columns(key), *_listed(writes))
-            if exact:
-                _check_all(deletes, taken, writes, given)
-            changes = [*_told(key, taken, wanted=False), *_told(key, given, wanted=True)]
-            await self._outbox.put(connection, changes)
-            if changes:
-                await bump(connection, key.project_id)
+            return await self.change_in(connection, key, writes=writes, deletes=deletes, exact=exact)
+
+    async def change_in(
+        self,
+        connection: Connection,
+        key: ObjectKey,
+        *,
+        writes: Collection[Grant],
+        deletes: Collection[Grant],
+        exact: bool = False,
+    ) -> bool:
+        """The same in a transaction, as its last step: it holds what changes of other grants wait for."""
+        if await connection.fetchval(_HOLD, *_columns(key)) is None:
+            return False
+        roles = sorted({UUID(grant.subject[len(_ROLE) :]) for grant in writes if grant.subject.startswith(_ROLE)})
+        await _check_roles(connection, key, roles)
+        taken = await connection.fetch(_DELETE, *_columns(key), *_listed(deletes))
+        if key.type == "role" and roles:
+            await self._check_nesting(connection, key, roles)
+        given = await connection.fetch(_INSERT, *_columns(key), *_listed(writes))
+        if exact:
+            _check_all(deletes, taken, writes, given)
+        changes = [*_told(key, taken, wanted=False), *_told(key, given, wanted=True)]
+        await self._outbox.put(connection, changes)
+        if changes:
+            await bump(connection, key.project_id)
         return True
+
+    async def _check_nesting(self, connection: Connection, key: ObjectKey, members: Sequence[UUID]) -> None:
+        await connection.execute(_LOCK_ROLES, key.project_id)
+        within: UUID | None = await connection.fetchval(_CIRCLE, key.id, members)
+        if within is not None:
+            raise Refusal(
+                Reason.REASON_ROLE_MEMBERSHIP_CYCLE,
+                f"the role {within} can't be in the role {key.id}: it would be in itself, since {key.id} is in it already",
+                role=str(key.id),
+                member=str(within),
+            )
+        if self._most_nested is None:
+            return
+        outward: int = await connection.fetchval(_OUTWARD, key.id)
+        row = await connection.fetchrow(_INWARD, key.project_id, members)
+        assert row is not None
+        if outward + 1 + row["depth"] > self._most_nested:
+            raise Refusal(
+                Reason.REASON_ROLE_NESTED_TOO_DEEP,
+                f"with the role {row['start']} in the role {key.id} roles would be nested {outward + 1 + row['depth']} deep;"
+                f" at most {self._most_nested} is configured",
+                role=str(key.id),
+                member=str(row["start"]),
+                limit=str(self._most_nested),
+            )
 
 
 def named(key: ObjectKey, public_id: UUID | None) -> Named:
@@ -187,17 +230,6 @@ async def _check_roles(connection: Connection, key: ObjectKey, roles: Sequence[U
                 f"there is no role {role}{where}, so nothing can be given to it",
                 cause="GrantRoleNotInProject",
             )
-
-
-async def _check_nesting(connection: Connection, key: ObjectKey, members: Sequence[UUID]) -> None:
-    await connection.execute(_LOCK_ROLES, key.project_id)
-    outward = {row["role_id"]: row["depth"] for row in await connection.fetch(_OUTWARD, key.id)}
-    for member in members:
-        if member in outward:
-            raise invalid_field("grants.subject", str(member), "a role that does not hold this one already")
-        inward: int = await connection.fetchval(_INWARD, key.project_id, member)
-        if max(outward.values()) + 1 + inward > MOST_NESTED:
-            raise invalid_field("grants.subject", str(member), f"a role that is nested at most {MOST_NESTED} deep")
 
 
 def _listed(grants: Collection[Grant]) -> tuple[list[str], list[str]]:

@@ -33,6 +33,10 @@ INSPECTED: Final[Renderings] = MappingProxyType(
         Reason.REASON_PERMISSIONS_INVALID: _query,
     }
 )
+# A role that is looked for in one project.
+IN_PROJECT: Final[Renderings] = MappingProxyType(
+    {**RENDERED, Reason.REASON_NO_SUCH_ROLE: Rendering(404, "RoleNotFoundInProject")}
+)
 APPLIED: Final[Renderings] = MappingProxyType(
     {**RENDERED, Reason.REASON_FORBIDDEN: Rendering(403, "GrantActionForbidden")}
 )

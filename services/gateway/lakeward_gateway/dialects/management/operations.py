@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeward_gateway.dialects.management import (
+    actions,
+    checks,
     grants,
     permissions,
     projects,
     protection,
+    role_operations,
     server,
     tabulars,
     tasks,
     unsupported,
+    users,
     validation,
     warehouse_operations,
 )
@@ -32,5 +36,9 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *tasks.operations(stubs.tasks),
         *permissions.operations(stubs.grants),
         *grants.operations(stubs.grants),
+        *users.operations(stubs.users),
+        *role_operations.operations(stubs.roles),
+        *actions.operations(stubs.grants),
+        *checks.operations(stubs),
         *unsupported.operations(),
     )

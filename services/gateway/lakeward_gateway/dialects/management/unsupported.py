@@ -13,39 +13,15 @@ from lakeward_servicekit.errors import Reason, Refusal
 
 # Methods, then the path below /management/v1. Where several kinds have the same operations, they stand as a choice: "(a|b)".
 _UNSUPPORTED: Final[Sequence[str]] = (
-    "POST /action/batch-check",
     "POST /endpoint-statistics",
-    "GET /whoami",
-    "GET /server/actions",
-    # projects
-    "GET /project/actions",
     # tasks
     "GET POST /project/task-queue/task_log_cleanup/config",
     "GET /project/task/by-id/{task_id}",
     "POST /project/task/control",
     "POST /project/task/list",
-    # users and roles
-    "GET POST /user",
-    "GET PUT DELETE /user/{user_id}",
-    "GET /user/{user_id}/actions",
-    "GET /user/{user_id}/roles",
-    "GET /user/{user_id}/roles/transitive",
-    "GET POST /role",
-    "GET POST DELETE /role/{role_id}",
-    "GET /role/{role_id}/actions",
-    "GET /role/{role_id}/member-of",
-    "GET /role/{role_id}/member-of/transitive",
-    "GET POST /role/{role_id}/members",
-    "GET /role/{role_id}/members/transitive",
-    "DELETE /role/{role_id}/members/{member_type}/{member_id}",
-    "GET /role/{role_id}/metadata",
-    "PUT /role/{role_id}/source-system",
-    "POST /search/role",
-    "POST /search/user",
     # tags
     "GET POST /tag-definition",
     "GET POST DELETE /tag-definition/{tag_definition_id}",
-    "GET /tag-definition/{tag_definition_id}/actions",
     "GET /tag-definition/{tag_definition_id}/attachments",
     "GET /warehouse/{warehouse_id}/tags",
     "PUT DELETE /warehouse/{warehouse_id}/tags/{tag_name}",
@@ -54,14 +30,10 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "GET /warehouse/{warehouse_id}/table/{table_id}/column-tags",
     "GET /warehouse/{warehouse_id}/table/{table_id}/column/{column_name}/tags",
     "PUT DELETE /warehouse/{warehouse_id}/table/{table_id}/column/{column_name}/tags/{tag_name}",
-    # permissions
-    "POST /permissions/check",
     # warehouses and what is in them
-    "GET /warehouse/{warehouse_id}/actions",
     "POST /warehouse/{warehouse_id}/search-tabular",
     "GET /warehouse/{warehouse_id}/statistics",
     "POST /warehouse/{warehouse_id}/namespace/{namespace_id}/move",
-    "GET /warehouse/{warehouse_id}/(namespace|table|view|generic-table)/{object_id}/actions",
     "GET POST /warehouse/{warehouse_id}/generic-table/{object_id}/protection",
 )
 
