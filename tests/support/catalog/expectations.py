@@ -725,8 +725,8 @@ EXPECTED: Final[Mapping[str, tuple[Case, ...]]] = {
         "SigningService": SIGNING_SERVICE,
         "ViewService": VIEW_SERVICE,
         "TabularService": TABULAR_SERVICE,
-        "NameService": NAME_SERVICE,
         "TaskService": TASK_SERVICE,
+        "NameService": NAME_SERVICE,
     }.items()
     for method, cases in methods.items()
 }
