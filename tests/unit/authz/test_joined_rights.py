@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 import pytest
 
 from lakeward_authz.adapters.joined_rights import JoinedRights
 from lakeward_authz.application.permissions import Rights, Shown
-from lakeward_authz.domain.permissions.objects import ObjectKey, Subject, user_subject
+from lakeward_authz.domain.permissions.objects import ObjectKey, Subject, role_subject, user_subject
 from lakeward_servicekit.errors import Reason, Refusal
 
 ANNE, BEN = user_subject("oidc~anne"), user_subject("oidc~ben")
@@ -22,13 +22,19 @@ class Rows:
 
     def __init__(self) -> None:
         self.asked: list[tuple[Subject, tuple[ObjectKey, ...]]] = []
+        self.also: list[Sequence[Subject]] = []
         self.revision = 1
         self.away = frozenset[Subject]()
         self.answering = asyncio.Event()
         self.answering.set()
 
-    async def of(self, subject: Subject, objects: Sequence[ObjectKey]) -> Rights:
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
+        del token_roles, project_ids
+        return []
+
+    async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
         self.asked.append((subject, tuple(objects)))
+        self.also.append(also)
         revision = self.revision
         await self.answering.wait()
         if subject in self.away:
@@ -36,8 +42,8 @@ class Rows:
         odd = [key.id.int % 2 == 1 for key in objects]
         return Rights([None if each else key.id.int for key, each in zip(objects, odd, strict=True)], odd, revision)
 
-    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:
-        del subject, scope, type_name
+    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
+        del subject, scope, type_name, also
         return Shown(frozenset(), frozenset())
 
 
@@ -51,6 +57,15 @@ async def test_who_asks_about_one_subject_at_one_moment_shares_a_statement_and_g
     assert (first.held, first.glimpsed) == ([0, None], [False, True])
     assert (second.held, second.glimpsed) == ([4, None, 4], [False, True, False])
     assert third.held == [2]
+
+
+async def test_roles_that_a_subject_has_for_one_question_count_for_no_other() -> None:
+    rows = Rows()
+    joined = JoinedRights(rows)
+    role = role_subject(UUID(int=9))
+    await asyncio.gather(joined.of(ANNE, KEYS[:1]), joined.of(ANNE, KEYS[:1], also=[role]))
+    assert rows.asked == [(ANNE, (KEYS[0],)), (ANNE, (KEYS[0],))]
+    assert rows.also == [(), (role,)]
 
 
 async def test_a_question_joins_no_statement_that_was_sent_before_it() -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
 from lakeward_authz.application.permissions import Rights, RightsReader, Shown
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
 from lakeward_servicekit.coalescing import Coalescer
 
-_Question: TypeAlias = tuple[Subject, tuple[ObjectKey, ...]]
+# All as whom is asked: a subject, and the roles that it has for this question alone.
+_Asking: TypeAlias = tuple[Subject, tuple[Subject, ...]]
+_Question: TypeAlias = tuple[_Asking, tuple[ObjectKey, ...]]
 
 
 class JoinedRights:
@@ -28,30 +30,31 @@ class JoinedRights:
         self._rights = rights
         self._joined = Coalescer[_Question, Rights](self._ask, alike=True)
 
-    async def of(self, subject: Subject, objects: Sequence[ObjectKey]) -> Rights:
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
         """See `RightsReader`."""
-        return await self._joined((subject, tuple(objects)))
+        return await self._rights.bound(token_roles, project_ids)
 
-    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:
+    async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
         """See `RightsReader`."""
-        return await self._rights.shown(subject, scope, type_name)
+        return await self._joined(((subject, tuple(also)), tuple(objects)))
+
+    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
+        """See `RightsReader`."""
+        return await self._rights.shown(subject, scope, type_name, also=also)
 
     async def _ask(self, questions: Sequence[_Question]) -> Sequence[Rights | Exception]:
         """One statement for each subject; what one raises is raised for the questions about that subject."""
-        places: dict[Subject, dict[ObjectKey, int]] = {}
-        for subject, objects in questions:
-            asked = places.setdefault(subject, {})
+        places: dict[_Asking, dict[ObjectKey, int]] = {}
+        for asking, objects in questions:
+            asked = places.setdefault(asking, {})
             for key in objects:
                 asked.setdefault(key, len(asked))
-        if len(places) == 1:
-            ((subject, asked),) = places.items()
-            found: dict[Subject, Rights | BaseException] = {subject: await self._rights.of(subject, [*asked])}
-        else:
-            answers = await asyncio.gather(
-                *(self._rights.of(subject, [*asked]) for subject, asked in places.items()), return_exceptions=True
-            )
-            found = dict(zip(places, answers, strict=True))
-        return [_part(found[subject], [places[subject][key] for key in objects]) for subject, objects in questions]
+        answers = await asyncio.gather(
+            *(self._rights.of(subject, [*asked], also=also) for (subject, also), asked in places.items()),
+            return_exceptions=True,
+        )
+        found = dict(zip(places, answers, strict=True))
+        return [_part(found[asking], [places[asking][key] for key in objects]) for asking, objects in questions]
 
 
 def _part(found: Rights | BaseException, places: Sequence[int]) -> Rights | Exception:
