@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import cast
 
@@ -40,7 +41,10 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
         """Questions that arrived together: one that is refused does not touch the others."""
         del context
         decode.batch(request.items)
-        return pb.BatchDecideResponse(items=[await self._item(item) for item in request.items])
+        if len(request.items) == 1:
+            return pb.BatchDecideResponse(items=[await self._item(request.items[0])])
+        # at once, so that an engine may ask for all of them together
+        return pb.BatchDecideResponse(items=await asyncio.gather(*map(self._item, request.items)))
 
     async def Visible(self, request: pb.VisibleRequest, context: Call) -> pb.VisibleResponse:
         """What shows in a listing."""
