@@ -79,9 +79,9 @@ async def place(house: House) -> AsyncIterator[Place]:
     async with house.client("admin") as admin:
         name = await make_namespace(admin, house.warehouse)
         table: Any = await make_table(admin, house.warehouse, name, "t")
-        namespace = await house.namespace(name)
+        namespace_id = (await house.namespace(name)).removeprefix("namespace/")
         path = f"{tables_of(house.warehouse, name)}/t"
-        yield Place(house, admin, name, str(namespace.id), table["metadata"]["table-uuid"], path)
+        yield Place(house, admin, name, namespace_id, table["metadata"]["table-uuid"], path)
 
 
 def somebody(prefix: str = "somebody") -> str:
