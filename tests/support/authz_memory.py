@@ -41,7 +41,11 @@ class InMemory:
     async def find(self, named: Sequence[Named]) -> Sequence[ObjectKey | None]:
         return [next((node.key for node in self.world.nodes.values() if _is(node.key, each)), None) for each in named]
 
-    async def of(self, subject: Subject, objects: Sequence[ObjectKey]) -> Rights:
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
+        raise AssertionError((token_roles, project_ids))
+
+    async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
+        assert not also
         self.asked += 1
         held = [
             None if name is None else MODEL.types[key.type].mask(*self.world.may(self._caller(subject), name))
@@ -50,7 +54,8 @@ class InMemory:
         ]
         return Rights(held, [False] * len(held), 1)
 
-    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:
+    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
+        assert not also
         raise AssertionError((subject, scope, type_name))
 
     async def apply(self, stream: str, changes: Sequence[tuple[int, TreeChange]]) -> int:

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from lakeward_authz.application.permissions import Named, ObjectNames, RightsReader, subject_of
+from lakeward_authz.application.permissions import Named, ObjectNames, RightsReader, subject_of, token_roles_of
 from lakeward_authz.domain.permissions.lakeward import CONTROLS, MODEL
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind
@@ -68,11 +68,11 @@ class Doors:
         key = (await self.names.find([named]))[0]
         own = subject_of(caller)
         if subject is not None and subject != own:
-            admit(named, await self._held(key, own), [READS_GRANTS])
+            admit(named, await self._held(key, own, caller), [READS_GRANTS])
             found = await self._held(key, subject)
             admit(named, found, ())
         else:
-            found = await self._held(key, own)
+            found = await self._held(key, own, caller)
             if powers and key is not None and self.passes(caller):
                 found = found | CONTROLS[named.type]
             admit(named, found, needs)
@@ -95,7 +95,7 @@ class Doors:
         known = dict.fromkeys(named)
         keys = dict(zip(known, await self.names.find([*known]), strict=True))
         own = subject_of(caller)
-        held = await self._all(keys, own)
+        held = await self._all(keys, own, caller)
         if subject is None or subject == own:
             if self.passes(caller):
                 held = {each: found | CONTROLS[each.type] if keys[each] else found for each, found in held.items()}
@@ -107,15 +107,20 @@ class Doors:
             held = await self._all(shown, subject)
         return [held[each] for each in named]
 
-    async def _held(self, key: ObjectKey | None, subject: Subject) -> frozenset[str]:
+    async def _held(self, key: ObjectKey | None, subject: Subject, caller: Principal | None = None) -> frozenset[str]:
         if key is None:
             return frozenset()
-        held = (await self.rights.of(subject, [key])).held[0]
+        also = () if caller is None else await token_roles_of(caller, self.rights, [key.project_id])
+        held = (await self.rights.of(subject, [key], also=also)).held[0]
         return frozenset() if held is None else MODEL.types[key.type].names(held)
 
-    async def _all(self, keys: dict[Named, ObjectKey | None], subject: Subject) -> dict[Named, frozenset[str]]:
+    async def _all(
+        self, keys: dict[Named, ObjectKey | None], subject: Subject, caller: Principal | None = None
+    ) -> dict[Named, frozenset[str]]:
         wanted = [key for key in dict.fromkeys(keys.values()) if key is not None]
-        rights = (await self.rights.of(subject, wanted)).held if wanted else ()
+        projects = {key.project_id for key in wanted}
+        also = () if caller is None else await token_roles_of(caller, self.rights, projects)
+        rights = (await self.rights.of(subject, wanted, also=also)).held if wanted else ()
         held = {
             key: frozenset[str]() if mask is None else MODEL.types[key.type].names(mask)
             for key, mask in zip(wanted, rights, strict=True)

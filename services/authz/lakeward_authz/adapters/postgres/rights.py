@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, TypeAlias
 
 from lakeward_authz.application.permissions import Rights, Shown
@@ -19,10 +19,10 @@ _SHOWING: Final = [
 SHOWS: Final = "(g.kind, g.relation) in (values {})".format(
     ", ".join(f"('{kind}', '{relation}')" for kind, relation in _SHOWING)
 )
-# The caller and all roles that it holds: directly, through roles, or by owning them.
+# The caller, with what else it is, and all roles that it holds: directly, through roles, or by owning them.
 SUBJECTS: Final = f"""
 subjects(subject) as (
-    select $1::text
+    select unnest($1::text[])
     union
     select 'role:' || g.object_id from subjects s
       join grants g on g.subject = s.subject and g.kind = 'role' and g.relation in ('{ASSIGNEE}', '{OWNERSHIP}')),
@@ -112,6 +112,14 @@ _SERVER: Final[_Place] = ("server", "", _NIL, _NIL)
 _BITS: Final = {name: found.bits for name, found in MODEL.types.items()}
 
 
+# Looked up by the index of idents, one by one.
+BOUND: Final = """
+select 'role:' || r.role_id
+  from unnest($1::text[], $2::text[]) as t(provider_id, source_id)
+  join roles r on r.project_id = any($3::text[]) and r.provider_id = t.provider_id and r.source_id = t.source_id
+"""
+
+
 class PostgresRights:
     """The `RightsReader` on authz's rows.
 
@@ -123,11 +131,11 @@ class PostgresRights:
         """Read through `pool`."""
         self._pool = pool
 
-    async def of(self, subject: Subject, objects: Sequence[ObjectKey]) -> Rights:
+    async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
         """See `RightsReader`."""
         rows = await self._pool.fetch(
             RIGHTS,
-            subject,
+            [subject, *also],
             [key.project_id for key in objects],
             [key.warehouse_id for key in objects],
             [key.type for key in objects],
@@ -156,21 +164,29 @@ class PostgresRights:
         held = [None if place is None else _held(place, facts, known) for place in asked]
         return Rights(held, glimpsed, rows[0][-1])
 
-    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:
+    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """See `RightsReader`."""
+        subjects = [subject, *also]
         if type_name == "warehouse":
-            rows = await self._pool.fetch(SHOWN_WAREHOUSES, subject, scope.project_id)
+            rows = await self._pool.fetch(SHOWN_WAREHOUSES, subjects, scope.project_id)
         else:
             inside = (scope.project_id, scope.warehouse_id, None if scope.id == NIL else scope.id)
             rows = await (
-                self._pool.fetch(SHOWN_NAMESPACES, subject, *inside)
+                self._pool.fetch(SHOWN_NAMESPACES, subjects, *inside)
                 if type_name == "namespace"
-                else self._pool.fetch(SHOWN_TABULARS, subject, *inside, type_name)
+                else self._pool.fetch(SHOWN_TABULARS, subjects, *inside, type_name)
             )
         return Shown(
             containers=frozenset(found for is_container, found in rows if is_container),
             objects=frozenset(found for is_container, found in rows if not is_container),
         )
+
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
+        """See `RightsReader`."""
+        idents = [ident.partition("~") for ident in token_roles]
+        providers, sources = [provider for provider, _, _ in idents], [source for _, _, source in idents]
+        rows = await self._pool.fetch(BOUND, providers, sources, [*project_ids])
+        return [Subject(subject) for (subject,) in rows]
 
 
 def _above(place: _Place, parent_id: bytes | None) -> _Place | None:
