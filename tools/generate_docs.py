@@ -154,6 +154,7 @@ VARYING: Final[Mapping[ReasonValue, str]] = {
     Reason.REASON_USER_INCOMPLETE: "400 `MissingUserName`, `MissingUserType`, `MissingUserId`, `EmptyName`, `InvalidUserName`, "
     "`InvalidUserEmail`",
     Reason.REASON_INVALID_ROLE_NAME: "400 `EmptyRoleName` or `InvalidRoleName`",
+    Reason.REASON_TOO_MANY_NAMED: "400 `TooManyTasks`, `TooManyQueueNames` or `TooManyEntities`",
     Reason.REASON_INVALID_FORMAT_VERSION_POLICY: "400 `EmptyAllowedFormatVersions` or `DefaultFormatVersionNotAllowed`",
 }
 VARYING_ELSEWHERE: Final[Mapping[ReasonValue, str]] = {

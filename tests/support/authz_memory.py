@@ -7,9 +7,11 @@ import datetime as dt
 from collections.abc import Collection, Sequence
 from uuid import UUID
 
+from lakeward_authz.application.explaining import Trail
 from lakeward_authz.application.permissions import ALL, Given, Grant, Named, Rights, Shown, TreeChange, Wanted
-from lakeward_authz.domain.permissions.lakeward import MODEL
-from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
+from lakeward_authz.domain.permissions.explaining import Link, Right, Way
+from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MODEL, OWNERSHIP, shows_above
+from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject, role_subject
 from tests.support.authz_worlds import World, id_of
 
 WHEN = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
@@ -102,6 +104,57 @@ class InMemory:
         if kind == "role":
             return next(f"role:{name}" for name in self.world.nodes if id_of(name) == UUID(own))
         return f"user:{own.removeprefix('oidc~')}"
+
+
+class TrailsInMemory:
+    """The `Trails` of a world."""
+
+    def __init__(self, rows: InMemory) -> None:
+        self._rows = rows
+
+    async def of(self, key: ObjectKey, subject: Subject) -> Trail | None:
+        world = self._rows.world
+        name = next((name for name, node in world.nodes.items() if node.key == key), None)
+        if name is None:
+            return None
+        chain = list(world.chain(name))[::-1]
+        roles: dict[Subject, Subject] = {}
+        fresh = {subject}
+        while fresh:
+            found = {
+                role_subject(world.nodes[on].key.id): held_by
+                for held_by, relation, on in sorted(world.grants)
+                if held_by in fresh and relation in {ASSIGNEE, OWNERSHIP} and world.nodes[on].key.type == "role"
+            }
+            fresh = set(found) - set(roles)
+            roles |= {role: via for role, via in found.items() if role in fresh}
+        subjects = {subject, *roles}
+        others = sorted(
+            Right(chain.index(on), held_by, relation) for held_by, relation, on in world.grants if on in chain
+        )
+        inside = {
+            place: [
+                Given(Grant(held_by, relation), as_named(world.nodes[on].key), WHEN, ())
+                for held_by, relation, on in sorted(world.grants)
+                if held_by in subjects
+                and relation in shows_above(world.nodes[on].key.type)
+                and link in list(world.chain(on))[1:]
+            ]
+            for place, link in enumerate(chain)
+            if GLIMPSE in MODEL.types[world.nodes[link].key.type].bits
+        }
+        return Trail(
+            way=Way(
+                [Link(world.nodes[link].key, managed=world.nodes[link].managed) for link in chain],
+                shown=[place for place, found_inside in inside.items() if found_inside],
+                assumed=key.type == "role" and subject == role_subject(key.id),
+            ),
+            named=[as_named(world.nodes[link].key) for link in chain],
+            rights=[right for right in others if right.subject in subjects],
+            roles=roles,
+            inside=inside.get(len(chain) - 1, []),
+            others=others,
+        )
 
 
 def as_named(key: ObjectKey) -> Named:

@@ -58,6 +58,15 @@ CALLERS: Mapping[str, set[str]] = {
         "RenameProject",
         "DeleteProject",
     ),
+    **_service(
+        "catalog.v1.TaskService",
+        _PUBLIC,
+        "ListTasks",
+        "GetTask",
+        "ControlTasks",
+        "GetQueueConfig",
+        "SetQueueConfig",
+    ),
     **_service("catalog.v1.TabularService", _PUBLIC, "ListDeletedTabulars", "UndropTabulars"),
     **_service(
         "catalog.v1.WarehouseService",
@@ -178,6 +187,7 @@ CALLERS: Mapping[str, set[str]] = {
         "GetGrantablePrivileges",
         "GetAllowedActions",
         "CheckActions",
+        "ExplainAccess",
         "GetManagedAccess",
         "SetManagedAccess",
     ),
@@ -223,6 +233,9 @@ def _about_rights(walled: Walled, request: Any) -> None:
         request.grantee.user_id = "oidc~somebody"
     if "writes" in fields:
         request.writes.add(privilege="admin").grantee.user_id = "oidc~somebody"
+    if "check" in fields:
+        request.check.action = "create_project"
+        request.check.object.kind = principals_pb2.OBJECT_KIND_SERVER
     if "checks" in fields:
         request.checks.add(action="create_project").object.kind = principals_pb2.OBJECT_KIND_SERVER
 

@@ -68,14 +68,14 @@ class Doors:
         key = (await self.names.find([named]))[0]
         own = subject_of(caller)
         if subject is not None and subject != own:
-            _admit(named, await self._held(key, own, caller), [READS_GRANTS])
+            admit(named, await self._held(key, own, caller), [READS_GRANTS])
             found = await self._held(key, subject)
-            _admit(named, found, ())
+            admit(named, found, ())
         else:
             found = await self._held(key, own, caller)
-            if powers and key is not None and self._passes(caller):
+            if powers and key is not None and self.passes(caller):
                 found = found | CONTROLS[named.type]
-            _admit(named, found, needs)
+            admit(named, found, needs)
         assert key is not None
         return Opened(key, found)
 
@@ -97,13 +97,13 @@ class Doors:
         own = subject_of(caller)
         held = await self._all(keys, own, caller)
         if subject is None or subject == own:
-            if self._passes(caller):
+            if self.passes(caller):
                 held = {each: found | CONTROLS[each.type] if keys[each] else found for each, found in held.items()}
         else:
             shown = {each: key if there(each, held[each]) else None for each, key in keys.items()}
             for each, key in shown.items():
                 if key is not None:
-                    _admit(each, held[each], [READS_GRANTS])
+                    admit(each, held[each], [READS_GRANTS])
             held = await self._all(shown, subject)
         return [held[each] for each in named]
 
@@ -127,7 +127,8 @@ class Doors:
         }
         return {each: frozenset() if key is None else held[key] for each, key in keys.items()}
 
-    def _passes(self, caller: Principal) -> bool:
+    def passes(self, caller: Principal) -> bool:
+        """Whether the caller administers the instance, and does so as itself."""
         return caller.kind is PrincipalKind.USER and caller.user_id in self.administrators
 
 
@@ -136,7 +137,12 @@ def there(named: Named, held: Collection[str]) -> bool:
     return named.type == "server" or any(relation.startswith(ACTION) for relation in held)
 
 
-def _admit(named: Named, held: Collection[str], needs: Collection[str]) -> None:
+def admit(named: Named, held: Collection[str], needs: Collection[str]) -> None:
+    """Return where who holds this on an object may do what is needed.
+
+    Raises:
+        Refusal: NO_SUCH_…, by the type; FORBIDDEN.
+    """
     if not there(named, held):
         raise absent(named)
     if lacking := [relation for relation in needs if relation not in held]:

@@ -16,7 +16,7 @@ _SHOWING: Final = [
     for kind in ("warehouse", "namespace", "table", "view", "generic_table")
     for relation in sorted(shows_above(kind))
 ]
-_SHOWS: Final = "(g.kind, g.relation) in (values {})".format(
+SHOWS: Final = "(g.kind, g.relation) in (values {})".format(
     ", ".join(f"('{kind}', '{relation}')" for kind, relation in _SHOWING)
 )
 _ONE: Final = "select $1::text"
@@ -67,15 +67,15 @@ select p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_
          when 'project' then exists (
              select from grants g
               where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
-                and g.warehouse_id <> '{NIL}' and {_SHOWS})
+                and g.warehouse_id <> '{NIL}' and {SHOWS})
          when 'warehouse' then p.n is not null and exists (
              select from grants g
               where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
-                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {_SHOWS})
+                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {SHOWS})
          when 'namespace' then p.n is not null and exists (
              select from grants g join objects o using (project_id, warehouse_id, kind, object_id)
               where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
-                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {_SHOWS}
+                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {SHOWS}
                 and p.object_id = any(o.path))
          else false
        end,
@@ -86,7 +86,7 @@ select p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_
 _MINE: Final = "g.subject = any((select subjects from who)::text[]) and g.project_id = $2"
 SHOWN_WAREHOUSES: Final = f"""
 with recursive {SUBJECTS}
-select distinct false, g.warehouse_id from grants g where {_MINE} and g.warehouse_id <> '{NIL}' and {_SHOWS}
+select distinct false, g.warehouse_id from grants g where {_MINE} and g.warehouse_id <> '{NIL}' and {SHOWS}
 """
 # The child of the scope on the way to whatever was granted.
 SHOWN_NAMESPACES: Final = f"""
@@ -94,7 +94,7 @@ with recursive {SUBJECTS},
 ways(way) as (
     select case o.kind when 'namespace' then o.path || o.object_id else o.path end
       from grants g join objects o using (project_id, warehouse_id, kind, object_id)
-     where {_MINE} and g.warehouse_id = $3 and g.kind <> 'warehouse' and {_SHOWS}
+     where {_MINE} and g.warehouse_id = $3 and g.kind <> 'warehouse' and {SHOWS}
        and ($4::uuid is null or $4 = any(o.path)))
 select distinct false, child
   from ways, lateral (values (way[case when $4::uuid is null then 1 else array_position(way, $4) + 1 end])) as c(child)
@@ -104,7 +104,7 @@ SHOWN_TABULARS: Final = f"""
 with recursive {SUBJECTS}
 select distinct g.kind = 'namespace', g.object_id
   from grants g join objects o using (project_id, warehouse_id, kind, object_id)
- where {_MINE} and g.warehouse_id = $3 and {_SHOWS}
+ where {_MINE} and g.warehouse_id = $3 and {SHOWS}
    and case when $4::uuid is null then g.kind in ('namespace', $5) else g.kind = $5 and o.parent_id = $4 end
 """
 
