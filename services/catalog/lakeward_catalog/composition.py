@@ -30,6 +30,8 @@ from lakeward_catalog.application.tabulars.queueing import Queues
 from lakeward_catalog.application.tabulars.reading import TabularReads
 from lakeward_catalog.application.tabulars.renaming import TabularRenames
 from lakeward_catalog.application.tabulars.restoring import DeletedListings, TabularUndrops
+from lakeward_catalog.application.tasks.controlling import QueueSettings, TaskControls
+from lakeward_catalog.application.tasks.reading import TaskListings, TaskViews
 from lakeward_catalog.application.views.committing import ViewCommits
 from lakeward_catalog.application.views.kind import Views
 from lakeward_catalog.application.warehouses.changing import (
@@ -57,6 +59,7 @@ from lakeward_catalog.transport.signing import SigningServicer
 from lakeward_catalog.transport.tables import TableServicer
 from lakeward_catalog.transport.tabular_service import TabularServicer
 from lakeward_catalog.transport.tabulars import TabularMethods
+from lakeward_catalog.transport.tasks import TaskServicer
 from lakeward_catalog.transport.views import ViewServicer
 from lakeward_catalog.transport.warehouses import WarehouseServicer
 from lakeward_protocol.catalog.v1 import (
@@ -66,6 +69,7 @@ from lakeward_protocol.catalog.v1 import (
     signing_pb2_grpc,
     tables_pb2_grpc,
     tabulars_pb2_grpc,
+    tasks_pb2_grpc,
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
@@ -100,6 +104,10 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
     )
     host.add(names_pb2_grpc.add_NameServiceServicer_to_server, NameServicer(NameLookups(parts.doors.tabulars)))
     host.add(
+        tasks_pb2_grpc.add_TaskServiceServicer_to_server,
+        _tasks(parts),
+    )
+    host.add(
         signing_pb2_grpc.add_SigningServiceServicer_to_server,
         SigningServicer(sign=StorageSignings(parts.doors, parts.access, parts.scopes)),
     )
@@ -110,6 +118,22 @@ def _tabulars_of_every_kind(parts: Parts) -> TabularServicer:
     return TabularServicer(
         deleted=DeletedListings(doors, parts.rules),
         undrop=TabularUndrops(doors, changes, parts.once, announcer, clock),
+    )
+
+
+def _tasks(parts: Parts) -> TaskServicer:
+    doors, records, changes, announcer, clock = (
+        parts.doors,
+        parts.task_records,
+        parts.changes,
+        parts.announcer,
+        parts.clock,
+    )
+    return TaskServicer(
+        list=TaskListings(doors, records, parts.rules),
+        view=TaskViews(doors, records),
+        control=TaskControls(doors, changes, records, parts.once, announcer, clock),
+        queues=QueueSettings(doors, changes, records, announcer, clock),
     )
 
 

@@ -58,6 +58,15 @@ CALLERS: Mapping[str, set[str]] = {
         "RenameProject",
         "DeleteProject",
     ),
+    **_service(
+        "catalog.v1.TaskService",
+        _PUBLIC,
+        "ListTasks",
+        "GetTask",
+        "ControlTasks",
+        "GetQueueConfig",
+        "SetQueueConfig",
+    ),
     **_service("catalog.v1.TabularService", _PUBLIC, "ListDeletedTabulars", "UndropTabulars"),
     **_service(
         "catalog.v1.WarehouseService",

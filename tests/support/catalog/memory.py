@@ -13,7 +13,7 @@ import dataclasses
 import enum
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
 
@@ -41,7 +41,7 @@ from lakeward_catalog.domain.model import (
     WarehouseId,
 )
 from lakeward_catalog.domain.names import SEPARATOR, NamespaceIdent, TabularIdent, name_key
-from lakeward_catalog.domain.tasks import NewTask, Queue, Task
+from lakeward_catalog.domain.tasks import NewTask, Queue
 from lakeward_catalog.domain.wording import (
     name_taken_meanwhile,
     name_taken_since,
@@ -59,6 +59,7 @@ from lakeward_servicekit.authorization.principals import Principal, PrincipalKin
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.idempotency import KeyPlace, Remembered
 from lakeward_servicekit.postgres.failures import OutcomeUnknown
+from tests.support.catalog.memory_task_rows import Attempt, Held, TaskRowChanges
 from tests.support.catalog.values import FreshIds, HeldClock
 
 Row = TypeVar("Row", ListedNamespace, Listed, Deleted)
@@ -70,26 +71,6 @@ class Fate(enum.Enum):
     AWAY = "the database is away; nothing happened"
     LOST_BEFORE = "nothing happened, and nobody knows"
     LOST_AFTER = "it happened, and nobody knows"
-
-
-@dataclasses.dataclass(frozen=True)
-class Held:
-    """What became of a queued task; one that nobody began has none."""
-
-    state: str = "waiting"
-    due_at: datetime | None = None
-    attempt: int = 0
-    fence: int = 0
-    message: str | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Attempt:
-    """An ended attempt."""
-
-    task_id: UUID
-    attempt: int
-    outcome: str
 
 
 @dataclasses.dataclass
@@ -105,8 +86,10 @@ class Rows:
     keys: dict[KeyPlace, tuple[Remembered, datetime]] = dataclasses.field(default_factory=dict)
     events: list[Event] = dataclasses.field(default_factory=list)
     tasks: dict[UUID, NewTask] = dataclasses.field(default_factory=dict)
+    queued: dict[UUID, NewTask] = dataclasses.field(default_factory=dict)
     held: dict[UUID, Held] = dataclasses.field(default_factory=dict)
     attempts: list[Attempt] = dataclasses.field(default_factory=list)
+    silences: dict[tuple[WarehouseId, Queue], timedelta | None] = dataclasses.field(default_factory=dict)
     dropped_at: dict[tuple[UUID, UUID], datetime] = dataclasses.field(default_factory=dict)
     growth: list[tuple[StreamId, TreeChange]] = dataclasses.field(default_factory=list)
 
@@ -676,47 +659,6 @@ class _Ledger:
         self._record = (scope, remembered, until)
 
 
-class _Tasks:
-    def __init__(self, rows: Rows, ids: Ids) -> None:
-        self.rows = rows
-        self._ids = ids
-
-    async def enqueue(self, task: NewTask) -> UUID:
-        for task_id, queued in self.rows.tasks.items():
-            if (queued.queue, queued.warehouse_id, queued.incarnation) == (
-                task.queue,
-                task.warehouse_id,
-                task.incarnation,
-            ):
-                return task_id
-        task_id = self._ids.uuid7()
-        self.rows.tasks[task_id] = task
-        return task_id
-
-    async def cancel(
-        self,
-        queue: Queue,
-        warehouse_id: WarehouseId,
-        incarnations: Collection[Incarnation],
-        *,
-        at: datetime,
-        message: str,
-    ) -> None:
-        del at, message
-        for task_id, queued in list(self.rows.tasks.items()):
-            if (queued.queue, queued.warehouse_id) == (queue, warehouse_id) and queued.incarnation in incarnations:
-                del self.rows.tasks[task_id]
-                held = self.rows.held.pop(task_id, Held())
-                attempt = held.attempt + (held.state != "running")
-                self.rows.attempts.append(Attempt(task_id, attempt, "cancelled"))
-
-    async def is_held(self, task: Task) -> bool:
-        held = self.rows.held.get(task.task_id)
-        return (
-            task.task_id in self.rows.tasks and held is not None and (held.state, held.fence) == ("running", task.fence)
-        )
-
-
 class MemoryChange:
     def __init__(self, catalog: MemoryCatalog) -> None:
         self.rows = catalog.rows.copy()
@@ -727,7 +669,7 @@ class MemoryChange:
         self.namespaces = _Namespaces(self.rows, self.tabulars)
         self.locations = _Locations(self.rows)
         self.ledger = _Ledger(self.rows, catalog.clock)
-        self.tasks = _Tasks(self.rows, catalog.ids)
+        self.tasks = TaskRowChanges(self.rows, catalog.ids)
 
 
 def _owner(principal: Principal) -> Principal | None:

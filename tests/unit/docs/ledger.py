@@ -29,8 +29,7 @@ STATISTICS: Final = Later("there are no statistics yet")
 SOFT_DELETION: Final = Later(
     "whoever may write a table is vended credentials that delete its files, where drops can be restored too"
 )
-CANCELLING: Final = Later("tasks can't be cancelled over the API yet", now="restoring-is-settled")
-TASK_API: Final = Later("tasks are worked on and not shown yet")
+CANCELLING: Final = "cancelling-is-each-queues-own restoring-is-settled"
 AZURE_AND_GCS: Final = Later("profiles of Azure and Google are judged; nothing is vended for them yet")
 AUDIT: Final = Later("there is no audit log yet")
 
@@ -199,14 +198,14 @@ LEDGER: Final[Mapping[str, Sequence[Entry]]] = {
         "updates-race-safely",
         "bootstrap-is-one-step",
         CANCELLING,
-        Later("tasks are worked on and not shown yet", now="attempts-inside-one-task"),
-        TASK_API,
+        "attempts-inside-one-task",
+        "queues-are-checked-and-limits-taken-back",
         "malformed-input-in-the-envelope",
         "keys-for-every-change",
         Later("tabulars are not searched yet"),
         Later("tags are not served yet"),
         "grants-of-one-principal memberships-under-every-decider",
-        Later("protection and cancelled tasks can't be changed over the API yet", now="every-change-is-told"),
+        "every-change-is-told",
         STATISTICS,
         "cors-headers",
         "project-ids-checked-once",
@@ -214,7 +213,7 @@ LEDGER: Final[Mapping[str, Sequence[Entry]]] = {
     "events-tasks A.1": ["standard-attributes"],
     "events-tasks A.3": ["events-in-the-change"],
     "events-tasks A.5": ["every-change-is-told"],
-    "events-tasks B.3": ["attempts-are-counted-and-paused queued-twice-is-one-task"],
+    "events-tasks B.3": ["attempts-are-counted-and-paused queued-twice-is-one-task failed-tasks-run-again"],
     "events-tasks B.5": ["failed-purges-stay-visible", "purge-spares-what-was-registered"],
     "events-tasks C": [Later("the gate before a commit is a port; no outside checker is built yet")],
     "events-tasks D": [STATISTICS, STATISTICS],
@@ -227,7 +226,7 @@ LEDGER: Final[Mapping[str, Sequence[Entry]]] = {
         "events-say-what-is",
         "standard-attributes",
         "subjects-by-what-happened",
-        "attempts-are-counted-and-paused",
+        "attempts-are-counted-and-paused stopping-stops",
         CANCELLING,
         "queued-twice-is-one-task",
         "failed-purges-stay-visible",

@@ -283,6 +283,12 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """A purge was asked for of a table with gc.enabled=false: {tabular: "ns.t"}."""
     REASON_NO_SUCH_TASK: _Reason.ValueType  # 240
     """{task: "..."}"""
+    REASON_TOO_MANY_NAMED: _Reason.ValueType  # 241
+    """More are named than one call takes: {what: "tasks", count: "101", limit: "100"}; also "queue names" and "entities"."""
+    REASON_DUPLICATE_TASK: _Reason.ValueType  # 242
+    """{task: "..."} is named twice."""
+    REASON_NO_SUCH_QUEUE: _Reason.ValueType  # 243
+    """{queue: "..."}: there is none of this name where it was asked for."""
     REASON_INVALID_STORAGE_PROFILE: _Reason.ValueType  # 400
     """---- storage and vending -----------------------------------------------------------------------------------------
 
@@ -585,6 +591,12 @@ REASON_GC_DISABLED: Reason.ValueType  # 234
 """A purge was asked for of a table with gc.enabled=false: {tabular: "ns.t"}."""
 REASON_NO_SUCH_TASK: Reason.ValueType  # 240
 """{task: "..."}"""
+REASON_TOO_MANY_NAMED: Reason.ValueType  # 241
+"""More are named than one call takes: {what: "tasks", count: "101", limit: "100"}; also "queue names" and "entities"."""
+REASON_DUPLICATE_TASK: Reason.ValueType  # 242
+"""{task: "..."} is named twice."""
+REASON_NO_SUCH_QUEUE: Reason.ValueType  # 243
+"""{queue: "..."}: there is none of this name where it was asked for."""
 REASON_INVALID_STORAGE_PROFILE: Reason.ValueType  # 400
 """---- storage and vending -----------------------------------------------------------------------------------------
 

@@ -19,10 +19,6 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "GET /project/task/by-id/{task_id}",
     "POST /project/task/control",
     "POST /project/task/list",
-    "GET POST /warehouse/{warehouse_id}/task-queue/(soft_deletion|tabular_purge)/config",
-    "GET /warehouse/{warehouse_id}/task/by-id/{task_id}",
-    "POST /warehouse/{warehouse_id}/task/control",
-    "POST /warehouse/{warehouse_id}/task/list",
     # tags
     "GET POST /tag-definition",
     "GET POST DELETE /tag-definition/{tag_definition_id}",
