@@ -188,6 +188,7 @@ CALLERS: Mapping[str, set[str]] = {
         "GetGrantablePrivileges",
         "GetAllowedActions",
         "CheckActions",
+        "ExplainAccess",
         "GetManagedAccess",
         "SetManagedAccess",
     ),
@@ -233,6 +234,9 @@ def _about_rights(walled: Walled, request: Any) -> None:
         request.grantee.user_id = "oidc~somebody"
     if "writes" in fields:
         request.writes.add(privilege="admin").grantee.user_id = "oidc~somebody"
+    if "check" in fields:
+        request.check.action = "create_project"
+        request.check.object.kind = principals_pb2.OBJECT_KIND_SERVER
     if "checks" in fields:
         request.checks.add(action="create_project").object.kind = principals_pb2.OBJECT_KIND_SERVER
 

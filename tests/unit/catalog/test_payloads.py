@@ -37,6 +37,8 @@ NOT_OURS = {
     "/lakeward.catalog.v1.SigningService/SignS3Request body": "XML, for the store; vending bounds and signs it",
     "/lakeward.catalog.v1.WarehouseService/CreateWarehouse storage_profile": "vending, up to 64 KiB",
     "/lakeward.catalog.v1.WarehouseService/UpdateStorage storage_profile": "vending, up to 64 KiB",
+    "/lakeward.catalog.v1.WarehouseService/ValidateWarehouseStorage storage.storage_profile": "vending, up to 64 KiB",
+    "/lakeward.catalog.v1.WarehouseService/ValidateWarehouse warehouse.storage_profile": "vending, up to 64 KiB",
 }
 # Where JSON becomes values without a bound, and whose JSON that is.
 OTHER_READERS = {

@@ -241,6 +241,7 @@ OF_OUR_OWN: Final = frozenset(
     {
         "a-full-last-page-ends",
         "all-differences-are-listed",
+        "answers-are-explained",
         "assumed-roles-give",
         "away-is-not-refused",
         "beginnings-are-checked",
@@ -296,6 +297,7 @@ OF_OUR_OWN: Final = frozenset(
         "sequence-numbers-only-rise",
         "signatures-are-confined",
         "tables-stay-themselves",
+        "token-roles-count",
         "twins-wait",
         "what-is-written-is-readable",
     }

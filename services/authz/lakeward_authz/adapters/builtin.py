@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from lakeward_authz.application.permissions import RightsReader, key_of, subject_of
+from lakeward_authz.application.permissions import RightsReader, key_of, subject_of, token_roles_of
 from lakeward_authz.domain.permissions.lakeward import ALLOWS, MODEL, SIGHT, TABULARS
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
@@ -45,7 +45,8 @@ class Builtin:
         places: dict[ObjectRef, int] = {}
         for demand in demands:
             places.setdefault(demand.object, len(places))
-        rights = await self._rights.of(subject_of(principal), [key_of(ref) for ref in places])
+        also = await token_roles_of(principal, self._rights, {ref.project_id for ref in places})
+        rights = await self._rights.of(subject_of(principal), [key_of(ref) for ref in places], also=also)
         self._revision = max(self._revision, rights.revision)
         held = rights.held
         return [outcome(held[places[demand.object]], demand) for demand in demands]
@@ -56,7 +57,8 @@ class Builtin:
         if between is None:
             return _NOTHING
         subject, key = subject_of(principal), key_of(scope)
-        rights = await self._rights.of(subject, [key])
+        also = await token_roles_of(principal, self._rights, [key.project_id])
+        rights = await self._rights.of(subject, [key], also=also)
         held = rights.held[0]
         if held is None:
             return _NOTHING
@@ -67,7 +69,7 @@ class Builtin:
             above = here
         if held & above.bits[SIGHT]:
             return _EVERYTHING
-        shown = await self._rights.shown(subject, key, kind.word)
+        shown = await self._rights.shown(subject, key, kind.word, also=also)
         return VisibleSet(everything=False, containers=shown.containers, objects=shown.objects)
 
 

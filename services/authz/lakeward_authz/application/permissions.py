@@ -50,13 +50,20 @@ class Shown:
 
 
 class RightsReader(Protocol):
-    """What follows from the rows. Both methods raise Refusal DATABASE_UNAVAILABLE."""
+    """What follows from the rows. Every method raises Refusal DATABASE_UNAVAILABLE."""
 
-    async def of(self, subject: Subject, objects: Sequence[ObjectKey]) -> Rights:
-        """What the subject holds on each object by itself and by all of its roles; one statement, one state of the grants."""
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
+        """The roles of some projects that are bound to what a token calls roles, as "oidc~engineers"."""
         ...
 
-    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:
+    async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
+        """What the subject holds on each object by itself and by all of its roles; one statement, one state of the grants.
+
+        It holds what is held by `also`, too, roles that it has for this question alone.
+        """
+        ...
+
+    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """What of one type shows in a project, warehouse or namespace though the scope does not settle it.
 
         Of warehouses and namespaces the direct children of the scope; of tabulars those directly in a namespace, or all of a
@@ -227,6 +234,15 @@ def subject_of(principal: Principal) -> Subject:
             return role_subject(UUID(principal.role_id))
         case _:
             return ANYBODY
+
+
+async def token_roles_of(principal: Principal, rights: RightsReader, project_ids: Collection[str]) -> Sequence[Subject]:
+    """Roles that a caller has by its token, of the projects that are asked about; nothing is read where it names none.
+
+    Raises:
+        Refusal: DATABASE_UNAVAILABLE.
+    """
+    return await rights.bound(principal.token_roles, project_ids) if principal.token_roles else ()
 
 
 def key_of(ref: ObjectRef) -> ObjectKey:

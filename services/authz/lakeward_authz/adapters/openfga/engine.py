@@ -12,7 +12,7 @@ from typing import Final
 from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.openfga.connection import OpenFga
 from lakeward_authz.adapters.openfga.feeding import Feeder
-from lakeward_authz.application.permissions import RightsReader, key_of, subject_of
+from lakeward_authz.application.permissions import RightsReader, key_of, subject_of, token_roles_of
 from lakeward_authz.domain.outcomes import outcome_of
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MODEL, RELATION_OF
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
@@ -53,7 +53,8 @@ class OpenFgaEngine:
             for action in (demand.action.sight, demand.action):
                 asked.setdefault((demand.object, RELATION_OF[action]), len(asked))
         keys = {ref: key_of(ref) for ref, _ in asked}
-        may = await self.holds(subject_of(principal), [(keys[ref], relation) for ref, relation in asked])
+        also = await token_roles_of(principal, self._rights, {ref.project_id for ref in keys})
+        may = await self.holds(subject_of(principal), [(keys[ref], relation) for ref, relation in asked], also=also)
         return [
             outcome_of(
                 sees=may[asked[demand.object, RELATION_OF[demand.action.sight]]]
@@ -67,8 +68,10 @@ class OpenFgaEngine:
         """See `Authorizer`."""
         return await self._builtin.visible(principal, scope, kind)
 
-    async def holds(self, subject: Subject, asked: Sequence[tuple[ObjectKey, str]]) -> Sequence[bool]:
-        """Whether a subject holds each relation on its object.
+    async def holds(
+        self, subject: Subject, asked: Sequence[tuple[ObjectKey, str]], *, also: Sequence[Subject] = ()
+    ) -> Sequence[bool]:
+        """Whether a subject holds each relation on its object, by itself or by roles that it has for this question alone.
 
         Raises:
             Refusal: AUTHORIZATION_UNAVAILABLE, DATABASE_UNAVAILABLE.
@@ -76,7 +79,8 @@ class OpenFgaEngine:
         await self._feeder.catch_up()
         caller = caller_name(subject)
         beside = [FgaTuple(caller, ASSIGNEE, caller)] if subject.startswith(_ROLE) else []
-        shown = await self._glimpses(subject, [key for key, _ in asked])
+        beside += [FgaTuple(caller, ASSIGNEE, caller_name(role)) for role in also]
+        shown = await self._glimpses(subject, [key for key, _ in asked], also=also)
         return await self._openfga.allowed(
             [
                 (
@@ -87,13 +91,15 @@ class OpenFgaEngine:
             ]
         )
 
-    async def _glimpses(self, subject: Subject, keys: Sequence[ObjectKey]) -> dict[ObjectKey, list[ObjectKey]]:
+    async def _glimpses(
+        self, subject: Subject, keys: Sequence[ObjectKey], *, also: Sequence[Subject]
+    ) -> dict[ObjectKey, list[ObjectKey]]:
         """For each object, what of it and of the project that it looks up to is shown by something inside."""
         looks_at = {key: _looks_at(key) for key in keys}
         containers = [*{each: None for found in looks_at.values() for each in found}]
         if not containers:
             return {}
-        rights = await self._rights.of(subject, containers)
+        rights = await self._rights.of(subject, containers, also=also)
         shown = {each for each, glimpsed in zip(containers, rights.glimpsed, strict=True) if glimpsed}
         return {key: [each for each in found if each in shown] for key, found in looks_at.items()}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, TypeAlias
 
 from lakeward_authz.application.permissions import Rights, Shown
@@ -16,13 +16,13 @@ _SHOWING: Final = [
     for kind in ("warehouse", "namespace", "table", "view", "generic_table")
     for relation in sorted(shows_above(kind))
 ]
-_SHOWS: Final = "(g.kind, g.relation) in (values {})".format(
+SHOWS: Final = "(g.kind, g.relation) in (values {})".format(
     ", ".join(f"('{kind}', '{relation}')" for kind, relation in _SHOWING)
 )
-# The caller and all roles that it holds: directly, through roles, or by owning them.
+# The caller, with what else it is, and all roles that it holds: directly, through roles, or by owning them.
 SUBJECTS: Final = f"""
 subjects(subject) as (
-    select $1::text
+    select unnest($1::text[])
     union
     select 'role:' || g.object_id from subjects s
       join grants g on g.subject = s.subject and g.kind = 'role' and g.relation in ('{ASSIGNEE}', '{OWNERSHIP}')),
@@ -65,15 +65,15 @@ select p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_
          when 'project' then exists (
              select from grants g
               where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
-                and g.warehouse_id <> '{NIL}' and {_SHOWS})
+                and g.warehouse_id <> '{NIL}' and {SHOWS})
          when 'warehouse' then p.n is not null and exists (
              select from grants g
               where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
-                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {_SHOWS})
+                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {SHOWS})
          when 'namespace' then p.n is not null and exists (
              select from grants g join objects o using (project_id, warehouse_id, kind, object_id)
               where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
-                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {_SHOWS}
+                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {SHOWS}
                 and p.object_id = any(o.path))
          else false
        end,
@@ -84,7 +84,7 @@ select p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_
 _MINE: Final = "g.subject = any((select subjects from who)::text[]) and g.project_id = $2"
 SHOWN_WAREHOUSES: Final = f"""
 with recursive {SUBJECTS}
-select distinct false, g.warehouse_id from grants g where {_MINE} and g.warehouse_id <> '{NIL}' and {_SHOWS}
+select distinct false, g.warehouse_id from grants g where {_MINE} and g.warehouse_id <> '{NIL}' and {SHOWS}
 """
 # The child of the scope on the way to whatever was granted.
 SHOWN_NAMESPACES: Final = f"""
@@ -92,7 +92,7 @@ with recursive {SUBJECTS},
 ways(way) as (
     select case o.kind when 'namespace' then o.path || o.object_id else o.path end
       from grants g join objects o using (project_id, warehouse_id, kind, object_id)
-     where {_MINE} and g.warehouse_id = $3 and g.kind <> 'warehouse' and {_SHOWS}
+     where {_MINE} and g.warehouse_id = $3 and g.kind <> 'warehouse' and {SHOWS}
        and ($4::uuid is null or $4 = any(o.path)))
 select distinct false, child
   from ways, lateral (values (way[case when $4::uuid is null then 1 else array_position(way, $4) + 1 end])) as c(child)
@@ -102,7 +102,7 @@ SHOWN_TABULARS: Final = f"""
 with recursive {SUBJECTS}
 select distinct g.kind = 'namespace', g.object_id
   from grants g join objects o using (project_id, warehouse_id, kind, object_id)
- where {_MINE} and g.warehouse_id = $3 and {_SHOWS}
+ where {_MINE} and g.warehouse_id = $3 and {SHOWS}
    and case when $4::uuid is null then g.kind in ('namespace', $5) else g.kind = $5 and o.parent_id = $4 end
 """
 
@@ -110,6 +110,14 @@ _Place: TypeAlias = tuple[str, str, bytes, bytes]
 _NIL: Final = NIL.bytes
 _SERVER: Final[_Place] = ("server", "", _NIL, _NIL)
 _BITS: Final = {name: found.bits for name, found in MODEL.types.items()}
+
+
+# Looked up by the index of idents, one by one.
+BOUND: Final = """
+select 'role:' || r.role_id
+  from unnest($1::text[], $2::text[]) as t(provider_id, source_id)
+  join roles r on r.project_id = any($3::text[]) and r.provider_id = t.provider_id and r.source_id = t.source_id
+"""
 
 
 class PostgresRights:
@@ -123,11 +131,11 @@ class PostgresRights:
         """Read through `pool`."""
         self._pool = pool
 
-    async def of(self, subject: Subject, objects: Sequence[ObjectKey]) -> Rights:
+    async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
         """See `RightsReader`."""
         rows = await self._pool.fetch(
             RIGHTS,
-            subject,
+            [subject, *also],
             [key.project_id for key in objects],
             [key.warehouse_id for key in objects],
             [key.type for key in objects],
@@ -156,21 +164,29 @@ class PostgresRights:
         held = [None if place is None else _held(place, facts, known) for place in asked]
         return Rights(held, glimpsed, rows[0][-1])
 
-    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:
+    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """See `RightsReader`."""
+        subjects = [subject, *also]
         if type_name == "warehouse":
-            rows = await self._pool.fetch(SHOWN_WAREHOUSES, subject, scope.project_id)
+            rows = await self._pool.fetch(SHOWN_WAREHOUSES, subjects, scope.project_id)
         else:
             inside = (scope.project_id, scope.warehouse_id, None if scope.id == NIL else scope.id)
             rows = await (
-                self._pool.fetch(SHOWN_NAMESPACES, subject, *inside)
+                self._pool.fetch(SHOWN_NAMESPACES, subjects, *inside)
                 if type_name == "namespace"
-                else self._pool.fetch(SHOWN_TABULARS, subject, *inside, type_name)
+                else self._pool.fetch(SHOWN_TABULARS, subjects, *inside, type_name)
             )
         return Shown(
             containers=frozenset(found for is_container, found in rows if is_container),
             objects=frozenset(found for is_container, found in rows if not is_container),
         )
+
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
+        """See `RightsReader`."""
+        idents = [ident.partition("~") for ident in token_roles]
+        providers, sources = [provider for provider, _, _ in idents], [source for _, _, source in idents]
+        rows = await self._pool.fetch(BOUND, providers, sources, [*project_ids])
+        return [Subject(subject) for (subject,) in rows]
 
 
 def _above(place: _Place, parent_id: bytes | None) -> _Place | None:

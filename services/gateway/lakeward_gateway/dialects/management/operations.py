@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lakeward_gateway.dialects.management import (
     actions,
     checks,
+    explaining,
     grants,
     permissions,
     projects,
@@ -40,5 +41,6 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *role_operations.operations(stubs.roles),
         *actions.operations(stubs.grants),
         *checks.operations(stubs),
+        *explaining.operations(stubs),
         *unsupported.operations(),
     )
