@@ -30,6 +30,7 @@ from lakeward_catalog.application.tabulars.queueing import Queues
 from lakeward_catalog.application.tabulars.reading import TabularReads
 from lakeward_catalog.application.tabulars.renaming import TabularRenames
 from lakeward_catalog.application.tabulars.restoring import DeletedListings, TabularUndrops
+from lakeward_catalog.application.tabulars.searching import TabularSearches
 from lakeward_catalog.application.tasks.controlling import QueueSettings, TaskControls
 from lakeward_catalog.application.tasks.reading import TaskListings, TaskViews
 from lakeward_catalog.application.views.committing import ViewCommits
@@ -117,6 +118,7 @@ def _tabulars_of_every_kind(parts: Parts) -> TabularServicer:
     doors, changes, announcer, clock = parts.doors, parts.changes, parts.announcer, parts.clock
     return TabularServicer(
         deleted=DeletedListings(doors, parts.rules),
+        search=TabularSearches(doors),
         undrop=TabularUndrops(doors, changes, parts.once, announcer, clock),
     )
 
@@ -168,6 +170,7 @@ def _warehouses(parts: Parts) -> WarehouseServicer:
         manage=WarehouseManagers(doors, edits),
         delete=WarehouseDeletions(doors, edits, places, secrets, once),
         replace_storage=StorageReplacements(doors, changes, judge, places, secrets, announcer, clock),
+        clock=clock,
         checks=WarehouseChecks(doors, changes, judge, places, clock, ids),
         restorable_by_default=parts.rules.restorable_by_default,
     )

@@ -67,7 +67,7 @@ CALLERS: Mapping[str, set[str]] = {
         "GetQueueConfig",
         "SetQueueConfig",
     ),
-    **_service("catalog.v1.TabularService", _PUBLIC, "ListDeletedTabulars", "UndropTabulars"),
+    **_service("catalog.v1.TabularService", _PUBLIC, "ListDeletedTabulars", "SearchTabulars", "UndropTabulars"),
     **_service(
         "catalog.v1.WarehouseService",
         _PUBLIC,
@@ -79,6 +79,7 @@ CALLERS: Mapping[str, set[str]] = {
         "ActivateWarehouse",
         "DeactivateWarehouse",
         "SetWarehouseProtection",
+        "GetWarehouseStatistics",
         "SetDeleteProfile",
         "ValidateWarehouse",
         "ValidateWarehouseStorage",

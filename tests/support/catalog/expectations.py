@@ -256,6 +256,9 @@ WAREHOUSE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "GetWarehouse": (
         Case(lambda house: warehouses_pb2.GetWarehouseRequest(warehouse_id=house.warehouse_id), WAREHOUSE),
     ),
+    "GetWarehouseStatistics": (
+        Case(lambda house: warehouses_pb2.GetWarehouseStatisticsRequest(warehouse_id=house.warehouse_id), WAREHOUSE),
+    ),
     "RenameWarehouse": (
         Case(
             lambda house: warehouses_pb2.RenameWarehouseRequest(warehouse_id=house.warehouse_id, name="other"),
@@ -599,6 +602,12 @@ TABULAR_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
                 warehouse_id=house.warehouse_id, namespace_id=str(house.namespace("sales").namespace_id)
             ),
             NAMESPACE,
+        ),
+    ),
+    "SearchTabulars": (
+        Case(
+            lambda house: tabulars_pb2.SearchTabularsRequest(warehouse_id=house.warehouse_id, search="orders"),
+            WAREHOUSE,
         ),
     ),
     "UndropTabulars": (

@@ -11,6 +11,8 @@ import asyncio
 import copy
 import dataclasses
 import enum
+import re
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -19,7 +21,15 @@ from uuid import UUID
 
 from lakeward_catalog.application.changes import Change, Contents, TabularCommit
 from lakeward_catalog.application.placing import location_taken
-from lakeward_catalog.application.ports.stores import After, Deleted, Listed, ListedNamespace, Located, Visibility
+from lakeward_catalog.application.ports.stores import (
+    After,
+    Deleted,
+    Listed,
+    ListedNamespace,
+    Located,
+    Match,
+    Visibility,
+)
 from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.application.tree import PROJECTS, Gone, Made, Moved, StreamId, TreeChange, stream_of
@@ -37,6 +47,7 @@ from lakeward_catalog.domain.model import (
     State,
     Tabular,
     TabularId,
+    TabularKey,
     Warehouse,
     WarehouseId,
 )
@@ -294,6 +305,42 @@ class MemoryTabulars:
             and rows.shows(each, visible)
         ]
         return _page([(each.dropped_at, each.tabular.incarnation, each) for each in found], after, limit)
+
+    async def search(
+        self, warehouse_id: WarehouseId, text: str | UUID, *, visible: Mapping[Kind, Visibility], limit: int
+    ) -> Sequence[Match]:
+        rows = self._catalog.rows
+        live = [
+            each
+            for each in rows.tabulars.values()
+            if (each.warehouse_id, each.state) == (warehouse_id, State.LIVE) and rows.shows(each, visible)
+        ]
+        if isinstance(text, UUID):
+            found = [(0.0, each) for each in live if text in {each.tabular_id, each.namespace_id}]
+        else:
+            found = [(_distance(text, each.ident), each) for each in live]
+        ordered = sorted(found, key=lambda entry: (entry[0], entry[1].ident.key))
+        return [
+            Match(TabularKey(each.kind, each.tabular_id), each.ident, None if isinstance(text, UUID) else distance)
+            for distance, each in ordered
+            if distance < 0.8
+        ][:limit]
+
+    async def counts(self, warehouse_id: WarehouseId) -> Mapping[Kind, int]:
+        found = self._catalog.rows.tabulars.values()
+        return Counter(each.kind for each in found if (each.warehouse_id, each.state) == (warehouse_id, State.LIVE))
+
+
+def _distance(text: str, ident: TabularIdent) -> float:
+    """How unlike a text is to a name, or to the likest part of its path, by the share of threes of letters."""
+
+    def threes(word: str) -> set[str]:
+        padded = [f"  {part} " for part in re.findall(r"\w+", word)]
+        return {part[place : place + 3] for part in padded for place in range(len(part) - 2)}
+
+    sought = threes(text)
+    others = [threes(each) for each in (ident.name_key, *ident.namespace.key.split(SEPARATOR))]
+    return 1 - max(len(sought & other) / (len(sought | other) or 1) for other in others)
 
 
 def listed(tabular: Tabular) -> Listed:

@@ -19,13 +19,15 @@ _SHOWING: Final = [
 SHOWS: Final = "(g.kind, g.relation) in (values {})".format(
     ", ".join(f"('{kind}', '{relation}')" for kind, relation in _SHOWING)
 )
-# The caller, with what else it is, and all roles that it holds: directly, through roles, or by owning them.
+_ONE: Final = "select $1::text"
+_ROLE_OF: Final = f"kind = 'role' and relation in ('{ASSIGNEE}', '{OWNERSHIP}')"
+_ROLES: Final = f"join grants g on g.subject = s.subject and g.{_ROLE_OF.replace('and ', 'and g.')}"
+# The caller and all roles that it holds: directly, through roles, or by owning them.
 SUBJECTS: Final = f"""
 subjects(subject) as (
-    select unnest($1::text[])
+    {_ONE}
     union
-    select 'role:' || g.object_id from subjects s
-      join grants g on g.subject = s.subject and g.kind = 'role' and g.relation in ('{ASSIGNEE}', '{OWNERSHIP}')),
+    select 'role:' || g.object_id from subjects s {_ROLES}),
 who(subjects) as materialized (select array_agg(subject) from subjects)
 """
 # Looked up one by one: by its guess of how many there are, Postgres would read all objects to find a thousand.
@@ -106,6 +108,18 @@ select distinct g.kind = 'namespace', g.object_id
    and case when $4::uuid is null then g.kind in ('namespace', $5) else g.kind = $5 and o.parent_id = $4 end
 """
 
+
+def for_several(statement: str) -> str:
+    """The same for a caller that has some roles for one question alone: its subject and theirs are $1, an array.
+
+    A statement of its own, whose grants are looked up one by one: by its guess of how many roles there are, Postgres would
+    read all grants to join them.
+    """
+    lookup = f"cross join lateral (select object_id from grants where subject = s.subject and {_ROLE_OF} offset 0) g"
+    return statement.replace(_ONE, "select unnest($1::text[])").replace(_ROLES, lookup)
+
+
+_RIGHTS_OF_SEVERAL: Final = for_several(RIGHTS)
 _Place: TypeAlias = tuple[str, str, bytes, bytes]
 _NIL: Final = NIL.bytes
 _SERVER: Final[_Place] = ("server", "", _NIL, _NIL)
@@ -134,8 +148,8 @@ class PostgresRights:
     async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
         """See `RightsReader`."""
         rows = await self._pool.fetch(
-            RIGHTS,
-            [subject, *also],
+            _RIGHTS_OF_SEVERAL if also else RIGHTS,
+            [subject, *also] if also else subject,
             [key.project_id for key in objects],
             [key.warehouse_id for key in objects],
             [key.type for key in objects],
@@ -166,15 +180,16 @@ class PostgresRights:
 
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """See `RightsReader`."""
-        subjects = [subject, *also]
+        asked = [subject, *also] if also else subject
+        written = for_several if also else str
         if type_name == "warehouse":
-            rows = await self._pool.fetch(SHOWN_WAREHOUSES, subjects, scope.project_id)
+            rows = await self._pool.fetch(written(SHOWN_WAREHOUSES), asked, scope.project_id)
         else:
             inside = (scope.project_id, scope.warehouse_id, None if scope.id == NIL else scope.id)
             rows = await (
-                self._pool.fetch(SHOWN_NAMESPACES, subjects, *inside)
+                self._pool.fetch(written(SHOWN_NAMESPACES), asked, *inside)
                 if type_name == "namespace"
-                else self._pool.fetch(SHOWN_TABULARS, subjects, *inside, type_name)
+                else self._pool.fetch(written(SHOWN_TABULARS), asked, *inside, type_name)
             )
         return Shown(
             containers=frozenset(found for is_container, found in rows if is_container),

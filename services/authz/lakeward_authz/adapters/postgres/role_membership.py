@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from lakeward_authz.adapters.postgres.rights import SUBJECTS, PostgresRights
-from lakeward_authz.domain.permissions.objects import role_subject, user_subject
+from lakeward_authz.adapters.postgres.rights import SUBJECTS, PostgresRights, for_several
+from lakeward_authz.domain.permissions.objects import Subject, role_subject, user_subject
 from lakeward_servicekit.authorization.principals import RoleId, UserId
 from lakeward_servicekit.postgres.pools import Pool
 
@@ -33,9 +33,11 @@ class PostgresRoleMembership:
     async def may_assume(self, user_id: UserId, role_id: RoleId, *, token_roles: Sequence[str] = ()) -> bool | None:
         """See `RoleMembership`."""
         role = UUID(role_id)
-        subjects = [user_subject(user_id)]
+        subject, also = user_subject(user_id), list[Subject]()
         if token_roles:
             project_id: str | None = await self._pool.fetchval(_PROJECT, role)
-            subjects += await PostgresRights(self._pool).bound(token_roles, [project_id] if project_id else [])
-        may: bool | None = await self._pool.fetchval(_MAY_ASSUME, subjects, role, role_subject(role))
+            also += await PostgresRights(self._pool).bound(token_roles, [project_id] if project_id else [])
+        statement = for_several(_MAY_ASSUME) if also else _MAY_ASSUME
+        asked = [subject, *also] if also else subject
+        may: bool | None = await self._pool.fetchval(statement, asked, role, role_subject(role))
         return may

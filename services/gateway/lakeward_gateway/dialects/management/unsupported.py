@@ -31,8 +31,6 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "GET /warehouse/{warehouse_id}/table/{table_id}/column/{column_name}/tags",
     "PUT DELETE /warehouse/{warehouse_id}/table/{table_id}/column/{column_name}/tags/{tag_name}",
     # warehouses and what is in them
-    "POST /warehouse/{warehouse_id}/search-tabular",
-    "GET /warehouse/{warehouse_id}/statistics",
     "POST /warehouse/{warehouse_id}/namespace/{namespace_id}/move",
     "GET POST /warehouse/{warehouse_id}/generic-table/{object_id}/protection",
 )
