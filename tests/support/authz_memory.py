@@ -112,7 +112,8 @@ class TrailsInMemory:
     def __init__(self, rows: InMemory) -> None:
         self._rows = rows
 
-    async def of(self, key: ObjectKey, subject: Subject) -> Trail | None:
+    async def of(self, key: ObjectKey, subject: Subject, *, also: Sequence[Subject] = ()) -> Trail | None:
+        assert not also
         world = self._rows.world
         name = next((name for name, node in world.nodes.items() if node.key == key), None)
         if name is None:

@@ -13,8 +13,9 @@ from lakeward_authz.adapters.openfga.feeding import Feeder
 from lakeward_authz.adapters.postgres.members import PostgresMembers
 from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
 from lakeward_authz.adapters.postgres.roles import PostgresRoles
+from lakeward_authz.adapters.postgres.trails import PostgresTrails
 from lakeward_authz.application.permissions import Grant, Made
-from lakeward_authz.domain.permissions.objects import ObjectKey, role_subject
+from lakeward_authz.domain.permissions.objects import ObjectKey, role_subject, user_subject
 from lakeward_authz.domain.roles import Role, RoleIdent
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_servicekit.authorization.actions import Action
@@ -143,3 +144,22 @@ async def test_roles_that_hold_it_come_along_and_it_may_be_acted_as(stores: Stor
         assert await membership.may_assume(UserId("oidc~ann"), own) is False
     nowhere = RoleId(str(id_of("nowhere")))
     assert await membership.may_assume(UserId("oidc~ann"), nowhere, token_roles=BY_TOKEN.token_roles) is None
+
+
+async def test_what_somebody_may_by_such_a_role_is_explained_by_it(stores: Stores, role: Role) -> None:
+    outer = a_role(3, "outer")
+    await PostgresRoles(stores.pool, stores.tree).add(outer, owner=None, record=None)
+    await PostgresMembers(stores.pool, stores.grants).add(outer, [role_subject(role.role_id)])
+    key, own = ObjectKey("warehouse", "p", WAREHOUSE), user_subject("oidc~ann")
+    also = await stores.rights.bound(BY_TOKEN.token_roles, ["p"])
+    trails = PostgresTrails(stores.pool)
+    trail = await trails.of(key, own, also=also)
+    assert trail is not None
+    assert trail.roles == {
+        role_subject(role.role_id): own,
+        role_subject(outer.role_id): role_subject(role.role_id),
+    }
+    assert [right.relation for right in trail.rights] == ["describe"]
+    without = await trails.of(key, own)
+    assert without is not None
+    assert (without.roles, list(without.rights)) == ({}, [])

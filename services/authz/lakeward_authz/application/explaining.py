@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from lakeward_authz.application.doors import ACTION, READS_GRANTS, Doors, absent
-from lakeward_authz.application.permissions import Given, Grant, Named, subject_of
+from lakeward_authz.application.permissions import Given, Grant, Named, subject_of, token_roles_of
 from lakeward_authz.domain.permissions.explaining import Lacking, Right, Way, causes, lacking, managing
 from lakeward_authz.domain.permissions.lakeward import CONTROLS, MODEL, granting
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
@@ -42,8 +42,14 @@ class Trail:
 class Trails(Protocol):
     """The rows that an answer follows from."""
 
-    async def of(self, key: ObjectKey, subject: Subject) -> Trail | None:
-        """What is known; None where the object is gone. Raises Refusal DATABASE_UNAVAILABLE."""
+    async def of(self, key: ObjectKey, subject: Subject, *, also: Sequence[Subject] = ()) -> Trail | None:
+        """What is known; None where the object is gone. Raises Refusal DATABASE_UNAVAILABLE.
+
+        Args:
+            key: of the object.
+            subject: whom it is about.
+            also: roles that they have by their token.
+        """
         ...
 
 
@@ -150,7 +156,9 @@ class ExplainAccess:
             opened = await self.doors.open(named, READS_GRANTS, caller=caller)
         if self.open_to_all:
             return Explanation(allowed=True, ground=Ground.OPEN)
-        trail = await self.trails.of(opened.key, subject)
+        project = opened.key.project_id
+        by_token = await token_roles_of(caller, self.doors.rights, [project]) if subject == own else ()
+        trail = await self.trails.of(opened.key, subject, also=by_token)
         if trail is None:
             raise absent(named)
         if subject == own and self.doors.passes(caller) and relation in CONTROLS[named.type]:

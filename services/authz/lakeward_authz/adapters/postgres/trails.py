@@ -30,6 +30,8 @@ _ROLES: Final = f"""
 with recursive subjects(subject, via) as (
     select $1::text, null::text
     union
+    select unnest($2::text[]), $1::text
+    union
     select 'role:' || g.object_id, s.subject from subjects s
       join grants g on g.subject = s.subject and g.kind = 'role' and g.relation in ('{ASSIGNEE}', '{OWNERSHIP}'))
 select subject, min(via) from subjects where via is not null group by subject
@@ -62,7 +64,7 @@ class PostgresTrails:
         """Read through `pool`."""
         self._pool = pool
 
-    async def of(self, key: ObjectKey, subject: Subject) -> Trail | None:
+    async def of(self, key: ObjectKey, subject: Subject, *, also: Sequence[Subject] = ()) -> Trail | None:
         """See `Trails`."""
         async with self._pool.transaction() as connection:
             path = await connection.fetchval(_PATH, key.project_id, key.warehouse_id, key.type, key.id)
@@ -72,7 +74,7 @@ class PostgresTrails:
             links = await connection.fetch(_LINKS, *_columns(keys))
             if len(links) != len(keys):
                 return None  # it went between the two
-            roles = {Subject(role): Subject(via) for role, via in await connection.fetch(_ROLES, subject)}
+            roles = {Subject(role): Subject(via) for role, via in await connection.fetch(_ROLES, subject, also)}
             subjects = [subject, *roles]
             rows = await connection.fetch(_GRANTS, *_columns(keys), subjects, _MOST)
             others = [Right(number - 1, Subject(who), relation) for number, who, relation in rows]
