@@ -36,7 +36,9 @@ _STATUSES: Final[dict[documents.Status, tasks_pb2.TaskStatus.ValueType]] = {
     "FAILED": tasks_pb2.TASK_STATUS_FAILED,
     "CANCELLED": tasks_pb2.TASK_STATUS_CANCELLED,
 }
-_WORDS: Final = {status: word for word, status in _STATUSES.items()}
+_WORDS: Final[dict[tasks_pb2.TaskStatus.ValueType, documents.Status]] = {
+    status: word for word, status in _STATUSES.items()
+}
 _list_decoder: Final = msgspec.json.Decoder(documents.ListTasksRequest)
 _control_decoder: Final = msgspec.json.Decoder(documents.ControlTasksRequest)
 _queue_decoder: Final = msgspec.json.Decoder(documents.SetQueueConfigRequest)
