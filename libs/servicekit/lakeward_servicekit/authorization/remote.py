@@ -10,7 +10,7 @@ import grpc.aio
 from lakeward_protocol.authz.v1 import decisions_pb2 as pb
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
 from lakeward_servicekit.authorization import wire
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Question, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.coalescing import Coalescer
@@ -45,13 +45,18 @@ class RemoteAuthorizer:
             response = await self._decide(wire.decide_request(principal, demands))
         except Refusal as refusal:
             raise _told(refusal) from refusal
+        return _outcomes(response, demands)
+
+    async def decide_each(self, questions: Sequence[Question]) -> Sequence[Sequence[Outcome]]:
+        """See `Authorizer`; a call of its own, since all of it is decided together."""
         try:
-            outcomes = wire.outcomes_of(response)
-        except KeyError as unknown:
-            raise _no_answer(f"an outcome that is not known here: {unknown}") from unknown
-        if len(outcomes) != len(demands):
-            raise _no_answer(f"{len(outcomes)} outcomes for {len(demands)} demands")
-        return outcomes
+            answers = await self._batch(wire.questions_request(questions), timeout=SECONDS)
+            responses = [_response(item) for item in answers.items]
+        except Refusal as refusal:
+            raise _told(refusal) from refusal
+        if len(responses) != len(questions):
+            raise _no_answer(f"{len(responses)} answers to {len(questions)} questions")
+        return [_outcomes(response, question.demands) for response, question in zip(responses, questions, strict=True)]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""
@@ -70,6 +75,22 @@ def _answer(item: pb.BatchDecideItem) -> pb.DecideResponse | Refusal:
     if item.HasField("failure"):
         return refusal_of(item.failure)
     return item.response
+
+
+def _response(item: pb.BatchDecideItem) -> pb.DecideResponse:
+    if item.HasField("failure"):
+        raise refusal_of(item.failure)
+    return item.response
+
+
+def _outcomes(response: pb.DecideResponse, demands: Sequence[Demand]) -> Sequence[Outcome]:
+    try:
+        outcomes = wire.outcomes_of(response)
+    except KeyError as unknown:
+        raise _no_answer(f"an outcome that is not known here: {unknown}") from unknown
+    if len(outcomes) != len(demands):
+        raise _no_answer(f"{len(outcomes)} outcomes for {len(demands)} demands")
+    return outcomes
 
 
 def _told(refusal: Refusal) -> Refusal:

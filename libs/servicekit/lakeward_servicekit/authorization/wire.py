@@ -7,7 +7,7 @@ from typing import Final, cast
 from uuid import UUID
 
 from lakeward_protocol.authz.v1 import decisions_pb2, principals_pb2
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Question, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId
 
@@ -62,6 +62,16 @@ def decide_request(principal: Principal, demands: Sequence[Demand]) -> decisions
         added = add()
         added.object.CopyFrom(message)
         added.action = cast("principals_pb2.Action.ValueType", demand.action)
+    return request
+
+
+def questions_request(questions: Sequence[Question]) -> decisions_pb2.BatchDecideRequest:
+    """Questions that are decided together."""
+    request = decisions_pb2.BatchDecideRequest(together=True)
+    for question in questions:
+        item = decide_request(question.principal, question.demands)
+        item.as_owner = question.as_owner
+        request.items.append(item)
     return request
 
 

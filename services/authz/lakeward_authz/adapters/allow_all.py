@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Question, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 
@@ -27,6 +27,10 @@ class AllowAll:
         """See `Authorizer`."""
         del principal
         return (Outcome.ALLOWED,) * len(demands)
+
+    async def decide_each(self, questions: Sequence[Question]) -> Sequence[Sequence[Outcome]]:
+        """See `Authorizer`."""
+        return [(Outcome.ALLOWED,) * len(question.demands) for question in questions]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""

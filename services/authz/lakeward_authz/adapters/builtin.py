@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from lakeward_authz.application.permissions import RightsReader, key_of, subject_of
+from lakeward_authz.application.permissions import Rights, RightsReader, key_of, subject_of
 from lakeward_authz.domain.permissions.lakeward import ALLOWS, MODEL, SIGHT, TABULARS
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Question, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 
@@ -42,13 +42,23 @@ class Builtin:
 
     async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
         """See `Authorizer`."""
-        places: dict[ObjectRef, int] = {}
-        for demand in demands:
-            places.setdefault(demand.object, len(places))
+        places = _places(demands)
         rights = await self._rights.of(subject_of(principal), [key_of(ref) for ref in places])
-        self._revision = max(self._revision, rights.revision)
-        held = rights.held
-        return [outcome(held[places[demand.object]], demand) for demand in demands]
+        return self._outcomes(demands, places, rights)
+
+    async def decide_each(self, questions: Sequence[Question]) -> Sequence[Sequence[Outcome]]:
+        """See `Authorizer`."""
+        places = [_places(question.demands) for question in questions]
+        rights = await self._rights.of_each(
+            [
+                (subject_of(question.principal), [key_of(ref) for ref in own])
+                for question, own in zip(questions, places, strict=True)
+            ]
+        )
+        return [
+            self._outcomes(question.demands, own, its)
+            for question, own, its in zip(questions, places, rights, strict=True)
+        ]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""
@@ -69,6 +79,19 @@ class Builtin:
             return _EVERYTHING
         shown = await self._rights.shown(subject, key, kind.word)
         return VisibleSet(everything=False, containers=shown.containers, objects=shown.objects)
+
+    def _outcomes(self, demands: Sequence[Demand], places: Mapping[ObjectRef, int], rights: Rights) -> list[Outcome]:
+        self._revision = max(self._revision, rights.revision)
+        held = rights.held
+        return [outcome(held[places[demand.object]], demand) for demand in demands]
+
+
+def _places(demands: Sequence[Demand]) -> dict[ObjectRef, int]:
+    """The objects that demands are about, each once, in the order in which they are asked after."""
+    places: dict[ObjectRef, int] = {}
+    for demand in demands:
+        places.setdefault(demand.object, len(places))
+    return places
 
 
 def outcome(held: int | None, demand: Demand) -> Outcome:

@@ -49,10 +49,14 @@ class Shown:
 
 
 class RightsReader(Protocol):
-    """What follows from the rows. Both methods raise Refusal DATABASE_UNAVAILABLE."""
+    """What follows from the rows. Every method raises Refusal DATABASE_UNAVAILABLE."""
 
     async def of(self, subject: Subject, objects: Sequence[ObjectKey]) -> Rights:
         """What the subject holds on each object by itself and by all of its roles; one statement, one state of the grants."""
+        ...
+
+    async def of_each(self, asked: Sequence[tuple[Subject, Sequence[ObjectKey]]]) -> Sequence[Rights]:
+        """What each subject holds on its objects, in their order; one statement, so that all are of one state of the grants."""
         ...
 
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:

@@ -7,7 +7,7 @@ from typing import Final
 
 from lakeward_protocol.authz.v1 import decisions_pb2, principals_pb2
 from lakeward_servicekit.authorization.actions import KIND_OF, Action
-from lakeward_servicekit.authorization.authorizer import Demand
+from lakeward_servicekit.authorization.authorizer import Demand, Question
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.authorization.wire import principal_of
@@ -45,6 +45,11 @@ def demands(messages: Sequence[decisions_pb2.Demand]) -> list[Demand]:
             limit=str(MAX_DEMANDS),
         )
     return [_demand(message) for message in messages]
+
+
+def question(message: decisions_pb2.DecideRequest) -> Question:
+    """A question, and whom it is about."""
+    return Question(principal(message.principal), demands(message.demands), as_owner=message.as_owner)
 
 
 def listing(message: decisions_pb2.VisibleRequest) -> tuple[ObjectRef, ObjectKind]:

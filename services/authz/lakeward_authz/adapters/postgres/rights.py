@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from lakeward_authz.application.permissions import Rights, Shown
 from lakeward_authz.domain.permissions.compiled import NOTHING
@@ -106,6 +108,7 @@ select distinct g.kind = 'namespace', g.object_id
    and case when $4::uuid is null then g.kind in ('namespace', $5) else g.kind = $5 and o.parent_id = $4 end
 """
 
+_COLUMNS: Final = 10
 _Place: TypeAlias = tuple[str, str, bytes, bytes]
 _NIL: Final = NIL.bytes
 _SERVER: Final[_Place] = ("server", "", _NIL, _NIL)
@@ -125,36 +128,16 @@ class PostgresRights:
 
     async def of(self, subject: Subject, objects: Sequence[ObjectKey]) -> Rights:
         """See `RightsReader`."""
-        rows = await self._pool.fetch(
-            RIGHTS,
-            subject,
-            [key.project_id for key in objects],
-            [key.warehouse_id for key in objects],
-            [key.type for key in objects],
-            [key.id for key in objects],
-        )
-        facts: dict[_Place, tuple[int, _Place | None]] = {}
-        asked: list[_Place | None] = [None] * len(objects)
-        glimpsed = [False] * len(objects)
-        for n, project_id, warehouse_id, kind, object_id, parent_id, managed, given, extra, _ in rows:
-            bits = _BITS[kind]
-            own = 0
-            for relation in given:
-                # a relation of a later release's model gives nothing here
-                own |= bits.get(relation, 0)
-            if managed:
-                own |= bits[MANAGED_ACCESS]
-            if extra:
-                own |= bits[ASSIGNEE if kind == "role" else GLIMPSE]
-            place = (kind, project_id, warehouse_id, object_id)
-            if n is not None:
-                asked[n - 1] = place
-                glimpsed[n - 1] = bool(extra) and kind != "role"
-            if n is not None or place not in facts:
-                facts[place] = (own, _above(place, parent_id))
-        known: dict[_Place, int] = {}
-        held = [None if place is None else _held(place, facts, known) for place in asked]
-        return Rights(held, glimpsed, rows[0][-1])
+        return _rights(await self._pool.fetch(RIGHTS, *_arguments(subject, objects)), len(objects))
+
+    async def of_each(self, asked: Sequence[tuple[Subject, Sequence[ObjectKey]]]) -> Sequence[Rights]:
+        """See `RightsReader`."""
+        arguments = [argument for each in asked for argument in _arguments(*each)]
+        rows = await self._pool.fetch(rights_of_each(len(asked)), *arguments)
+        apart: list[list[Sequence[Any]]] = [[] for _ in asked]
+        for number, *row in rows:
+            apart[number].append(row)
+        return [_rights(own, len(objects)) for own, (_, objects) in zip(apart, asked, strict=True)]
 
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:
         """See `RightsReader`."""
@@ -171,6 +154,56 @@ class PostgresRights:
             containers=frozenset(found for is_container, found in rows if is_container),
             objects=frozenset(found for is_container, found in rows if not is_container),
         )
+
+
+@functools.cache
+def rights_of_each(count: int) -> str:
+    """`RIGHTS` for so many subjects, each with five parameters of its own; rows begin with whose they are, from 0."""
+    columns = ", ".join(f"c{number}" for number in range(_COLUMNS))
+    return " union all ".join(
+        f"select {number}, own.* from ({_shifted(5 * number)}) as own({columns})" for number in range(count)
+    )
+
+
+def _shifted(by: int) -> str:
+    return re.sub(r"\$(\d+)", lambda parameter: f"${int(parameter[1]) + by}", RIGHTS)
+
+
+def _arguments(subject: Subject, objects: Sequence[ObjectKey]) -> tuple[object, ...]:
+    """The parameters of `RIGHTS`."""
+    return (
+        subject,
+        [key.project_id for key in objects],
+        [key.warehouse_id for key in objects],
+        [key.type for key in objects],
+        [key.id for key in objects],
+    )
+
+
+def _rights(rows: Sequence[Any], count: int) -> Rights:
+    """What the rows of `RIGHTS` say of so many objects."""
+    facts: dict[_Place, tuple[int, _Place | None]] = {}
+    asked: list[_Place | None] = [None] * count
+    glimpsed = [False] * count
+    for n, project_id, warehouse_id, kind, object_id, parent_id, managed, given, extra, _ in rows:
+        bits = _BITS[kind]
+        own = 0
+        for relation in given:
+            # a relation of a later release's model gives nothing here
+            own |= bits.get(relation, 0)
+        if managed:
+            own |= bits[MANAGED_ACCESS]
+        if extra:
+            own |= bits[ASSIGNEE if kind == "role" else GLIMPSE]
+        place = (kind, project_id, warehouse_id, object_id)
+        if n is not None:
+            asked[n - 1] = place
+            glimpsed[n - 1] = bool(extra) and kind != "role"
+        if n is not None or place not in facts:
+            facts[place] = (own, _above(place, parent_id))
+    known: dict[_Place, int] = {}
+    held = [None if place is None else _held(place, facts, known) for place in asked]
+    return Rights(held, glimpsed, rows[0][-1])
 
 
 def _above(place: _Place, parent_id: bytes | None) -> _Place | None:
