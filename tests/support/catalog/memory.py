@@ -19,7 +19,7 @@ from uuid import UUID
 
 from lakeward_catalog.application.changes import Change, Contents, TabularCommit
 from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
-from lakeward_catalog.application.ports.stores import After, Deleted, Listed, Located, Visibility
+from lakeward_catalog.application.ports.stores import After, Deleted, Listed, Located, ReadView, Visibility
 from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.application.tree import PROJECTS, Gone, Made, Moved, StreamId, TreeChange, stream_of
@@ -253,6 +253,18 @@ class MemoryTabulars:
         return Located(
             warehouse, rows.namespace_at(warehouse_id, ident.namespace.key), rows.tabular_at(warehouse_id, ident)
         )
+
+    async def views(self, warehouse_id: WarehouseId, idents: Sequence[TabularIdent]) -> Sequence[ReadView | None]:
+        found: list[ReadView | None] = []
+        for ident in idents:
+            row = self._catalog.rows.tabular_at(warehouse_id, ident)
+            is_view = row is not None and row.kind is Kind.VIEW and row.state is State.LIVE
+            found.append(
+                ReadView(row, self._catalog.rows.bodies[warehouse_id, row.metadata_id].whole)
+                if row is not None and is_view
+                else None
+            )
+        return found
 
     async def by_id(self, warehouse_id: WarehouseId, tabular_id: TabularId) -> Tabular | None:
         key = (warehouse_id, tabular_id)
