@@ -15,8 +15,8 @@ TESTS ?= tests
 
 .PHONY: run test check proto kubernetes bench demo clean install install-dev
 
-run: $(RUN_STAMP) ## start the embedded catalog on 127.0.0.1:8181; Ctrl-C ends it
-	@exec $(BIN)/lakeward up
+run: $(RUN_STAMP) ## start the embedded catalog on 127.0.0.1:8181; SECURE=1 asks callers who they are; Ctrl-C ends it
+	@exec $(if $(AUTHZ_BACKEND),env LAKEKEEPER__AUTHZ_BACKEND=$(AUTHZ_BACKEND)) $(BIN)/lakeward up $(if $(SECURE),--secure)
 
 test: $(DEV_STAMP) ## all tests, with real components
 	$(BIN)/python -m pytest $(TESTS)

@@ -55,6 +55,7 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         (
             gateway.PublicSettings,
             server.ServerSettings,
+            server.PageSettings,
             catalog.RequestSettings,
             storage.SystemIdentitySettings,
             vending.StorageSettings,
@@ -66,6 +67,7 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         (
             authz.AuthenticationSettings,
             authz.OpenIdProvider,
+            authz.RoleSettings,
             authorization.AuthorizationSettings,
             authorization.OpenFgaSettings,
             authorization.TrustedEngine,
@@ -74,7 +76,7 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         access.SETTINGS,
     ),
     "Tasks, events, caches and idempotency": (
-        (catalog.TaskSettings, catalog.EventSettings, vending.CacheSettings, catalog.IdempotencySettings),
+        (catalog.TaskSettings, catalog.EventSettings, vending.CacheSettings, server.IdempotencySettings),
         background.SETTINGS,
     ),
     "Logs, metrics and debugging": ((observability.LogSettings,), observing.SETTINGS),
@@ -145,12 +147,17 @@ VARYING: Final[Mapping[ReasonValue, str]] = {
     Reason.REASON_NAMESPACE_LOCATION_FIXED: "400 `LocationCannotBeUpdated` or `LocationCannotBeRemoved`",
     Reason.REASON_IMMUTABLE_PROPERTY: "400 `ImmutablePropertyModification` or `ImmutablePropertyRemoval`",
     Reason.REASON_SIGNING_INVALID: "400 with the cause as its word; 424 `SignWithoutCredentials`, `SigningIdentityError`",
+    Reason.REASON_PERMISSIONS_INVALID: "400 with the cause as its word",
     Reason.REASON_DUPLICATE_HEADER: "400 `DuplicateHeader`, or `DuplicateIdempotencyKey`",
     Reason.REASON_INVALID_PROJECT_NAME: "400 `EmptyProjectName`, `ProjectNameTooLong` or `InvalidProjectName`",
     Reason.REASON_INVALID_WAREHOUSE_NAME: "400 `EmptyWarehouseName`, `WarehouseNameTooLong` or `InvalidWarehouseName`",
+    Reason.REASON_USER_INCOMPLETE: "400 `MissingUserName`, `MissingUserType`, `MissingUserId`, `EmptyName`, `InvalidUserName`, "
+    "`InvalidUserEmail`",
+    Reason.REASON_INVALID_ROLE_NAME: "400 `EmptyRoleName` or `InvalidRoleName`",
     Reason.REASON_INVALID_FORMAT_VERSION_POLICY: "400 `EmptyAllowedFormatVersions` or `DefaultFormatVersionNotAllowed`",
 }
 VARYING_ELSEWHERE: Final[Mapping[ReasonValue, str]] = {
+    Reason.REASON_PERMISSIONS_INVALID: "400 with the cause as its word, `InvalidGetAccessQuery` for a user and a role at once",
     Reason.REASON_SERVICE_UNAVAILABLE: "502 `CommitStateUnknownException` where the catalog broke the call, else 503",
     Reason.REASON_INVALID_UPDATE: "400 `AddSchemaError`, `AppendViewVersionError`, `SetCurrentViewVersionError` or "
     "`InvalidViewUpdate`",
@@ -163,6 +170,9 @@ ELSEWHERE: Final[Mapping[str, Renderings]] = {
     "Creating a namespace": iceberg.NAMESPACE_CREATED,
     "Signing at the older paths": iceberg.SIGNED,
     "Management": management.RENDERED,
+    "Roles of one project": management.IN_PROJECT,
+    "Giving and taking rights": management.APPLIED,
+    "Asking what somebody may do": management.INSPECTED,
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn
 import click
 
 SERVICES: Final = ("catalog", "authz", "vending", "gateway")
+_HOME_HELP: Final = "Where state is kept; LAKEWARD_HOME, else .lakeward, or .lakeward-secure where callers are asked."
 _SERVE: Final = "lakeward.services"  # group of entry points: what `python -m` runs in each service's own distribution
 
 
@@ -50,17 +51,26 @@ def serve(service: str | None, workers: int, fd: int | None) -> None:
 
 
 @click.command()
-@click.option(
-    "--home",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=lambda: Path(os.environ.get("LAKEWARD_HOME", ".lakeward")),
-    help="Where state is kept; LAKEWARD_HOME, else .lakeward.",
-)
-def up(home: Path) -> None:
+@click.option("--home", type=click.Path(path_type=Path, file_okay=False), help=_HOME_HELP)
+@click.option("--secure", is_flag=True, help="Ask callers who they are: with three people, admin, writer and reader.")
+def up(home: Path | None, *, secure: bool) -> None:
     """Start the embedded catalog: Postgres, NATS and an S3 store too. Ctrl-C ends what it started, and nothing else."""
     from lakeward_cli.embedded import up as start  # noqa: PLC0415 - see the module
 
-    _run(start(home, os.environ))
+    _run(start(_home(home, secure=secure), os.environ, secure=secure))
+
+
+@click.command()
+@click.argument("name", type=click.Choice(("admin", "writer", "reader")))
+@click.option("--home", type=click.Path(path_type=Path, file_okay=False), help=_HOME_HELP)
+def token(name: str, home: Path | None) -> None:
+    """Print a fresh access token of somebody who is known to a running `lakeward up --secure`."""
+    from lakeward_cli.people import token as fresh  # noqa: PLC0415 - see the module
+
+    async def printed() -> None:
+        click.echo(await fresh(_home(home, secure=True), name))
+
+    _run(printed())
 
 
 @click.command()
@@ -102,6 +112,20 @@ def reencrypt() -> None:
     _run(run(os.environ))
 
 
+@click.group()
+def authz() -> None:
+    """Look after what authz knows."""
+
+
+@authz.command()
+@click.option("--repair", is_flag=True, help="Tell authz of what it does not know as it is, and wait until it does.")
+def verify(*, repair: bool) -> None:
+    """Compare authz's objects with the catalog's; exit 1 where differences are left. May run while others serve."""
+    from lakeward_cli.verifying import verify as run  # noqa: PLC0415 - see the module
+
+    _run(run(os.environ, repair=repair))
+
+
 @click.command()
 @click.argument("what", type=click.Choice(("show", "check")))
 def config(what: str) -> None:
@@ -109,6 +133,12 @@ def config(what: str) -> None:
     from lakeward_cli.configuration import check, show  # noqa: PLC0415 - see the module
 
     _run((show if what == "show" else check)(os.environ))
+
+
+def _home(given: Path | None, *, secure: bool) -> Path:
+    # Two homes: in one that anybody opened for use, nobody in particular has rights.
+    default = ".lakeward-secure" if secure else ".lakeward"
+    return given or Path(os.environ.get("LAKEWARD_HOME") or default)
 
 
 def _run(command: Coroutine[Any, Any, int | None]) -> NoReturn:

@@ -16,7 +16,7 @@ from lakeward_cli.settings import EverySetting
 from lakeward_gateway.bootstrap import gateway
 from lakeward_gateway.health import Probe
 from lakeward_gateway.peers import Peers
-from lakeward_servicekit.permits import PermitSigner, PermitVerifier
+from lakeward_servicekit.permits import PermitVerifier, Seal, SealingSigner
 from lakeward_servicekit.rpc import Caller, Host
 from lakeward_vending.bootstrap import vending
 
@@ -40,14 +40,15 @@ async def one_process(settings: EverySetting) -> AsyncIterator[Composition]:
 
     Catalog's key for permits is made here and leaves with the process: vending, which checks them, is in it too.
     """
-    signer = PermitSigner(Ed25519PrivateKey.generate())
+    seal = Seal()
+    signer = SealingSigner(Ed25519PrivateKey.generate(), seal)
     async with AsyncExitStack() as stack:
         deciding = await stack.enter_async_context(authz(settings.authz))
         storing = await stack.enter_async_context(
             vending(
                 settings.vending,
                 authz=deciding.channel(caller=Caller.CALLER_VENDING),
-                verifier=PermitVerifier([signer.public_key]),
+                verifier=PermitVerifier([], seal=seal),
                 remote=False,
             )
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import logging
 import os
 from collections.abc import Mapping
@@ -13,52 +12,90 @@ from typing import Final
 
 import click
 
+from lakeward_cli import people
 from lakeward_cli.composing import one_process
-from lakeward_cli.furnishing import furnish
+from lakeward_cli.furnishing import Host, furnish
+from lakeward_cli.homes import kept
 from lakeward_cli.migrating import migrate_all
 from lakeward_cli.settings import EverySetting
-from lakeward_cli.snippets import shown
+from lakeward_cli.snippets import Person, shown, shown_to_people
 from lakeward_components import databases
-from lakeward_components.embedded import Components, components, first_to_end
+from lakeward_components.embedded import Components, Wanted, components, first_to_end
+from lakeward_components.errors import ComponentMisconfigured
 from lakeward_gateway.server import bound_socket
 from lakeward_gateway.server import serve as serve_http
 from lakeward_servicekit.process import loaded, told_to_stop
+from lakeward_servicekit.settings.authorization import AuthorizationSettings, AuthzBackend
+from lakeward_servicekit.settings.loading import load
 
 _log = logging.getLogger(__name__)
 
 _DATABASE: Final = "lakeward"
 _TOPIC: Final = "lakeward"
 _KEYS: Final = "keys.json"
+_PROVIDER: Final = "OPENID_PROVIDER_URI"
+_DECIDES: Final = {"LAKEKEEPER__AUTHZ_BACKEND": "builtin"}
 _EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 - how a listener on all addresses is reached
 
 
-async def up(home: Path, environ: Mapping[str, str]) -> None:
+async def up(home: Path, environ: Mapping[str, str], *, secure: bool = False) -> None:
     """Start components, services and what a first visitor needs; print how to connect; end all of it when told to.
 
     Args:
         home: where state is kept; made where it is missing.
         environ: settings, which win over what this mode chooses.
+        secure: ask callers who they are, with people of our own.
 
     Raises:
         FolderInUse: another process works in `home`.
-        ComponentError: a component can't be had, or ended by itself.
+        ComponentError: a component can't be had, or ended by itself; or what is asked for can't be had together.
         SettingsError: with everything that is wrong.
     """
+    wanted = secured(home, environ) if secure else Wanted()
     async with AsyncExitStack() as stack:
-        parts = await stack.enter_async_context(components(home, environment=environ))
+        parts = await stack.enter_async_context(components(home, wanted=wanted, environment=environ))
         if not await databases.exists(parts.postgres, _DATABASE):
             await databases.create(parts.postgres, _DATABASE)
         settings = loaded(EverySetting, {**chosen(parts, home), **environ})
         await migrate_all(settings.catalog.postgres, settings.authz.deciding)
         composition = await stack.enter_async_context(one_process(settings))
-        warehouse = await furnish(composition.peers, parts.s3)
+        tokens = {name: await people.token(home, name) for name in people.PEOPLE} if secure else {}
+        host = Host(f"Bearer {tokens[people.ADMIN]}", guests()) if secure else None
+        warehouse = await furnish(composition.peers, parts.s3, host=host)
         server = settings.gateway.server
         listener = bound_socket(server.bind_ip, server.listen_port)
         port = await stack.enter_async_context(serve_http(composition.application, listener=listener))
         url = f"http://{_EVERYWHERE.get(server.bind_ip, server.bind_ip)}:{port}"
-        click.echo(shown(url=url, warehouse=warehouse, home=home))
+        if secure and warehouse is not None:
+            known = [Person(name, what, tokens[name]) for name, what in people.PEOPLE.items()]
+            click.echo(shown_to_people(url=url, warehouse=warehouse, home=home, people=known))
+        else:
+            click.echo(shown(url=url, warehouse=warehouse, home=home))
         await first_to_end(told_to_stop(), parts.watch())
         click.echo("stopping")
+
+
+def secured(home: Path, environ: Mapping[str, str]) -> Wanted:
+    """What asking callers who they are needs beside the rest.
+
+    Raises:
+        ComponentMisconfigured: the environment says something else.
+        SettingsError: the engine it names is none.
+    """
+    given = next((name for name in environ if name.upper().partition("__")[2] == _PROVIDER), None)
+    if given is not None:
+        raise ComponentMisconfigured(f"{given} is set, and --secure brings an identity provider of its own; unset one")
+    backend = load(AuthorizationSettings, {**_DECIDES, **environ}).settings.backend
+    if backend is AuthzBackend.ALLOW_ALL:
+        raise ComponentMisconfigured(
+            "AUTHZ_BACKEND is allowall, by which everybody may do everything; --secure takes builtin or openfga"
+        )
+    return Wanted(directory=people.directory(home), openfga=backend is AuthzBackend.OPENFGA)
+
+
+def guests() -> Mapping[str, tuple[str, ...]]:
+    """By user id, what people are given on the warehouse."""
+    return {f"{people.PROVIDER}~{name}": tuple(given) for name, given in people.PRIVILEGES.items()}
 
 
 def chosen(parts: Components, home: Path) -> dict[str, str]:
@@ -74,7 +111,24 @@ def chosen(parts: Components, home: Path) -> dict[str, str]:
         "LAKEKEEPER__PG_DATABASE_URL_WRITE": parts.postgres.url_of(_DATABASE),
         "LAKEWARD__ENCRYPTION_KEYS": encryption_keys(home),
         **topic,
+        **_asking(parts),
     }
+
+
+def _asking(parts: Components) -> dict[str, str]:
+    """What says who callers are, and what they may do."""
+    if parts.oidc is None:
+        return {}
+    asking = {
+        **_DECIDES,
+        "LAKEKEEPER__OPENID_PROVIDER_URI": parts.oidc.issuer,
+        "LAKEKEEPER__OPENID_AUDIENCE": parts.oidc.audience,
+    }
+    if parts.openfga is not None:
+        asking |= {"LAKEKEEPER__OPENFGA__ENDPOINT": parts.openfga.url}
+        if parts.openfga.api_key:
+            asking |= {"LAKEKEEPER__OPENFGA__API_KEY": parts.openfga.api_key}
+    return asking
 
 
 def _address(parts: Components) -> str:
@@ -83,13 +137,5 @@ def _address(parts: Components) -> str:
 
 def encryption_keys(home: Path) -> str:
     """The key ring of this home's secrets, made at its first start; only its owner may read it."""
-    path = home / _KEYS
-    if not path.exists():
-        ring = {"home": base64.b64encode(os.urandom(32)).decode()}
-        scratch = path.with_suffix(".new")
-        with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            json.dump(ring, file)
-            file.flush()
-            os.fsync(file.fileno())
-        scratch.replace(path)
-    return ",".join(f"{key_id}:{key}" for key_id, key in json.loads(path.read_text()).items())
+    ring = kept(home / _KEYS, lambda: {"home": base64.b64encode(os.urandom(32)).decode()})
+    return ",".join(f"{key_id}:{key}" for key_id, key in ring.items())

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -9,21 +12,44 @@ from typing import Final
 ICEBERG_VERSION: Final = "1.10.1"
 SPARK_VERSION: Final = "3.5"
 SCALA_VERSION: Final = "2.12"
+VARIABLE: Final = "LAKEWARD_TOKEN"
+"""Where snippets for people find a token: in the environment, since one is a thousand characters long."""
 
 
-def pyiceberg(url: str, warehouse: str) -> str:
-    """Python with PyIceberg."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Person:
+    """Who may sign in.
+
+    Attributes:
+        does: what they may do, as in "who may do everything".
+    """
+
+    name: str
+    does: str
+    token: str = dataclasses.field(repr=False)
+
+
+def pyiceberg(url: str, warehouse: str, *, asked: bool = False) -> str:
+    """Python with PyIceberg; `asked` where callers must say who they are."""
+    needed, token = ("import os\n", f'os.environ["{VARIABLE}"]') if asked else ("", '"dev"')
     return f"""\
-from pyiceberg.catalog import load_catalog
-catalog = load_catalog("lakeward", type="rest", uri="{url}/catalog", warehouse="{warehouse}", token="dev")
+{needed}from pyiceberg.catalog import load_catalog
+catalog = load_catalog("lakeward", type="rest", uri="{url}/catalog", warehouse="{warehouse}", token={token})
 print(catalog.list_namespaces())"""
 
 
-def spark(url: str, warehouse: str) -> str:
-    """A Spark SQL shell."""
+def spark(url: str, warehouse: str, *, asked: bool = False) -> str:
+    """A Spark SQL shell; `asked` where callers must say who they are."""
     packages = (
         f"org.apache.iceberg:iceberg-spark-runtime-{SPARK_VERSION}_{SCALA_VERSION}:{ICEBERG_VERSION},"
         f"org.apache.iceberg:iceberg-aws-bundle:{ICEBERG_VERSION}"
+    )
+    # A token that is given can't be renewed: nobody here gives tokens for tokens.
+    known = (
+        f"  --conf spark.sql.catalog.lakeward.token=${VARIABLE} \\\n"
+        "  --conf spark.sql.catalog.lakeward.token-refresh-enabled=false \\\n"
+        if asked
+        else ""
     )
     return f"""\
 spark-sql --packages {packages} \\
@@ -32,7 +58,7 @@ spark-sql --packages {packages} \\
   --conf spark.sql.catalog.lakeward.type=rest \\
   --conf spark.sql.catalog.lakeward.uri={url}/catalog \\
   --conf spark.sql.catalog.lakeward.warehouse={warehouse} \\
-  --conf spark.sql.catalog.lakeward.header.X-Iceberg-Access-Delegation=vended-credentials \\
+{known}  --conf spark.sql.catalog.lakeward.header.X-Iceberg-Access-Delegation=vended-credentials \\
   --conf spark.sql.defaultCatalog=lakeward"""
 
 
@@ -44,9 +70,10 @@ ATTACH '{warehouse}' AS lakeward (TYPE iceberg, ENDPOINT '{url}/catalog', AUTHOR
 SHOW ALL TABLES;"""
 
 
-def curl(url: str, warehouse: str) -> str:
-    """A shell."""
-    return f'curl "{url}/catalog/v1/config?warehouse={warehouse}"'
+def curl(url: str, warehouse: str, *, token: str = "") -> str:
+    """A shell; `token` where callers must say who they are."""
+    known = f' -H "authorization: Bearer {token}"' if token else ""
+    return f'curl "{url}/catalog/v1/config?warehouse={warehouse}"{known}'
 
 
 def shown(*, url: str, warehouse: str | None, home: Path) -> str:
@@ -65,3 +92,28 @@ def shown(*, url: str, warehouse: str | None, home: Path) -> str:
         ("curl", curl(url, warehouse)),
     )
     return head + "".join(f"\n{name}:\n\n{text}\n" for name, text in parts)
+
+
+def shown_to_people(*, url: str, warehouse: str, home: Path, people: Sequence[Person]) -> str:
+    """What `lakeward up --secure` prints once it serves."""
+    fresh = f"{_command()} token {people[-1].name} --home {home}"
+    head = (
+        f"Lakeward serves at {url} and keeps its state in {home}. Ctrl-C ends it.\n"
+        f"It asks who you are; {len(people)} people may sign in, each with a token of half a day.\n"
+    )
+    each = "".join(
+        f"\n{person.name}, {person.does}:\n\n{curl(url, warehouse, token=person.token)}\n" for person in people
+    )
+    variable = f"\nTo be one of them in what follows:\n\nexport {VARIABLE}=$({fresh})\n"
+    parts = (
+        ("PyIceberg", pyiceberg(url, warehouse, asked=True)),
+        ("Spark", spark(url, warehouse, asked=True)),
+        ("curl", curl(url, warehouse, token=f"${VARIABLE}")),
+    )
+    return head + each + variable + "".join(f"\n{name}:\n\n{text}\n" for name, text in parts)
+
+
+def _command() -> str:
+    """As this process was called, so that it can be called again."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "lakeward" else f"{sys.executable} -m lakeward_cli"

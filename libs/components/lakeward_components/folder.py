@@ -58,16 +58,7 @@ class HeldFolder:
         Raises:
             ComponentFailed: the file is there and isn't what `remember` wrote.
         """
-        file = self.path / _REMEMBERED
-        try:
-            kept = json.loads(file.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
-        except ValueError as error:
-            raise ComponentFailed(f"{file} can't be read ({error}); restore it, or remove {self.path}") from error
-        if not isinstance(kept, dict):
-            raise ComponentFailed(f"{file} holds {type(kept).__name__}, not an object; restore it")
-        return kept
+        return remembered(self.path)
 
     def remember(self, values: Mapping[str, str | int]) -> None:
         """Keep the values for the next start."""
@@ -76,7 +67,7 @@ class HeldFolder:
     def write(self, name: str, text: str) -> Path:
         """Write a file, readable by us alone: the old one or the new one survives a crash, never half of one."""
         file = self.path / name
-        fresh = file.with_name(f"{name}.new")
+        fresh = file.with_name(f"{file.name}.new")
         fresh.unlink(missing_ok=True)  # its mode could be another
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
             stream.write(text)
@@ -89,6 +80,20 @@ class HeldFolder:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+def remembered(path: Path) -> dict[str, str | int]:
+    """What a folder's holder has remembered, or an earlier one; see `HeldFolder.remembered`."""
+    file = path / _REMEMBERED
+    try:
+        kept = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise ComponentFailed(f"{file} can't be read ({error}); restore it, or remove {path}") from error
+    if not isinstance(kept, dict):
+        raise ComponentFailed(f"{file} holds {type(kept).__name__}, not an object; restore it")
+    return kept
 
 
 async def hold(path: Path, *, dying_seconds: float = DYING_SECONDS) -> HeldFolder:

@@ -1,4 +1,4 @@
-"""One small HTTP/1.1 request over loopback, enough to ask a server whether it is ready."""
+"""One small HTTP/1.1 request over loopback, enough to ask a server whether it is ready, or for a token."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ class Reply:
     body: bytes = field(default=b"", repr=False)
 
 
-async def request(method: str, url: str, *, headers: Mapping[str, str] | None = None, seconds: float = 2.0) -> Reply:
-    """Send a request without a body, on a connection of its own.
+async def request(
+    method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b"", seconds: float = 2.0
+) -> Reply:
+    """Send a request on a connection of its own.
 
     Args:
         method: GET, PUT and their kind.
         url: `http://host:port/path?query`.
-        headers: besides Host and Connection.
+        headers: besides Host, Connection and Content-Length.
+        body: what goes with it.
         seconds: for all of it.
 
     Returns:
@@ -31,21 +34,26 @@ async def request(method: str, url: str, *, headers: Mapping[str, str] | None = 
     """
     with contextlib.suppress(OSError, TimeoutError, ValueError, IndexError, asyncio.IncompleteReadError):
         async with asyncio.timeout(seconds):
-            return await _exchange(method, url, headers or {})
+            return await _exchange(method, url, headers or {}, body)
     return Reply(0)
 
 
-async def _exchange(method: str, url: str, headers: Mapping[str, str]) -> Reply:
+async def _exchange(method: str, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    lines = [f"{method} {target} HTTP/1.1", f"Host: {parts.netloc}", "Connection: close", "Content-Length: 0"]
+    lines = [
+        f"{method} {target} HTTP/1.1",
+        f"Host: {parts.netloc}",
+        "Connection: close",
+        f"Content-Length: {len(body)}",
+    ]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port or 80)
     try:
-        writer.write("\r\n".join([*lines, "", ""]).encode("ascii"))
+        writer.write("\r\n".join([*lines, "", ""]).encode("ascii") + body)
         await writer.drain()
-        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
-        return Reply(int(head.split()[1]), body)
+        head, _, answer = (await reader.read()).partition(b"\r\n\r\n")
+        return Reply(int(head.split()[1]), answer)
     finally:
         writer.close()
         with contextlib.suppress(OSError):

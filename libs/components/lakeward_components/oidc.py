@@ -1,10 +1,12 @@
-"""An OIDC provider for tests: nanoidp, with clients for each way in which engines ask for tokens.
+"""An OIDC provider on one machine: nanoidp, with clients for each way in which engines ask for tokens.
 
-Its management API asks nobody's name and it speaks no TLS, so it is for loopback alone and no part of the embedded mode.
+It speaks no TLS, so it is for loopback alone. Its management API, which signs tokens for anybody, asks nobody's name unless its
+directory has a secret for it: without one it is for tests.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import signal
@@ -13,10 +15,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from lakeward_components import binaries, child, folder, ports
 from lakeward_components.child import Running
 from lakeward_components.environment import Component
+from lakeward_components.errors import ComponentUnavailable
 from lakeward_components.folder import HeldFolder
 from lakeward_components.http import request
 from lakeward_components.ports import LOOPBACK
@@ -25,6 +29,7 @@ AUDIENCE: Final = "lakehouse"
 SCOPES: Final = ("openid", "profile", "email", "offline_access", "lakekeeper")
 _READY_SECONDS: Final = 60.0
 _STOP_SECONDS: Final = 10.0
+_TOKEN_SECONDS: Final = 10.0
 _HTTP_OK: Final = 200
 
 
@@ -47,17 +52,36 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person; the password is the name.
+    """A person.
 
     Attributes:
         name: the subject of its tokens.
         groups: claim `groups` of its access tokens.
         roles: claim `roles` of its access tokens.
+        password: "" for the name.
     """
 
     name: str
-    groups: tuple[str, ...]
-    roles: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    password: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """Whom a provider knows.
+
+    Attributes:
+        clients: who may ask for tokens.
+        users: for whom.
+        management_secret: without it nothing can be changed, and no token had but by password; "" asks nobody for one.
+        token_minutes: how long tokens last.
+    """
+
+    clients: tuple[Client, ...]
+    users: tuple[User, ...]
+    management_secret: str = field(default="", repr=False)
+    token_minutes: int = 60
 
 
 # Engines differ: Spark and PyIceberg send the secret in the body, DuckDB in a header; a client has one way.
@@ -72,11 +96,12 @@ CLIENTS: Final = (SPARK, TRINO, DUCKDB, SERVICE, CONSOLE, COMMAND_LINE)
 ALICE: Final = User("alice", groups=("data-eng", "admins"), roles=("analyst",))
 BOB: Final = User("bob", groups=("readers",), roles=("viewer",))
 USERS: Final = (ALICE, BOB)
+EVERYBODY: Final = Directory(CLIENTS, USERS)
 
 
 @dataclass(frozen=True, slots=True)
 class OidcProvider:
-    """A provider that answers, with `CLIENTS` and `USERS`.
+    """A provider that answers.
 
     Attributes:
         issuer: `http://host:port`, without a closing slash.
@@ -104,6 +129,14 @@ class OidcProvider:
         """Of the server; None when it isn't our child."""
         return None if self._server is None else self._server.pid
 
+    async def watch(self) -> None:
+        """Return never while our child lives, nor when it isn't ours.
+
+        Raises:
+            ComponentFailed: it ended without being told to.
+        """
+        await (asyncio.Event().wait() if self._server is None else self._server.watch())
+
     async def stop(self, *, gracefully: bool = True) -> None:
         """End our child, with SIGKILL unless gracefully; nothing when it isn't ours."""
         if self._server is not None:
@@ -123,7 +156,12 @@ async def running(
 
 
 async def start(
-    path: Path, *, port: int | None = None, redirect_uris: Sequence[str] = (), programs: Path | None = None
+    path: Path,
+    *,
+    directory: Directory = EVERYBODY,
+    port: int | None = None,
+    redirect_uris: Sequence[str] = (),
+    programs: Path | None = None,
 ) -> OidcProvider:
     """Start the provider of a folder; its signing keys are those of the last run.
 
@@ -131,6 +169,7 @@ async def start(
 
     Args:
         path: the component's own folder.
+        directory: whom it knows.
         port: of loopback, must be free; None takes the last one, or another when that is taken.
         redirect_uris: of the console's client; its authorization code goes to one of these alone.
         programs: folder with `nanoidp`; None finds it.
@@ -143,24 +182,26 @@ async def start(
     programs = programs or binaries.shipped(Component.OIDC)
     held = await folder.hold(path)
     try:
-        return await _start(held, port=port, redirect_uris=redirect_uris, program=programs / "nanoidp")
+        return await _start(held, directory, port=port, redirect_uris=redirect_uris, program=programs / "nanoidp")
     except BaseException:
         held.release()
         raise
 
 
-async def _start(held: HeldFolder, *, port: int | None, redirect_uris: Sequence[str], program: Path) -> OidcProvider:
+async def _start(
+    held: HeldFolder, directory: Directory, *, port: int | None, redirect_uris: Sequence[str], program: Path
+) -> OidcProvider:
     remembered = held.remembered()
     session_secret = str(remembered.get("session_secret") or secrets.token_urlsafe(24))
     chosen = ports.take(given=port, last=remembered.get("port"))
     held.remember({**remembered, "session_secret": session_secret, "port": chosen})
-    issuer = f"http://{LOOPBACK}:{chosen}"
+    issuer = _issuer(chosen)
     configuration = held.path / "configuration"
     configuration.mkdir(mode=0o700, exist_ok=True)
-    settings = _settings(issuer, port=chosen, redirect_uris=redirect_uris, session_secret=session_secret)
+    settings = _settings(issuer, directory, port=chosen, redirect_uris=redirect_uris, session_secret=session_secret)
     # JSON is YAML.
-    (configuration / "settings.yaml").write_text(json.dumps(settings, indent=1), encoding="utf-8")
-    (configuration / "users.yaml").write_text(json.dumps(_people(), indent=1), encoding="utf-8")
+    held.write("configuration/settings.yaml", json.dumps(settings, indent=1))
+    held.write("configuration/users.yaml", json.dumps(_people(directory), indent=1))
     server = child.spawn("nanoidp", [program, "--config", configuration, "--strict-config"], folder=held)
     try:
         await server.until(lambda: _ready(issuer), seconds=_READY_SECONDS)
@@ -170,30 +211,76 @@ async def _start(held: HeldFolder, *, port: int | None, redirect_uris: Sequence[
     return OidcProvider(issuer, keys=held.path / "keys", _server=server)
 
 
+def issuer_of(path: Path) -> str | None:
+    """The issuer of the provider that works in a folder, or did last; None where none ever did.
+
+    Raises:
+        ComponentFailed: what was remembered there can't be read.
+    """
+    port = folder.remembered(path).get("port")
+    return None if port is None else _issuer(int(port))
+
+
+async def token(issuer: str, client: Client, user: User) -> str:
+    """An access token for a person, by their password; the client shows its secret in the body.
+
+    Raises:
+        ComponentUnavailable: the provider does not answer, or gives none; the message says why.
+    """
+    form = {
+        "grant_type": "password",
+        "client_id": client.id,
+        "client_secret": client.secret,
+        "username": user.name,
+        "password": user.password or user.name,
+        "scope": "openid profile email",
+    }
+    reply = await request(
+        "POST",
+        f"{issuer}/token",
+        headers={"content-type": "application/x-www-form-urlencoded"},
+        body=urlencode(form).encode("ascii"),
+        seconds=_TOKEN_SECONDS,
+    )
+    if reply.status == 0:
+        raise ComponentUnavailable(f"nothing answers at {issuer}, which gives tokens; start it first")
+    if reply.status != _HTTP_OK:
+        raise ComponentUnavailable(f"{issuer} gives {user.name!r} no token: it answers {reply.status}")
+    return str(json.loads(reply.body)["access_token"])
+
+
 async def _ready(issuer: str) -> bool:
     reply = await request("GET", f"{issuer}/.well-known/openid-configuration")
     return reply.status == _HTTP_OK
 
 
-def _settings(issuer: str, *, port: int, redirect_uris: Sequence[str], session_secret: str) -> dict[str, Any]:
+def _issuer(port: int) -> str:
+    return f"http://{LOOPBACK}:{port}"
+
+
+def _settings(
+    issuer: str, directory: Directory, *, port: int, redirect_uris: Sequence[str], session_secret: str
+) -> dict[str, Any]:
+    secret = directory.management_secret
+    guard = {"management_secret": secret, "require_ui_login": True} if secret else {}
     return {
         "config_version": 1,
         "server": {"host": LOOPBACK, "port": port},
         "oauth": {
             "issuer": issuer,
             "audience": AUDIENCE,
-            "token_expiry_minutes": 60,
+            "token_expiry_minutes": directory.token_minutes,
             "refresh_token_expiry_minutes": 120,
             "refresh_token_rotation": True,
             "scope_enforcement": True,
             "scopes_supported": list(SCOPES),
-            "clients": [_client(client, redirect_uris=redirect_uris) for client in CLIENTS],
+            "clients": [_client(client, redirect_uris=redirect_uris) for client in directory.clients],
         },
         "device_flow": {"code_expiry_seconds": 60, "polling_interval": 1},
         "jwt": {"algorithm": "RS256", "keys_dir": "./keys", "max_previous_keys": 2},
         "authority_prefixes": {"roles": "", "groups": "", "identity_class": "", "entitlements": ""},
         "logging": {"level": "WARNING", "verbose_logging": False},
-        "session": {"secret_key": session_secret},
+        "session": {"secret_key": session_secret, **guard},
     }
 
 
@@ -206,17 +293,17 @@ def _client(client: Client, *, redirect_uris: Sequence[str]) -> dict[str, Any]:
     return settings
 
 
-def _people() -> dict[str, Any]:
+def _people(directory: Directory) -> dict[str, Any]:
     return {
         "config_version": 1,
         "users": {
             user.name: {
-                "password": user.name,
+                "password": user.password or user.name,
                 "email": f"{user.name}@example.org",
                 "roles": list(user.roles),
                 "groups": list(user.groups),
                 "tenant": "default",
             }
-            for user in USERS
+            for user in directory.users
         },
     }

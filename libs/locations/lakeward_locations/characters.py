@@ -33,8 +33,7 @@ _PATTERN: Final = re.compile(r"[*?]|\$\{")
 _ESCAPE: Final = re.compile(rb"%[0-9A-Fa-f]{2}")
 _DOTS: Final = frozenset({b".", b".."})
 _MAX_DECODINGS: Final = 8
-_SPACE: Final = 0x20
-_DELETE: Final = 0x7F
+_CONTROL: Final = re.compile(rb"[\x00-\x1f\x7f]")
 
 
 def hidden_character(text: str) -> str | None:
@@ -80,6 +79,6 @@ def _raw_fault(raw: bytes) -> str | None:
         return "holds a slash of its own, or an encoded one"
     if b"\\" in raw:
         return "holds a backslash, or an encoded one"
-    if any(byte < _SPACE or byte == _DELETE for byte in raw):
+    if _CONTROL.search(raw):
         return "holds an encoded control character"
     return None

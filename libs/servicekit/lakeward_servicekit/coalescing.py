@@ -83,6 +83,8 @@ class Coalescer(Generic[Item, Answer]):
         try:
             while self._waiting and sender.counts:
                 batch = self._taken()
+                if self._waiting and self._under_way < self._at_once and not self._gathering:
+                    self._begin()  # more came at one moment than go into a batch
                 if batch:
                     await self._answer(batch, sender)
         finally:

@@ -9,9 +9,11 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
+from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
 from lakeward_authz.adapters.postgres.tree import PostgresTree
+from lakeward_authz.adapters.postgres.tree_listing import PostgresTreeListing
 from lakeward_authz.adapters.postgres.users import PostgresUsers
 from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.deciding import RevisedAuthorizer
@@ -20,22 +22,25 @@ from lakeward_authz.application.tree import ApplyTreeChanges
 from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser
 from lakeward_authz.authentication import open_authenticator
 from lakeward_authz.authorization import Deciding, open_authorizer
+from lakeward_authz.directory import add_directory
 from lakeward_authz.domain.engines import EngineTokens
+from lakeward_authz.granting import grant_servicer
 from lakeward_authz.settings import AuthzSettings
 from lakeward_authz.transport.callers import caller_of
 from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_authz.transport.tree import TreeServicer
-from lakeward_protocol.authz.v1 import decisions_pb2_grpc, identity_pb2_grpc, tree_pb2_grpc
+from lakeward_protocol.authz.v1 import decisions_pb2_grpc, grants_pb2_grpc, identity_pb2_grpc, tree_pb2_grpc
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host, Settle
 from lakeward_servicekit.settings.authorization import AuthorizationSettings, EngineIdentity, TrustedEngine
+from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.system import SystemClock
 
 _LOG: Final = logging.getLogger(__name__)
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 5
+SCHEMA_NUMBER: Final = 6
 # Users are written when they are first seen, so a few connections serve any load; the rest is the catalog's.
 _CONNECTIONS: Final = 4
 
@@ -75,16 +80,39 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
             reflects=True,
         )
         host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(deciding.authorizer))
-        host.add(
-            tree_pb2_grpc.add_TreeServiceServicer_to_server,
-            TreeServicer(ApplyTreeChanges(PostgresTree(pool, outbox))),
-        )
+        tree = PostgresTree(pool, outbox)
+        grants = PostgresGrants(pool, outbox, most_nested=settings.roles.max_nesting_depth)
+        host.add(tree_pb2_grpc.add_TreeServiceServicer_to_server, _tree(tree, pool))
         host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, identity)
+        host.add(
+            grants_pb2_grpc.add_GrantServiceServicer_to_server,
+            grant_servicer(pool, tree, grants, settings.authorization),
+        )
+        add_directory(host, settings, pool, tree=tree, grants=grants, authorizer=deciding.authorizer)
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)
         for name, ping in deciding.probes.items():
             host.add_probe(name, ping)
         yield host
+
+
+@asynccontextmanager
+async def tree_alone(settings: PostgresSettings) -> AsyncIterator[Host]:
+    """Authz's tree of objects and nothing else, for commands; others may serve meanwhile.
+
+    Raises:
+        SchemaMismatch: `lakeward migrate` did not run, or another release's did.
+        Refusal: DATABASE_UNAVAILABLE.
+    """
+    async with service_pool(settings, "authz", size=_CONNECTIONS, use="tree") as pool:
+        await check_schema(pool, Needs("authz", settings.schema_of("authz"), SCHEMA_NUMBER, version("lakeward-authz")))
+        host = Host("authz", reflects=False)
+        host.add(tree_pb2_grpc.add_TreeServiceServicer_to_server, _tree(PostgresTree(pool, Outbox()), pool))
+        yield host
+
+
+def _tree(tree: PostgresTree, pool: Pool) -> TreeServicer:
+    return TreeServicer(ApplyTreeChanges(tree), PostgresTreeListing(pool))
 
 
 def _settle(settings: AuthzSettings, authenticate: Authenticate) -> Settle[Caller]:

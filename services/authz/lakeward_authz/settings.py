@@ -15,7 +15,7 @@ from lakeward_servicekit.settings.authorization import AuthorizationSettings, Au
 from lakeward_servicekit.settings.catalogue import Family, Service, Support
 from lakeward_servicekit.settings.model import Contradiction, Settings, level, setting, variable_of
 from lakeward_servicekit.settings.postgres import PostgresSettings
-from lakeward_servicekit.settings.server import ServerSettings
+from lakeward_servicekit.settings.server import IdempotencySettings, PageSettings, ServerSettings
 
 _FIRST_PROVIDER: Final = "oidc"
 _TAKEN: Final = frozenset({_FIRST_PROVIDER, "kubernetes"})
@@ -186,6 +186,17 @@ class AuthenticationSettings(Settings, read_by=_AUTHZ):
         return leading | dict(sorted(self.further_providers.items()))
 
 
+class RoleSettings(Settings, read_by=_AUTHZ):
+    """Roles within roles."""
+
+    max_nesting_depth: int | None = setting(
+        "ROLE__MAX_NESTING_DEPTH",
+        kinds.COUNT,
+        None,
+        "Longest chain of roles within roles; unset, any. OpenFGA resolves 25 steps unless it is told otherwise.",
+    )
+
+
 class AuthzEndpoint(Settings, read_by={Service.AUTHZ, Service.CLI}):
     """Authz's own listener."""
 
@@ -214,6 +225,9 @@ class AuthzSettings:
     """Everything that authz reads."""
 
     server: ServerSettings
+    pages: PageSettings
+    idempotency: IdempotencySettings
+    roles: RoleSettings
     postgres: PostgresSettings
     authentication: AuthenticationSettings
     deciding: DecidingSettings

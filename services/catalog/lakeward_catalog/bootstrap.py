@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
@@ -17,8 +17,10 @@ from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
+from lakeward_catalog.adapters.postgres.locating import Locating
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
+from lakeward_catalog.adapters.postgres.tree_rows import PostgresTreeRows
 from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
 from lakeward_catalog.adapters.signer_scopes import SignedScopes
@@ -38,6 +40,7 @@ from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.server import Facts
 from lakeward_catalog.application.tree import TreeWatch
+from lakeward_catalog.application.verifying import Difference, TreeVerification, Verified
 from lakeward_catalog.background import CONNECTIONS, background
 from lakeward_catalog.composition import add_servicers
 from lakeward_catalog.domain.model import ProjectId
@@ -73,6 +76,7 @@ STAGED_FOR: Final = timedelta(hours=24)
 
 # Point reads that arrive together are one statement, so few connections do, however many requests are served.
 _LOOKUP_CONNECTIONS: Final = 4
+_VERIFYING_CONNECTIONS: Final = 2  # rows are held on one, and what is told meanwhile takes another
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ class Pools:
 
     Attributes:
         changes: to the primary; what has no pool of its own goes there too.
-        lookups: to the primary, in sessions that plan once; point reads of tabulars.
+        lookups: to the primary, in sessions that plan once; point reads.
         listings: to where reads may lag behind.
     """
 
@@ -122,10 +126,7 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
     clock, ids = clock or SystemClock(), ids or SystemIds()
     async with AsyncExitStack() as stack:
         pools = await open_pools(settings.postgres, stack)
-        await check_schema(
-            pools.changes,
-            Needs(SERVICE, settings.postgres.schema_of(SERVICE), SCHEMA_NUMBER, version("lakeward-catalog")),
-        )
+        await _check_schema(pools.changes, settings.postgres)
         bell = PostgresBell(pools.changes, channel=f"{settings.postgres.schema_of(SERVICE)}_events")
         # What is decided from the tree waits for the tree; the other backends know no difference.
         awaited = settings.authorization.backend is not AuthzBackend.ALLOW_ALL
@@ -156,6 +157,33 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
         )
         await stack.enter_async_context(background(settings, parts, own, bell, feed, holder=ids.uuid4()))
         yield host
+
+
+async def verify_tree(
+    settings: PostgresSettings, *, authz: Channel, repair: bool, report: Callable[[Difference], None]
+) -> Verified:
+    """Compare what authz knows of objects with the catalog's rows, and with `repair` mend it; others may serve meanwhile.
+
+    Args:
+        settings: where the rows are.
+        authz: a channel to authz.
+        repair: tell authz of what it does not know as it is.
+        report: told of each difference.
+
+    Raises:
+        SchemaMismatch: `lakeward migrate` did not run, or another release's did.
+        Refusal: DATABASE_UNAVAILABLE; SERVICE_UNAVAILABLE, where authz is away.
+    """
+    async with service_pool(settings, SERVICE, size=_VERIFYING_CONNECTIONS, use="verify") as pool:
+        await _check_schema(pool, settings)
+        tree = RemoteTree(authz)
+        feed = TreeFeed(PostgresTreeStreams(pool), tree, LocalBell(), awaited=True)
+        return await TreeVerification(PostgresTreeRows(pool), tree, feed, report)(repair=repair)
+
+
+async def _check_schema(pool: Pool, settings: PostgresSettings) -> None:
+    needs = Needs(SERVICE, settings.schema_of(SERVICE), SCHEMA_NUMBER, version("lakeward-catalog"))
+    await check_schema(pool, needs)
 
 
 async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools:
@@ -192,14 +220,14 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     servers, bodies = PostgresServer(pool), PostgresBodies(pool)
     server = await servers.server()
     permits, containers = Permits(signer, clock), Containers(pools.lookups)
-    identity = RemoteIdentity(authz)
+    identity, locating = RemoteIdentity(authz), Locating(pools.lookups, containers)
     changes = PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep, watch=watch)
     doors = Doors(
         authorizer=RemoteAuthorizer(authz, coalesce=remote),
         servers=servers,
-        warehouses=PostgresWarehouses(pool, containers, listings=listings),
-        namespaces=PostgresNamespaces(pool, listings=listings),
-        tabulars=PostgresTabulars(pools.lookups, containers, listings=listings),
+        warehouses=PostgresWarehouses(pools.lookups, locating, containers, listings=listings),
+        namespaces=PostgresNamespaces(pool, locating, listings=listings),
+        tabulars=PostgresTabulars(pools.lookups, locating, listings=listings),
         default_project=rules.default_project,
         instance_admins=frozenset(settings.authorization.instance_admins),
     )
@@ -232,8 +260,8 @@ def _rules(settings: CatalogSettings) -> Rules:
         restorable_by_default=settings.tasks.expiration_delay,
         idempotency_lifetime=idempotency.lifetime if idempotency.enabled else None,
         idempotency_grace=idempotency.grace_period,
-        page_size_default=server.pagination_size_default,
-        page_size_max=server.pagination_size_max,
+        page_size_default=settings.pages.pagination_size_default,
+        page_size_max=settings.pages.pagination_size_max,
         referenced_by_max=server.referenced_by_max_nesting_depth,
         owner_properties=OwnerProperties(
             {name: _owner_property(engine) for name, engine in settings.authorization.trusted_engines.items()}

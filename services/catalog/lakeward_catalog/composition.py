@@ -8,6 +8,7 @@ from lakeward_catalog.application.namespaces.dropping import NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import NamespaceListings
 from lakeward_catalog.application.namespaces.properties import PropertiesUpdates
 from lakeward_catalog.application.namespaces.protecting import NamespaceProtections
+from lakeward_catalog.application.naming import NameLookups
 from lakeward_catalog.application.projects import ProjectCreations, ProjectDeletions, ProjectListings, ProjectRenames
 from lakeward_catalog.application.server import Facts, ServerBootstrap
 from lakeward_catalog.application.tables.committing import TableCommits, TableTransactions
@@ -47,8 +48,10 @@ from lakeward_catalog.application.warehouses.listing import WarehouseListings
 from lakeward_catalog.application.warehouses.places import Places
 from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.application.warehouses.storage import StorageReplacements
+from lakeward_catalog.application.warehouses.validating import WarehouseChecks
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.parts import Parts
+from lakeward_catalog.transport.names import NameServicer
 from lakeward_catalog.transport.namespaces import NamespaceServicer
 from lakeward_catalog.transport.server import ServerServicer
 from lakeward_catalog.transport.signing import SigningServicer
@@ -58,6 +61,7 @@ from lakeward_catalog.transport.tabulars import TabularMethods
 from lakeward_catalog.transport.views import ViewServicer
 from lakeward_catalog.transport.warehouses import WarehouseServicer
 from lakeward_protocol.catalog.v1 import (
+    names_pb2_grpc,
     namespaces_pb2_grpc,
     server_pb2_grpc,
     signing_pb2_grpc,
@@ -95,6 +99,7 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
         tabulars_pb2_grpc.add_TabularServiceServicer_to_server,
         _tabulars_of_every_kind(parts),
     )
+    host.add(names_pb2_grpc.add_NameServiceServicer_to_server, NameServicer(NameLookups(parts.doors.tabulars)))
     host.add(
         signing_pb2_grpc.add_SigningServiceServicer_to_server,
         SigningServicer(sign=StorageSignings(parts.doors, parts.access, parts.scopes)),
@@ -140,6 +145,7 @@ def _warehouses(parts: Parts) -> WarehouseServicer:
         manage=WarehouseManagers(doors, edits),
         delete=WarehouseDeletions(doors, edits, places, secrets, once),
         replace_storage=StorageReplacements(doors, changes, judge, places, secrets, announcer, clock),
+        checks=WarehouseChecks(doors, changes, judge, places, clock, ids),
         restorable_by_default=parts.rules.restorable_by_default,
     )
 

@@ -14,7 +14,7 @@ from lakeward_servicekit.settings.authorization import AuthorizationSettings
 from lakeward_servicekit.settings.catalogue import Family, Service
 from lakeward_servicekit.settings.model import Contradiction, Settings, setting
 from lakeward_servicekit.settings.postgres import PostgresSettings
-from lakeward_servicekit.settings.server import ServerSettings
+from lakeward_servicekit.settings.server import IdempotencySettings, PageSettings, ServerSettings
 from lakeward_servicekit.settings.storage import SystemIdentitySettings
 
 _CATALOG: Final = frozenset({Service.CATALOG})
@@ -30,10 +30,6 @@ class RequestSettings(ServerSettings, read_by=_CATALOG):
         "",
         "First-level namespaces nobody may create, beside system, examples and information_schema.",
     )
-    pagination_size_default: int = setting(
-        "PAGINATION_SIZE_DEFAULT", kinds.COUNT, "100", "Entries a page holds if no size is asked for."
-    )
-    pagination_size_max: int = setting("PAGINATION_SIZE_MAX", kinds.COUNT, "1000", "Most entries a page may hold.")
     referenced_by_max_nesting_depth: int = setting(
         "REFERENCED_BY__MAX_NESTING_DEPTH",
         kinds.INTEGER,
@@ -45,15 +41,6 @@ class RequestSettings(ServerSettings, read_by=_CATALOG):
     def reserved_namespaces(self) -> frozenset[str]:
         """First-level namespaces nobody may create, the fixed three among them, as written."""
         return frozenset({"system", "examples", "information_schema", *self.added_reserved_namespaces})
-
-    def __post_init__(self) -> None:
-        if self.pagination_size_default > self.pagination_size_max:
-            raise Contradiction(
-                (
-                    "PAGINATION_SIZE_DEFAULT",
-                    f"is {self.pagination_size_default}; it must not exceed the maximum of {self.pagination_size_max}",
-                )
-            )
 
 
 class TaskSettings(Settings, read_by=_CATALOG):
@@ -119,27 +106,6 @@ class EventSettings(Settings, read_by=_CATALOG):
             raise Contradiction(*wrong)
 
 
-class IdempotencySettings(Settings, read_by=_CATALOG):
-    """Idempotency keys. A row may be deleted after `lifetime` and `grace_period`."""
-
-    enabled: bool = setting(
-        "IDEMPOTENCY__ENABLED", kinds.BOOLEAN, "true", "Whether idempotency keys are kept and advertised."
-    )
-    lifetime: timedelta = setting(
-        "IDEMPOTENCY__LIFETIME", kinds.DURATION, "PT30M", "How long a key's outcome is promised."
-    )
-    grace_period: timedelta = setting(
-        "IDEMPOTENCY__GRACE_PERIOD", kinds.DURATION, "PT5M", "How much longer it is kept."
-    )
-    cleanup_timeout: timedelta = setting(
-        "IDEMPOTENCY__CLEANUP_TIMEOUT", kinds.DURATION, "PT30S", "Longest time one cleaning takes."
-    )
-
-    def __post_init__(self) -> None:
-        if self.enabled and self.lifetime <= timedelta(0):
-            raise Contradiction(("IDEMPOTENCY__LIFETIME", "must be longer than nothing, such as PT30M"))
-
-
 class CatalogEndpoint(Settings, read_by={Service.CATALOG, Service.CLI}):
     """The catalog's own listener."""
 
@@ -153,6 +119,7 @@ class CatalogSettings:
     """The catalog's settings."""
 
     server: RequestSettings
+    pages: PageSettings
     postgres: PostgresSettings
     idempotency: IdempotencySettings
     events: EventSettings

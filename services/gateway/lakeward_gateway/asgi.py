@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -86,11 +86,13 @@ class Application:
             await _decline(scope, receive, send)
             return
         operation: Operation | None = None
-        headers: Mapping[bytes, bytes] = dict(scope["headers"])
+        lines: Sequence[Header] = scope["headers"]
+        headers: Mapping[bytes, bytes] = dict(lines)
         request_id = self._contexts.request_id(headers)
         with incoming(request_id, _traceparent(headers)):
             try:
-                headers = headers_by_name(scope["headers"])
+                if len(headers) != len(lines):
+                    headers = headers_by_name(lines)
                 operations, arguments = self._find(scope["raw_path"])
                 operation = operations.get(scope["method"])
                 if operation is None:
@@ -222,6 +224,10 @@ class Application:
             headers += self._common if response.cacheable is None else (self._vary, _CACHE_CONTROL[response.cacheable])
         if self._cors is not None:
             headers.extend(self._cors.headers(request_headers))
+        reply: Callable[[int, Sequence[Header], bytes], Awaitable[None]] | None = getattr(send, "reply", None)
+        if reply is not None:  # our own server takes it whole; see `Cycle`
+            await reply(response.status, headers, body)
+            return
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 

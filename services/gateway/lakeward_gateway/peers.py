@@ -8,7 +8,9 @@ from typing import TypeAlias, cast
 
 import grpc.aio
 
+from lakeward_protocol.authz.v1 import grants_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
+    names_pb2_grpc,
     namespaces_pb2_grpc,
     server_pb2_grpc,
     signing_pb2_grpc,
@@ -49,11 +51,15 @@ class Stubs:
 
     def __init__(self, peers: Peers, *, load_table: LoadTable | None = None) -> None:
         """See the class."""
+        authz = cast("grpc.aio.Channel", peers.authz)
         catalog = cast("grpc.aio.Channel", peers.catalog)
         vending = cast("grpc.aio.Channel", peers.vending)
+        self.users: users_pb2_grpc.UserServiceAsyncStub = users_pb2_grpc.UserServiceStub(authz)
+        self.roles: roles_pb2_grpc.RoleServiceAsyncStub = roles_pb2_grpc.RoleServiceStub(authz)
         self.namespaces: namespaces_pb2_grpc.NamespaceServiceAsyncStub = namespaces_pb2_grpc.NamespaceServiceStub(
             catalog
         )
+        self.names: names_pb2_grpc.NameServiceAsyncStub = names_pb2_grpc.NameServiceStub(catalog)
         self.tables: tables_pb2_grpc.TableServiceAsyncStub = tables_pb2_grpc.TableServiceStub(catalog)
         self.tabulars: tabulars_pb2_grpc.TabularServiceAsyncStub = tabulars_pb2_grpc.TabularServiceStub(catalog)
         self.views: views_pb2_grpc.ViewServiceAsyncStub = views_pb2_grpc.ViewServiceStub(catalog)
@@ -62,5 +68,8 @@ class Stubs:
         )
         self.server: server_pb2_grpc.ServerServiceAsyncStub = server_pb2_grpc.ServerServiceStub(catalog)
         self.signing: signing_pb2_grpc.SigningServiceAsyncStub = signing_pb2_grpc.SigningServiceStub(catalog)
+        self.grants: grants_pb2_grpc.GrantServiceAsyncStub = grants_pb2_grpc.GrantServiceStub(
+            cast("grpc.aio.Channel", peers.authz)
+        )
         self.storage: vending_pb2_grpc.StorageServiceAsyncStub = vending_pb2_grpc.StorageServiceStub(vending)
         self.load_table: LoadTable = load_table or self.tables.LoadTable

@@ -40,6 +40,16 @@ _PRINTED: Final[Mapping[bytes, bytes]] = {
 _END: Final = b"\r\n\r\n"
 
 
+class _Printed(dict[bytes, bytes]):
+    """By a name in lower case, the name as it is printed, with what stands between it and its value."""
+
+    def __missing__(self, name: bytes) -> bytes:
+        return name.title() + b": "
+
+
+PRINTED: Final[Mapping[bytes, bytes]] = _Printed({name: printed + b": " for name, printed in _PRINTED.items()})
+
+
 def printed(head: bytes) -> bytes:
     """A reply's head with its names as they are printed; values, and a body that follows, stay as they are.
 

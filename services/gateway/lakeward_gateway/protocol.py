@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import re
 from typing import Any, Final, cast
+from urllib.parse import unquote
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from lakeward_gateway.connections import Connections
+from lakeward_gateway.cycle import Cycle
 from lakeward_gateway.errors import envelope
 from lakeward_gateway.http import JSON_TYPE, Receive, Scope, Send, encode
 from lakeward_gateway.printed import printed
@@ -33,6 +36,7 @@ _HEAD_BEGINS: Final = b"HTTP/1.1 "
 _CONTINUE_BEGINS: Final = b"HTTP/1.1 1"
 # Beyond this, copying costs more than a second write.
 _JOINED_MAX: Final = 64 * 1024
+_ASGI: Final = {"version": "3.0", "spec_version": "2.3"}
 _UPGRADE: Final = re.compile(rb"(\r?\n)upgrade:", re.IGNORECASE)
 
 
@@ -77,6 +81,15 @@ class _JoiningTransport:
             self._head = printed(data)
             return
         self._transport.write(data)
+
+    def whole(self, head: bytes, body: bytes) -> None:
+        """Send a reply whose head is printed already."""
+        self._written += len(head) + len(body)
+        if len(body) <= _JOINED_MAX:
+            self._transport.write(head + body if body else head)
+            return
+        self._transport.write(head)
+        self._transport.write(body)
 
     def flush(self) -> None:
         """Send what is kept: the reply has no body."""
@@ -185,19 +198,64 @@ class Protocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._in_head = True
         self._since = self.loop.time()
-        super().on_message_begin()
+        self.url = b""
+        self.headers = []
+        self.expect_100_continue = False
 
     def on_headers_complete(self) -> None:
-        """A request's head is complete."""
+        """A request's head is complete: uvicorn's own steps, without those for what is not served here."""
         self._in_head = False
         self._awaits_head = False
-        super().on_headers_complete()
+        parser = self.parser
+        assert parser is not None, "it is what calls"
+        version, path, query = parser.get_http_version(), self.url, b""
+        if path.startswith(b"/") and b"#" not in path:
+            path, _, query = path.partition(b"?")
+        else:  # "http://host/path"
+            parsed = httptools.parse_url(path)
+            path, query = parsed.path, parsed.query or b""
+        before = cast(
+            "RequestResponseCycle | None", self.cycle
+        )  # uvicorn's type leaves out that there is none at first
+        self.cycle = cycle = Cycle(
+            {
+                "type": "http",
+                "asgi": _ASGI,
+                "http_version": version,
+                "server": self.server,
+                "client": self.client,
+                "scheme": self.scheme,
+                "root_path": "",
+                "headers": self.headers,
+                "method": parser.get_method().decode("ascii"),
+                "path": unquote(path.decode("ascii")) if b"%" in path else path.decode("ascii"),
+                "raw_path": path,
+                "query_string": query,
+            },
+            self,
+            self._joining,
+            keep_alive=version != "1.0" and parser.should_keep_alive(),
+        )
+        if before is None or before.response_complete:
+            self._start_asgi_task(cycle, self.app)
+        else:
+            self.flow.pause_reading()
+            self.pipeline.appendleft((cycle, self.app))
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ANN401 - an ASGI application
+        assert isinstance(cycle, Cycle)
+        task = self.loop.create_task(cycle.run(app))
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
 
     def on_message_complete(self) -> None:
         """A request's body is complete."""
         self._awaits_head = True
         self.was_used = True
-        super().on_message_complete()
+        cycle = self.cycle
+        if not cycle.response_complete:
+            cycle.more_body = False
+            cycle.message_event.set()
 
     def on_response_complete(self) -> None:
         """A reply was written; the next request may be served."""
@@ -212,20 +270,21 @@ class Protocol(HttpToolsProtocol):
 
     def on_url(self, url: bytes) -> None:
         """A part of the request's line came."""
-        self._count(len(url))
-        super().on_url(url)
+        self._head_bytes += len(url)
+        if self._head_bytes > _MAX_HEAD_BYTES:
+            raise _BeyondBoundsError
+        self.url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header came."""
-        self._count(len(name) + len(value))
-        if len(self.headers) >= _MAX_HEADERS:
+        self._head_bytes += len(name) + len(value)
+        headers = self.headers
+        if self._head_bytes > _MAX_HEAD_BYTES or len(headers) >= _MAX_HEADERS:
             raise _BeyondBoundsError
-        super().on_header(name, value)
-
-    def _count(self, size: int) -> None:
-        self._head_bytes += size
-        if self._head_bytes > _MAX_HEAD_BYTES:
-            raise _BeyondBoundsError
+        name = name.lower()
+        if name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        headers.append((name, value))
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP, and close."""

@@ -22,7 +22,7 @@ from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
 from lakeward_servicekit.authorization.actions import SEEING, SHOWING, Action
-from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome, Question
+from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome, Turn
 from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
@@ -139,10 +139,10 @@ async def test_what_several_principals_are_asked_about_is_answered_to_each_as_if
 ) -> None:
     asked = wrap(authorizer)
     questions = [
-        Question(ALICE, [demand(Action.WAREHOUSE_USE), demand(Action.VIEW_SELECT)]),
-        Question(BOB, [demand(Action.VIEW_GET_METADATA), demand(Action.VIEW_SELECT), demand(Action.TABLE_READ_DATA)]),
-        Question(ANONYMOUS, [demand(Action.TABLE_READ_DATA)]),
-        Question(ALICE, [demand(action) for action in Action]),
+        Turn(ALICE, [demand(Action.WAREHOUSE_USE), demand(Action.VIEW_SELECT)]),
+        Turn(BOB, [demand(Action.VIEW_GET_METADATA), demand(Action.VIEW_SELECT), demand(Action.TABLE_READ_DATA)]),
+        Turn(ANONYMOUS, [demand(Action.TABLE_READ_DATA)]),
+        Turn(ALICE, [demand(action) for action in Action]),
     ]
     together = await asked.decide_each(questions)
     alone = [list(await asked.decide(question.principal, question.demands)) for question in questions]
@@ -154,7 +154,7 @@ async def test_of_whom_a_view_names_its_owner_all_that_was_granted_counts(
 ) -> None:
     granted = authorizer.others if isinstance(authorizer, InstanceAdministrators) else authorizer
     demands = [demand(action) for action in Action]
-    (outcomes,) = await wrap(authorizer).decide_each([Question(BOB, demands, as_owner=True)])
+    (outcomes,) = await wrap(authorizer).decide_each([Turn(BOB, demands, as_owner=True)])
     assert list(outcomes) == list(await granted.decide(BOB, demands))
 
 

@@ -25,7 +25,7 @@ from lakeward_authz.domain.permissions.objects import ObjectKey
 from lakeward_authz.domain.permissions.tuples import FgaTuple
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_servicekit.authorization.actions import SEEING, Action
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Question
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.authz_stores import Stores, openfga_store
@@ -113,10 +113,10 @@ async def test_both_engines_answer_demands_alike(
         if action.kind.word == node.key.type
     ]
     scopes = [node for node in world.nodes.values() if node.key.type in {"project", "warehouse", "namespace"}]
-    questions: list[Question] = []
+    questions: list[Turn] = []
     for principal in [*(principal_of(caller) for caller in CALLERS), ANONYMOUS]:
         demands = some.sample(every, min(20, len(every)))
-        questions.append(Question(principal, demands))
+        questions.append(Turn(principal, demands))
         assert await engine.decide(principal, demands) == await builtin.decide(principal, demands)
         scope, kind = ref_of(world, some.choice(scopes)), some.choice([*SEEING])
         assert await engine.visible(principal, scope, kind) == await builtin.visible(principal, scope, kind)
@@ -196,9 +196,9 @@ async def test_of_feeders_at_once_each_returns_with_all_that_was_there(stores: S
     assert await Feeder(stores.pool, openfga).repair() == 0
 
 
-def reading(world: World, *callers: str) -> list[Question]:
+def reading(world: World, *callers: str) -> list[Turn]:
     demand = Demand(ref_of(world, world.nodes["t"]), Action.TABLE_READ_DATA)
-    return [Question(principal_of(caller), [demand]) for caller in callers]
+    return [Turn(principal_of(caller), [demand]) for caller in callers]
 
 
 @pytest.mark.parametrize("by", ["builtin", "openfga"])

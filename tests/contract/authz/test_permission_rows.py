@@ -7,10 +7,13 @@ import asyncio
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from lakeward_authz.adapters.allow_all import EveryRight
 from lakeward_authz.adapters.builtin import Builtin
-from lakeward_authz.adapters.postgres.grants import MOST_NESTED
+from lakeward_authz.adapters.postgres.grants import PostgresGrants
+from lakeward_authz.adapters.postgres.names import PostgresNames
+from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
-from lakeward_authz.application.permissions import Gone, Grant, Made, Moved
+from lakeward_authz.application.permissions import ALL, Given, Gone, Grant, Made, Moved, Named, Wanted
 from lakeward_authz.domain.permissions.lakeward import MODEL
 from lakeward_authz.domain.permissions.objects import SERVER, ObjectKey, role_subject
 from lakeward_servicekit.authorization.actions import SEEING, Action
@@ -48,6 +51,10 @@ CALLERS = (*USERS, *(f"role:{role}" for role in ROLES))
 async def held(stores: Stores, caller: str, key: ObjectKey) -> frozenset[str] | None:
     found = (await stores.rights.of(subject_of(caller), [key])).held[0]
     return None if found is None else MODEL.types[key.type].names(found)
+
+
+async def granted(stores: Stores, key: ObjectKey) -> list[Grant]:
+    return [given.grant for given in await stores.grants.on(key)]
 
 
 @MANY
@@ -193,7 +200,7 @@ async def test_a_role_that_is_gone_gives_nothing_any_more(stores: Stores) -> Non
     assert "can_read_data" in (await held(stores, "user:anne", world.nodes["t"].key) or ())
     await stores.tree.apply("roles", [(1, Gone(world.nodes["R"].key))])
     assert await held(stores, "user:anne", world.nodes["t"].key) == set()
-    assert await stores.grants.on(world.nodes["t"].key) == []
+    assert await granted(stores, world.nodes["t"].key) == []
 
 
 async def test_a_warehouse_and_a_project_go_with_all_that_is_in_them(stores: Stores) -> None:
@@ -211,7 +218,7 @@ async def test_a_change_that_was_applied_is_passed_over_and_a_gap_stops(stores: 
     assert await stores.tree.apply("s", changes) == 2
     assert await stores.tree.apply("s", [(4, Gone(project))]) == 2
     assert await stores.tree.apply("other", [(2, Gone(project))]) == 0
-    assert await stores.grants.on(project) == [Grant(subject_of("user:anne"), "project_admin")]
+    assert await granted(stores, project) == [Grant(subject_of("user:anne"), "project_admin")]
     assert await held(stores, "user:anne", warehouse)
 
 
@@ -265,8 +272,9 @@ async def test_a_role_never_holds_itself(stores: Stores) -> None:
     await fill(world, stores.tree, stores.grants)
     for holder, outer in [("R", "R"), ("R", "S"), ("R", "T"), ("S", "T")]:
         write = Grant(role_subject(id_of(holder)), "assignee")
-        with pytest.raises(Refusal, match="does not hold this one"):
+        with pytest.raises(Refusal, match="in itself") as refused:
             await stores.grants.change(world.nodes[outer].key, writes=[write], deletes=[])
+        assert refused.value.reason == Reason.REASON_ROLE_MEMBERSHIP_CYCLE
 
 
 async def test_of_memberships_that_make_a_circle_together_one_is_refused(stores: Stores) -> None:
@@ -285,20 +293,38 @@ async def test_of_memberships_that_make_a_circle_together_one_is_refused(stores:
     assert sorted(isinstance(outcome, Refusal) for outcome in outcomes) == [False, True]
 
 
-async def test_roles_are_nested_ten_deep_and_no_deeper(stores: Stores) -> None:
+def a_chain(roles: int) -> World:
+    """Roles of which each is in the one before; anne is in the last, and the first sees the project."""
     world = World()
     world.add("project", "p", "server")
-    for number in range(MOST_NESTED + 2):
+    for number in range(roles):
         world.add("role", f"r{number}", "p")
-    for number in range(MOST_NESTED):
-        world.give(f"role:r{number + 1}", "assignee", f"r{number}")
-    world.give("user:anne", "assignee", f"r{MOST_NESTED}")
+    for number in range(1, roles):
+        world.give(f"role:r{number}", "assignee", f"r{number - 1}")
+    world.give("user:anne", "assignee", f"r{roles - 1}")
     world.give("role:r0", "describe", "p")
+    return world
+
+
+async def test_roles_are_nested_as_deep_as_anybody_likes(stores: Stores) -> None:
+    world = a_chain(40)
     await fill(world, stores.tree, stores.grants)
     assert "can_get_metadata" in (await held(stores, "user:anne", world.nodes["p"].key) or ())
-    write = Grant(role_subject(id_of(f"r{MOST_NESTED + 1}")), "assignee")
-    with pytest.raises(Refusal, match="10 deep"):
-        await stores.grants.change(world.nodes[f"r{MOST_NESTED}"].key, writes=[write], deletes=[])
+
+
+async def test_where_a_depth_is_configured_roles_are_nested_so_deep_and_no_deeper(stores: Stores) -> None:
+    world = a_chain(4)
+    for role in ("above", "beside"):
+        world.add("role", role, "p")
+    bounded = PostgresGrants(stores.pool, Outbox(), most_nested=3)
+    await fill(world, stores.tree, bounded)
+    for holder, outer in [("above", "r3"), ("r0", "above"), ("beside", "r3")]:
+        write = Grant(role_subject(id_of(holder)), "assignee")
+        with pytest.raises(Refusal, match="at most 3") as refused:
+            await bounded.change(world.nodes[outer].key, writes=[write], deletes=[])
+        assert refused.value.reason == Reason.REASON_ROLE_NESTED_TOO_DEEP
+    beside = Grant(role_subject(id_of("beside")), "assignee")
+    assert await bounded.change(world.nodes["r2"].key, writes=[beside], deletes=[])
 
 
 async def test_a_role_of_another_project_is_given_nothing(stores: Stores) -> None:
@@ -310,7 +336,7 @@ async def test_a_role_of_another_project_is_given_nothing(stores: Stores) -> Non
     assert await stores.grants.change(SERVER, writes=[theirs], deletes=[])
     with pytest.raises(Refusal, match="of the project p"):
         await stores.grants.change(world.nodes["t"].key, writes=[Grant(theirs.subject, "select")], deletes=[])
-    with pytest.raises(Refusal, match="the id of a role"):
+    with pytest.raises(Refusal, match="there is no role"):
         await stores.grants.change(SERVER, writes=[Grant(role_subject(id_of("nobody")), "admin")], deletes=[])
 
 
@@ -321,9 +347,9 @@ async def test_grants_are_given_and_taken_together_and_repeated_freely(stores: S
     select, modify = (Grant(subject_of("user:anne"), privilege) for privilege in ("select", "modify"))
     for _ in range(2):
         assert await stores.grants.change(table, writes=[select], deletes=[modify])
-        assert await stores.grants.on(table) == [select]
+        assert await granted(stores, table) == [select]
     assert await stores.grants.change(table, writes=[modify], deletes=[select])
-    assert await stores.grants.on(table) == [modify]
+    assert await granted(stores, table) == [modify]
     assert not await stores.grants.change(ObjectKey("table", "p", id_of("w"), id_of("no")), writes=[select], deletes=[])
 
 
@@ -350,3 +376,160 @@ async def test_the_revision_moves_with_what_may_take_a_right_away_and_not_with_w
         await change
         seen.append(await revision())
     assert seen == sorted(set(seen))
+
+
+async def test_objects_are_found_by_what_people_call_them(stores: Stores) -> None:
+    world = small()
+    await fill(world, stores.tree, stores.grants)
+    w, v, called = id_of("w"), id_of("v"), id_of("called")
+    born = [Made(ObjectKey(kind, "p", w, id_of(kind)), id_of("n"), public_id=called) for kind in ("table", "view")]
+    await stores.tree.apply("w", [*enumerate(born, 1)])
+    tag = ObjectKey("tag", "p", id=id_of("pii"))
+    await stores.tree.apply("p", [(1, Made(tag)), (2, Made(ObjectKey("warehouse", "p", v)))])
+    table = ObjectKey("table", "p", w, id_of("table"))
+    cases = {
+        Named("server"): SERVER,
+        Named("project", "p"): ObjectKey("project", "p"),
+        Named("project", "q"): None,
+        Named("warehouse", warehouse_id=w): ObjectKey("warehouse", "p", w),
+        Named("warehouse", "q", w): None,
+        Named("warehouse", warehouse_id=id_of("n")): None,
+        Named("namespace", "p", w, id_of("n")): world.nodes["n"].key,
+        Named("namespace", id=id_of("n")): world.nodes["n"].key,
+        Named("namespace", "", v, id_of("n")): None,
+        Named("table", "", w, called): table,
+        Named("table", id=called): table,
+        Named("table", "", v, called): None,
+        Named("table", "", w, table.id): None,
+        Named("generic_table", "", w, called): None,
+        Named("view", "p", w, called): born[1].object,
+        Named("view", "q", w, called): None,
+        Named("role", "p", id=id_of("R")): world.nodes["R"].key,
+        Named("role", "q", id=id_of("R")): None,
+        Named("role", id=id_of("pii")): None,
+        Named("tag", id=id_of("pii")): tag,
+    }
+    names = PostgresNames(stores.pool)
+    assert dict(zip(cases, await names.find([*cases]), strict=True)) == cases
+    assert await names.find([Named("server")] * 3) == [SERVER] * 3
+    assert await names.find([]) == []
+
+
+async def test_what_several_are_called_by_is_found_in_its_warehouse_alone(stores: Stores) -> None:
+    await fill(small(), stores.tree, stores.grants)
+    v, called = id_of("v"), id_of("called")
+    twins = [
+        Made(ObjectKey("table", "p", warehouse, id_of(f"one of {warehouse}")), parent, public_id=called)
+        for warehouse, parent in ((id_of("w"), id_of("n")), (v, id_of("nv")))
+    ]
+    await stores.tree.apply("p", [(1, Made(ObjectKey("warehouse", "p", v)))])
+    await stores.tree.apply("v", [(1, Made(ObjectKey("namespace", "p", v, id_of("nv")))), (2, twins[1])])
+    names = PostgresNames(stores.pool)
+    assert await names.find([Named("table", id=called)]) == [twins[1].object], "the only one"
+    await stores.tree.apply("w", [(1, twins[0])])
+    asked = [Named("table", id=called), Named("table", "", id_of("w"), called), Named("table", "", v, called)]
+    assert await names.find(asked) == [None, twins[0].object, twins[1].object]
+
+
+async def test_an_exact_change_refuses_what_is_so_already_and_changes_nothing(stores: Stores) -> None:
+    world = small()
+    await fill(world, stores.tree, stores.grants)
+    table = world.nodes["t"].key
+    select, modify, describe = (
+        Grant(subject_of("user:anne"), privilege) for privilege in ("select", "modify", "describe")
+    )
+    assert await stores.grants.change(table, writes=[select], deletes=[], exact=True)
+    for writes, deletes, reason in (
+        ([describe, select], [], Reason.REASON_GRANT_EXISTS),
+        ([describe], [modify], Reason.REASON_NO_SUCH_GRANT),
+        ([describe, select], [modify], Reason.REASON_NO_SUCH_GRANT),
+    ):
+        with pytest.raises(Refusal) as refused:
+            await stores.grants.change(table, writes=writes, deletes=deletes, exact=True)
+        assert refused.value.reason == reason
+        assert "to user oidc~anne" in refused.value.metadata["grant"]
+        assert await granted(stores, table) == [select]
+    assert await stores.grants.change(table, writes=[modify], deletes=[select], exact=True)
+    assert await granted(stores, table) == [modify]
+
+
+async def test_of_exact_changes_at_once_that_are_the_same_one_wins(stores: Stores) -> None:
+    world = small()
+    await fill(world, stores.tree, stores.grants)
+    write = Grant(subject_of("user:anne"), "select")
+    outcomes = await asyncio.gather(
+        *(stores.grants.change(world.nodes["t"].key, writes=[write], deletes=[], exact=True) for _ in range(6)),
+        return_exceptions=True,
+    )
+    assert outcomes.count(True) == 1
+    assert {each.reason for each in outcomes if isinstance(each, Refusal)} == {Reason.REASON_GRANT_EXISTS}
+
+
+async def test_grants_on_an_object_are_listed_whole_by_whom_by_which_and_in_pages(stores: Stores) -> None:
+    world = small()
+    for number in range(5):
+        for privilege in ("select", "modify"):
+            world.give(f"user:u{number}", privilege, "t")
+    world.give("user:u0", "select", "n")
+    await fill(world, stores.tree, stores.grants)
+    table, on = world.nodes["t"].key, stores.grants.on
+    every = await on(table)
+    assert [given.grant for given in every] == sorted(Grant(s, r) for s, r, name in world.grants if name == "t")
+    assert {given.named for given in every} == {Named("table", "p", id_of("w"), id_of("t"))}
+    assert all(given.at.tzinfo is not None for given in every)
+    first = await on(table, Wanted(subject_of("user:u0")))
+    assert [given.grant.relation for given in first] == ["modify", "select"]
+    assert len(await on(table, Wanted(relations=["select"]))) == 5
+    assert await on(table, Wanted(subject_of("user:nobody"))) == []
+    paged: list[Given] = []
+    while page := await on(table, Wanted(after=paged[-1].place if paged else None, size=3)):
+        paged += page
+    assert paged == [*every]
+
+
+async def test_what_one_holds_in_a_project_is_listed_by_object_and_in_pages(stores: Stores) -> None:
+    world = small()
+    world.add("project", "q", "server")
+    world.add("warehouse", "qw", "q")
+    for privilege, name in (("describe", "p"), ("ownership", "w"), ("create", "n"), ("select", "n"), ("modify", "t")):
+        world.give("user:anne", privilege, name)
+    world.give("user:anne", "ownership", "qw")
+    world.give("user:anne", "admin", "server")
+    world.give("user:anne", "assignee", "R")
+    world.give("role:R", "describe", "t")
+    await fill(world, stores.tree, stores.grants)
+    anne = subject_of("user:anne")
+    every = await stores.grants.granted_to(anne, "p", ALL)
+    assert {(given.named.type, given.grant.relation) for given in every} == {
+        ("project", "describe"),
+        ("warehouse", "ownership"),
+        ("namespace", "create"),
+        ("namespace", "select"),
+        ("table", "modify"),
+    }
+    paged: list[Given] = []
+    while page := await stores.grants.granted_to(anne, "p", Wanted(after=paged[-1].place if paged else None, size=2)):
+        paged += page
+    assert paged == [*every]
+    assert [given.grant.relation for given in await stores.grants.granted_to(anne, "", ALL)] == ["admin"]
+
+
+async def test_where_everything_is_allowed_it_is_on_what_is_there_and_managed_access_is_as_it_was_set(
+    stores: Stores,
+) -> None:
+    world = small()
+    await fill(world, stores.tree, stores.grants)
+    namespace, table = world.nodes["n"].key, world.nodes["t"].key
+    absent = ObjectKey("table", "p", id_of("w"), id_of("absent"))
+    rights = EveryRight(stores.rights)
+    found = (await rights.of(subject_of("user:anybody"), [namespace, table, absent])).held
+    assert found[2] is None
+    for key, held_bits in zip((namespace, table), found, strict=False):
+        model = MODEL.types[key.type]
+        assert held_bits is not None
+        actions = {relation for relation in model.bits if relation.startswith("can_")}
+        assert model.names(held_bits) == actions, "and neither rights that nobody gave nor managed access"
+    await stores.tree.manage(namespace, managed=True)
+    again = (await rights.of(subject_of("user:anybody"), [namespace])).held[0]
+    assert again is not None
+    assert "managed_access" in MODEL.types["namespace"].names(again)

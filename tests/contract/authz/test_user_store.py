@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -25,7 +25,8 @@ select tablename from pg_tables
  where schemaname = 'lakeward_authz' and tablename not in ('alembic_version', 'schema_version')
 """
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
-ANN = User(UserId("oidc~ann ~é"), Profile("Ann", "ann@x", UserKind.HUMAN), "config-call-creation", deleted=False)
+LATER = NOW + timedelta(days=1)
+ANN = User(UserId("oidc~ann ~é"), Profile("Ann", "ann@x", UserKind.HUMAN), "config-call-creation", NOW)
 NAMELESS = dataclasses.replace(ANN, profile=Profile(None, None, UserKind.APPLICATION))
 
 
@@ -79,31 +80,31 @@ async def kept(database: str | None) -> AsyncIterator[Kept]:
 
 async def test_a_user_comes_back_as_it_was_added(kept: Kept) -> None:
     assert await kept.store.find(ANN.user_id) is None
-    assert await kept.store.add(ANN, at=NOW)
+    assert await kept.store.add(ANN)
     assert await kept.store.find(ANN.user_id) == ANN
     assert await kept.rows() == 1
 
 
 async def test_of_adds_at_once_one_wins(kept: Kept) -> None:
-    added = await asyncio.gather(*(kept.store.add(ANN, at=NOW) for _ in range(8)))
+    added = await asyncio.gather(*(kept.store.add(ANN) for _ in range(8)))
     assert sorted(added) == [False] * 7 + [True]
     assert await kept.rows() == 1
 
 
 async def test_an_add_changes_nothing_that_is_there(kept: Kept) -> None:
-    await kept.store.add(ANN, at=NOW)
+    await kept.store.add(ANN)
     other = dataclasses.replace(ANN, profile=Profile("Else", None, UserKind.APPLICATION))
-    assert not await kept.store.add(other, at=NOW)
+    assert not await kept.store.add(other)
     assert await kept.store.find(ANN.user_id) == ANN
 
 
 async def test_only_a_nameless_row_is_completed(kept: Kept) -> None:
-    assert not await kept.store.complete(ANN, at=NOW)
-    await kept.store.add(NAMELESS, at=NOW)
-    assert await kept.store.complete(ANN, at=NOW)
+    assert not await kept.store.complete(ANN)
+    await kept.store.add(NAMELESS)
+    assert await kept.store.complete(dataclasses.replace(ANN, created_at=LATER))
     other = dataclasses.replace(ANN, profile=Profile("Else", None, UserKind.HUMAN))
-    assert not await kept.store.complete(other, at=NOW)
-    assert await kept.store.find(ANN.user_id) == ANN
+    assert not await kept.store.complete(other)
+    assert await kept.store.find(ANN.user_id) == dataclasses.replace(ANN, updated_at=LATER)
     assert await kept.rows() == 1
 
 

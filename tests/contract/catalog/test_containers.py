@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_catalog.application.ports.stores import After, Visibility
+from lakeward_catalog.application.ports.stores import After, ListedNamespace, Visibility
 from lakeward_catalog.domain.model import Kind, Namespace, ProjectId, State, Tabular, Warehouse, WarehouseId
-from lakeward_catalog.domain.names import NamespaceIdent
+from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.errors import Reason, Refusal
@@ -378,7 +378,7 @@ async def test_pages_of_namespaces_join_to_the_whole_in_order(stores: Stores, ev
         visible = EVERYTHING
         if not everything:
             visible = Visibility(everything=False, objects=frozenset(each.namespace_id for each in made))
-        found: list[Namespace] = []
+        found: list[ListedNamespace] = []
         after = None
         while page := await stores.namespaces.children(
             warehouse.warehouse_id,
@@ -390,8 +390,12 @@ async def test_pages_of_namespaces_join_to_the_whole_in_order(stores: Stores, ev
             assert len(page) <= 3
             found += page
             after = After(page[-1].created_at, page[-1].namespace_id)
-        mine = [each for each in found if each in made]
-        assert mine == sorted(made, key=lambda each: (each.created_at, each.namespace_id))
+        ids = {each.namespace_id for each in made}
+        mine = [each for each in found if each.namespace_id in ids]
+        assert [(tuple(each.path), each.protected) for each in mine] == [
+            (each.ident.parts, each.protected)
+            for each in sorted(made, key=lambda each: (each.created_at, each.namespace_id))
+        ]
 
 
 async def test_a_listing_shows_what_is_granted_and_what_lies_below_a_container(stores: Stores) -> None:
@@ -483,3 +487,11 @@ async def test_a_refusal_is_kept_where_nothing_was(stores: Stores) -> None:
     await stores.idempotency.keep_refusal(place, first, until=NOON + timedelta(days=1))
     await stores.idempotency.keep_refusal(place, second, until=NOON + timedelta(days=1))
     assert await stores.idempotency.find(place, now=NOON) == first
+
+
+async def test_of_nothings_name_the_namespace_alone_is_found(stores: Stores) -> None:
+    tabular = await stores.with_tabular()
+    found = await stores.tabulars.locate(tabular.warehouse_id, TabularIdent(tabular.ident.namespace, ""))
+    assert found.namespace is not None
+    assert found.namespace.namespace_id == tabular.namespace_id
+    assert found.tabular is None

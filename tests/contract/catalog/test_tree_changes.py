@@ -163,6 +163,10 @@ async def test_a_staged_one_that_makes_way_is_gone_before_what_took_its_name(sto
     by_rename = await stores.with_tabular(namespace, "renamed", state=State.STAGED)
     other = await stores.with_namespace(warehouse)
     elsewhere = await stores.with_tabular(other)
+    dropped = await stores.with_tabular(namespace, "restored")
+    async with stores.changes.change() as change:
+        await change.tabulars.drop(dropped, at=NOON, expires_at=NOON)
+    by_restoring = await stores.with_tabular(namespace, "restored", state=State.STAGED)
     stream = stream_of(warehouse.warehouse_id)
     await _told(stores, stream)
     made = a_tabular(namespace, "created")
@@ -170,6 +174,8 @@ async def test_a_staged_one_that_makes_way_is_gone_before_what_took_its_name(sto
         await change.tabulars.insert(made, a_body(), owner=ANNA)
     async with stores.changes.change() as change:
         await change.tabulars.rename(elsewhere, namespace=namespace, name="renamed")
+    async with stores.changes.change() as change:
+        await change.tabulars.undrop(dataclasses.replace(dropped, row_version=dropped.row_version + 1))
     moved = dataclasses.replace(elsewhere, namespace_id=namespace.namespace_id)
     assert [_bare(each) for each in await _told(stores, stream)] == [
         _bare(each)
@@ -178,6 +184,7 @@ async def test_a_staged_one_that_makes_way_is_gone_before_what_took_its_name(sto
             Made(tabular_ref(warehouse, made), ANNA, made.tabular_id),
             Gone(tabular_ref(warehouse, by_rename)),
             Moved(tabular_ref(warehouse, moved)),
+            Gone(tabular_ref(warehouse, by_restoring)),
         )
     ]
 

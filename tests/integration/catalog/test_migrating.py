@@ -9,15 +9,24 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from lakeward_authz.application.tree import ApplyTreeChanges
+from lakeward_authz.transport.tree import TreeServicer
+from lakeward_catalog.adapters.authz_tree import RemoteTree
 from lakeward_catalog.adapters.postgres import schema, shared, warehouses
+from lakeward_catalog.adapters.postgres.bell import LocalBell
 from lakeward_catalog.adapters.postgres.location_changes import PostgresLocationChanges
 from lakeward_catalog.adapters.postgres.migrations import versions
 from lakeward_catalog.adapters.postgres.rows import warehouse_of
+from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
+from lakeward_catalog.application.feeding import TreeFeed
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_locations import Location
+from lakeward_protocol.authz.v1 import tree_pb2_grpc
 from lakeward_servicekit.postgres.migrating import differences, migrate
+from lakeward_servicekit.rpc import Caller, Host
 from lakeward_servicekit.secrecy import SecretStr
-from tests.support.catalog.stores import MIGRATIONS, SCHEMA
+from tests.support import authz_stores, tree
+from tests.support.catalog.stores import MIGRATIONS, SCHEMA, catalog_pool
 from tests.support.catalog.values import uuid7
 
 pytestmark = pytest.mark.integration
@@ -31,6 +40,10 @@ values ($1, 'p', 'w', 'w', true, '{}', 's3://lake/base', 's3 lake', '{"type": "d
 _NAMESPACE = """
 insert into namespace (warehouse_id, namespace_id, path, path_key, properties, location, created_at)
 values ($1, $2, '{n}', 'n', '{}', 's3://lake/base/n/', now())
+"""
+_INNER = """
+insert into namespace (warehouse_id, namespace_id, parent_id, path, path_key, properties, location, created_at)
+values ($1, $2, $3, '{n,m}', E'n\\x1fm', '{}', 's3://lake/base/n/m/', now() - interval '1 day')
 """
 _TABULAR = """
 insert into tabular (warehouse_id, incarnation, tabular_id, kind, state, namespace_id, name, name_key, location, location_key,
@@ -99,3 +112,40 @@ async def test_old_places_are_found_without_regard_to_case_and_their_warehouses_
         await connection.close()
     found_differences = await differences(SecretStr(old), schema=SCHEMA, metadata=schema.metadata)
     assert [each for each in found_differences if "event_log_" not in each] == []
+
+
+async def test_authz_is_told_of_what_was_there_containers_first_and_staged_and_dropped_tables_too(old: str) -> None:
+    warehouse, namespace, inner = uuid7(), uuid7(), uuid7()
+    connection = await asyncpg.connect(old, server_settings={"search_path": SCHEMA})
+    try:
+        await connection.execute("insert into project (project_id, name) values ('p', 'p'), ('empty', 'e')")
+        await connection.execute(_WAREHOUSE, warehouse)
+        # The inner one is older: by the time of making alone it would come before what it is in.
+        await connection.execute(_NAMESPACE, warehouse, namespace)
+        await connection.execute(_INNER, warehouse, inner, namespace)
+        tables = [uuid7() for _ in range(3)]
+        for table in tables:
+            place = Location.parse(f"s3://lake/base/{table}")
+            await connection.execute(_TABULAR, warehouse, table, inner, str(place), place.key, str(table))
+        await connection.execute(
+            "update tabular set state = 'dropped', dropped_at = now(), expires_at = now() where incarnation = $1",
+            tables[0],
+        )
+        await connection.execute(
+            "update tabular set state = 'staged', expires_at = now() where incarnation = $1", tables[1]
+        )
+    finally:
+        await connection.close()
+    async with catalog_pool(old) as pool, authz_stores.opened(old) as authz:
+        assert len(await tree.differences(pool)) == 8
+        host = Host("authz", reflects=False)
+        host.add(
+            tree_pb2_grpc.add_TreeServiceServicer_to_server, TreeServicer(ApplyTreeChanges(authz.tree), authz.listing)
+        )
+        streams = PostgresTreeStreams(pool)
+        feed = TreeFeed(streams, RemoteTree(host.channel(caller=Caller.CALLER_CATALOG)), LocalBell(), awaited=False)
+        while pending := await streams.pending():
+            for stream in reversed(pending):
+                await feed.delivered(stream)
+        assert await tree.differences(pool) == []
+        assert await authz.pool.fetchval("select count(*) from grants where relation = 'ownership'") == 0

@@ -15,6 +15,7 @@ from lakeward_catalog.adapters.postgres import (
     containers,
     event_log,
     idempotency,
+    locating,
     location_changes,
     namespace_changes,
     namespaces,
@@ -23,10 +24,11 @@ from lakeward_catalog.adapters.postgres import (
     tabulars,
     task_changes,
     tasks,
+    warehouses,
 )
 from lakeward_catalog.adapters.postgres.bodies import BodyRow
+from lakeward_catalog.adapters.postgres.pages import place_of
 from lakeward_catalog.adapters.postgres.places import at_or_above, at_or_inside
-from lakeward_catalog.adapters.postgres.tabulars import place_of
 from lakeward_catalog.domain.model import Namespace, Tabular
 from lakeward_locations import Location
 from lakeward_servicekit.authorization.principals import ANONYMOUS
@@ -144,7 +146,7 @@ def _statements(tabular: Tabular) -> dict[str, tuple[str, tuple[object, ...], se
     )
     children = (here, *place_of(None), 100)
     return {
-        "locate": (tabulars.LOCATE, ([here], [path_key], [name_key]), {"namespace_path", "tabular_name"}),
+        "locate": (locating.LOCATE, ([here], [path_key], [name_key]), {"namespace_path", "tabular_name"}),
         "views": (
             tabulars.VIEWS,
             (here, [path_key], [name_key]),
@@ -155,7 +157,8 @@ def _statements(tabular: Tabular) -> dict[str, tuple[str, tuple[object, ...], se
         "by location": (tabulars.BY_LOCATION, (here, *at_or_above(location)), {"tabular_location"}),
         "page": (tabulars.PAGE, page, {"tabular_by_age"}),
         "visible page": (tabulars.VISIBLE_PAGE, (*page, [namespace_id], ids), {"tabular_by_age", "tabular_pkey"}),
-        "namespace": (namespaces.FIND, (here, path_key), {"namespace_path"}),
+        "namespace": (namespaces.FIND_BY_ID, (here, namespace_id), {"namespace_pkey"}),
+        "warehouse by name": (warehouses.NAMED, (["p"], ["w"]), set()),
         "top namespaces": (namespaces.TOP_PAGE, children, {"namespace_top_by_age"}),
         "namespaces inside": (namespaces.CHILDREN_PAGE, (*children, namespace_id), {"namespace_children_by_age"}),
         "visible top namespaces": (namespaces.VISIBLE_TOP_PAGE, (*children, [namespace_id]), {"namespace_pkey"}),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -14,88 +13,27 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
-from lakeward_authz.application.tree import ApplyTreeChanges
-from lakeward_authz.transport.tree import TreeServicer
-from lakeward_catalog.adapters.authz_tree import RemoteTree
-from lakeward_catalog.adapters.postgres.bell import LocalBell
 from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
-from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
-from lakeward_catalog.application.feeding import TreeFeed
-from lakeward_catalog.application.tree import Numbered, StreamId
 from lakeward_catalog.application.workers import Expiries, Progress
+from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.domain.tasks import Queue
-from lakeward_protocol.authz.v1 import tree_pb2_grpc
-from lakeward_protocol.catalog.v1 import namespaces_pb2, server_pb2, tables_pb2, views_pb2, warehouses_pb2
+from lakeward_protocol.catalog.v1 import namespaces_pb2, server_pb2, tables_pb2, tabulars_pb2, views_pb2, warehouses_pb2
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.postgres.pools import Pool
-from lakeward_servicekit.rpc import Caller, Host
-from tests.support import authz_stores, tree
-from tests.support.catalog.house import House, context, ident, table_body, tabular, view_body
+from tests.support import tree
+from tests.support.catalog.house import House, context, ident, table_body, tabular, tabular_ref, view_body
+from tests.support.catalog.joined import Joined, joined_at
 from tests.support.catalog.memory_tree import away
-from tests.support.catalog.stores import PostgresStores, catalog_pool
 from tests.support.catalog.values import NOON
 
 pytestmark = pytest.mark.integration
 
 
-class Faulty:
-    """Authz's tree over a line that a test may cut before or behind authz."""
-
-    def __init__(self, tree: RemoteTree) -> None:
-        self._tree = tree
-        self.before: Callable[[], None] = lambda: None
-        self.after: Callable[[], None] = lambda: None
-
-    async def apply(self, stream: StreamId, changes: Sequence[Numbered]) -> int:
-        self.before()
-        applied = await self._tree.apply(stream, changes)
-        self.after()
-        return applied
-
-
-class Joined:
-    """One database, a catalog process over it for each house, and authz."""
-
-    def __init__(self, pool: Pool, authz: authz_stores.Stores) -> None:
-        host = Host("authz", reflects=False)
-        host.add(tree_pb2_grpc.add_TreeServiceServicer_to_server, TreeServicer(ApplyTreeChanges(authz.tree)))
-        self.pool, self.authz = pool, authz
-        self.tree = Faulty(RemoteTree(host.channel(caller=Caller.CALLER_CATALOG)))
-        self.feed = self.another_feed()
-
-    def another_feed(self) -> TreeFeed:
-        return TreeFeed(PostgresTreeStreams(self.pool), self.tree, LocalBell(), awaited=True)
-
-    async def a_house(self, feed: TreeFeed | None = None) -> House:
-        """A process of the catalog with a warehouse of its own."""
-        stores = PostgresStores(self.pool, watch=feed or self.feed)
-        house = House(stores=stores)
-        if not (await stores.servers.server()).bootstrapped:
-            await house.server.Bootstrap(server_pb2.BootstrapRequest(accept_terms_of_use=True))
-        name = f"w-{uuid4()}"
-        house.warehouse_id = await house.make_warehouse(name, base=f"s3://lake/{name}")
-        return house
-
-    async def settle(self) -> None:
-        while pending := await PostgresTreeStreams(self.pool).pending():
-            for stream in pending:
-                await self.feed.delivered(stream)
-
-    async def differences(self) -> list[str]:
-        return await tree.differences(self.pool)
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def joined(postgres_url: str) -> AsyncIterator[Joined]:
-    async with _joined(postgres_url) as made:
+    async with joined_at(postgres_url) as made:
         yield made
-
-
-@asynccontextmanager
-async def _joined(postgres_url: str) -> AsyncIterator[Joined]:
-    async with catalog_pool(postgres_url, size=12) as pool, authz_stores.opened(postgres_url) as authz:
-        yield Joined(pool, authz)
 
 
 def _as(user: str) -> Any:
@@ -224,6 +162,17 @@ class Walker:
             )
         )
 
+    async def restore(self) -> None:
+        dropped = await self.pool.fetch(
+            "select tabular_id from tabular where warehouse_id = $1 and state = 'dropped' and kind = 'table'",
+            UUID(self.house.warehouse_id),
+        )
+        if dropped:
+            which = tabular_ref(Kind.TABLE, self.chance.choice(dropped)[0])
+            await self.house.tabulars.UndropTabulars(
+                tabulars_pb2.UndropTabularsRequest(warehouse_id=self.house.warehouse_id, tabulars=[which])
+            )
+
     async def drop_view(self) -> None:
         await self.house.views.DropView(
             views_pb2.DropViewRequest(warehouse_id=self.house.warehouse_id, view=self._named(), force=True)
@@ -249,7 +198,7 @@ class Walker:
 
     async def step(self) -> None:
         each = [self.make_namespace, self.make_table, self.make_view, self.rename, self.drop_table, self.drop_view]
-        rare = [self.drop_namespace, self.expire, self.sweep]
+        rare = [self.restore, self.drop_namespace, self.expire, self.sweep]
         act = self.chance.choice([*each, *each, *rare])
         try:
             await act()

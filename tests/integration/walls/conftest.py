@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import hashlib
 from collections.abc import AsyncIterator, Iterator
@@ -137,6 +138,7 @@ async def walled(
             view = told(await http.post(f"{warehouse.path}/namespaces/sales/views", json=_VIEW)).json()
             sales = told(await http.get(f"{warehouse.path}/namespaces/sales")).json()
             assert tables_of(warehouse, "sales")
+        await _told(database, table["metadata"]["table-uuid"])
         profile, secret_id = await _storage(database, warehouse.id)
         channels = {
             service: await stack.enter_async_context(grpc.aio.insecure_channel(installation.addresses[service]))
@@ -157,6 +159,19 @@ async def walled(
             profile=profile,
             secret_id=secret_id,
         )
+
+
+async def _told(database: str, table_id: str) -> None:
+    """Wait until authz was told of all of it, the table last; where everything is allowed, no maker waits for that."""
+    connection = await asyncpg.connect(database)
+    try:
+        async with asyncio.timeout(30):
+            while not await connection.fetchval(
+                "select exists (select from lakeward_authz.objects where public_id = $1)", UUID(table_id)
+            ):
+                await asyncio.sleep(0.05)
+    finally:
+        await connection.close()
 
 
 async def _storage(database: str, warehouse_id: str) -> tuple[bytes, str]:

@@ -14,11 +14,13 @@ from typing import Any, Final
 
 from lakeward_catalog.domain.model import Kind
 from lakeward_protocol.catalog.v1 import (
+    names_pb2,
     namespaces_pb2,
     server_pb2,
     signing_pb2,
     tables_pb2,
     tabulars_pb2,
+    types_pb2,
     views_pb2,
     warehouses_pb2,
 )
@@ -188,6 +190,31 @@ WAREHOUSE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
                 name="second", storage_profile=b'{"base": "s3://lake/second"}'
             ),
             PROJECT,
+        ),
+    ),
+    "ValidateWarehouse": (
+        Case(
+            lambda house: warehouses_pb2.ValidateWarehouseRequest(
+                warehouse=warehouses_pb2.CreateWarehouseRequest(
+                    name="second", storage_profile=b'{"base": "s3://lake/second"}'
+                )
+            ),
+            PROJECT,
+        ),
+    ),
+    "ValidateWarehouseStorage": (
+        Case(
+            lambda house: warehouses_pb2.ValidateWarehouseStorageRequest(warehouse_id=house.warehouse_id),
+            WAREHOUSE,
+            needs=frozenset({Action.WAREHOUSE_MODIFY_STORAGE}),
+        ),
+        Case(
+            lambda house: warehouses_pb2.ValidateWarehouseStorageRequest(
+                warehouse_id=house.warehouse_id,
+                credential=warehouses_pb2.UpdateStorageCredentialRequest(secret_id=str(house.ids.uuid4())),
+            ),
+            WAREHOUSE,
+            needs=frozenset({Action.WAREHOUSE_MODIFY_STORAGE_CREDENTIAL}),
         ),
     ),
     "ListWarehouses": (Case(lambda house: warehouses_pb2.ListWarehousesRequest(), PROJECT),),
@@ -554,6 +581,20 @@ TABULAR_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
         ),
     ),
 }
+NAME_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
+    "FindByName": (
+        Case(
+            lambda house: names_pb2.FindByNameRequest(
+                names=[
+                    names_pb2.NamedObject(
+                        warehouse_id=house.warehouse_id, namespace=types_pb2.NamespaceIdent(parts=["sales"])
+                    )
+                ]
+            ),
+            {},
+        ),
+    ),
+}
 
 EXPECTED: Final[Mapping[str, tuple[Case, ...]]] = {
     f"/lakeward.catalog.v1.{service}/{method}": cases
@@ -565,6 +606,7 @@ EXPECTED: Final[Mapping[str, tuple[Case, ...]]] = {
         "SigningService": SIGNING_SERVICE,
         "ViewService": VIEW_SERVICE,
         "TabularService": TABULAR_SERVICE,
+        "NameService": NAME_SERVICE,
     }.items()
     for method, cases in methods.items()
 }

@@ -8,13 +8,13 @@ import gzip
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from lakeward_catalog.application.caller import Delegation
 from lakeward_catalog.application.ports.access import Access, Folder, SignedRequest, StorageRequest, Vended
-from lakeward_catalog.application.ports.storage import Claimed, PlaceMark
+from lakeward_catalog.application.ports.storage import Checked, CheckStatus, Claimed, PlaceMark
 from lakeward_catalog.domain.bodies import text_of
 from lakeward_catalog.domain.iceberg.files import is_gzip_name
 from lakeward_catalog.domain.model import Incarnation, Storage, Tabular, Warehouse, WarehouseId
@@ -153,6 +153,7 @@ class PlainJudge:
         self.steps: list[str] = []
         self.refuses: dict[str, Refusal] = {}
         self.tells_case: bool | None = True
+        self.examined: list[Checked] = [Checked("lakekeeper-read-write", CheckStatus.PASSED, timedelta(seconds=1))]
 
     def _step(self, name: str) -> None:
         self.steps.append(name)
@@ -177,6 +178,10 @@ class PlainJudge:
         self._step("validate")
         await asyncio.sleep(0)  # others run meanwhile, as with real storage
         return dataclasses.replace(storage, tells_case=self.tells_case)
+
+    async def examine(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> Sequence[Checked]:
+        self._step("examine")
+        return self.examined
 
     async def claim_place(
         self,

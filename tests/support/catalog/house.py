@@ -218,6 +218,11 @@ class House:
         created: namespaces_pb2.Namespace = response.namespace
         return created
 
+    async def drop_namespace(self, *path: str) -> None:
+        await self.namespaces.DropNamespace(
+            namespaces_pb2.DropNamespaceRequest(warehouse_id=self.warehouse_id, ident=ident(*path))
+        )
+
     async def make_table(self, *path: str, **members: Any) -> types_pb2.LoadedTabular:
         response = await self.tables.CreateTable(
             tables_pb2.CreateTableRequest(

@@ -18,8 +18,16 @@ from typing import TypeVar
 from uuid import UUID
 
 from lakeward_catalog.application.changes import Change, Contents, TabularCommit
-from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
-from lakeward_catalog.application.ports.stores import After, Deleted, Listed, Located, ReadView, Visibility
+from lakeward_catalog.application.placing import location_taken
+from lakeward_catalog.application.ports.stores import (
+    After,
+    Deleted,
+    Listed,
+    ListedNamespace,
+    Located,
+    ReadView,
+    Visibility,
+)
 from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.application.tree import PROJECTS, Gone, Made, Moved, StreamId, TreeChange, stream_of
@@ -57,10 +65,11 @@ from lakeward_locations import Location
 from lakeward_servicekit.authorization.objects import ObjectRef
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.idempotency import KeyPlace, Remembered
 from lakeward_servicekit.postgres.failures import OutcomeUnknown
 from tests.support.catalog.values import FreshIds, HeldClock
 
-Row = TypeVar("Row", Namespace, Listed, Deleted)
+Row = TypeVar("Row", ListedNamespace, Listed, Deleted)
 
 
 class Fate(enum.Enum):
@@ -230,7 +239,7 @@ class MemoryNamespaces:
         visible: Visibility,
         after: After | None,
         limit: int,
-    ) -> Sequence[Namespace]:
+    ) -> Sequence[ListedNamespace]:
         rows = self._catalog.rows
         everything = visible.everything or rows.covered(warehouse_id, parent, visible.containers)
         shown = visible.containers | visible.objects
@@ -240,7 +249,10 @@ class MemoryNamespaces:
             if (each.warehouse_id, each.parent_id) == (warehouse_id, parent)
             and (everything or each.namespace_id in shown)
         ]
-        return _page([(each.created_at, each.namespace_id, each) for each in found], after, limit)
+        entries = [
+            ListedNamespace(each.created_at, each.namespace_id, each.ident.parts, each.protected) for each in found
+        ]
+        return _page([(each.created_at, each.namespace_id, each) for each in entries], after, limit)
 
 
 class MemoryTabulars:
@@ -518,6 +530,9 @@ class _Locations:
     async def lock(self, warehouse_id: WarehouseId, *, exclusively: bool) -> None:
         """Transactions run one after another."""
 
+    async def lock_inside(self, warehouse_id: WarehouseId, ident: NamespaceIdent) -> None:
+        """Transactions run one after another."""
+
     async def overlapping(
         self, warehouse_id: WarehouseId, location: Location, *, enclosed_too: bool, but_not: Incarnation | None = None
     ) -> Tabular | None:
@@ -542,7 +557,10 @@ class _Tabulars:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
-    async def insert(self, tabular: Tabular, body: Body, *, owner: Principal) -> None:
+    async def insert(self, tabular: Tabular, body: Body, *, owner: Principal, looks: bool = False) -> None:
+        place = Location.parse(tabular.location)
+        if looks and await _Locations(self.rows).overlapping(tabular.warehouse_id, place, enclosed_too=False):
+            raise location_taken(place)
         if (tabular.warehouse_id, tabular.namespace_id) not in self.rows.namespaces:
             raise no_such_namespace(tabular.ident.namespace)
         await self._make_way(tabular, tabular.ident)

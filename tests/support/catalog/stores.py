@@ -12,13 +12,13 @@ from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.containers import Containers
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
+from lakeward_catalog.adapters.postgres.locating import Locating
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
 from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
 from lakeward_catalog.application.changes import Changes
-from lakeward_catalog.application.ports.keys import IdempotencyStore
 from lakeward_catalog.application.ports.stores import (
     BodyStore,
     NamespaceStore,
@@ -30,6 +30,7 @@ from lakeward_catalog.application.tree import TreeStreams, TreeWatch
 from lakeward_catalog.application.workers import TaskStore
 from lakeward_catalog.domain.model import Namespace, Project, Tabular, Warehouse
 from lakeward_servicekit.authorization.principals import ANONYMOUS
+from lakeward_servicekit.idempotency import IdempotencyStore
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.secrecy import SecretStr
@@ -155,6 +156,7 @@ class MemoryStores(Stores):
 class PostgresStores(Stores):
     def __init__(self, pool: Pool, *, watch: TreeWatch | None = None) -> None:
         clock, containers = HeldClock(), Containers(pool)
+        locating = Locating(pool, containers)
         object.__setattr__(self, "pool", pool)
 
         async def told() -> list[object]:
@@ -172,9 +174,9 @@ class PostgresStores(Stores):
 
         super().__init__(
             PostgresServer(pool),
-            PostgresWarehouses(pool, containers),
-            PostgresNamespaces(pool),
-            PostgresTabulars(pool, containers),
+            PostgresWarehouses(pool, locating, containers),
+            PostgresNamespaces(pool, locating),
+            PostgresTabulars(pool, locating),
             PostgresBodies(pool),
             PostgresIdempotency(pool),
             PostgresChanges(pool, clock=clock, ids=FreshIds(), changed=containers.keep, watch=watch),

@@ -13,7 +13,6 @@ from uuid import UUID, uuid4
 import msgspec
 
 from lakeward_catalog.application.changes import TabularCommit
-from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
 from lakeward_catalog.application.ports.stores import Visibility
 from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.events import Event
@@ -35,6 +34,7 @@ from lakeward_catalog.domain.model import (
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.tasks import NewTask, Queue
 from lakeward_servicekit.deflated import deflate
+from lakeward_servicekit.idempotency import KeyPlace, Remembered
 
 NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)
 EVERYTHING = Visibility(everything=True)

@@ -144,7 +144,7 @@ async def test_what_is_recorded_stays_but_a_missing_name_is_filled_in() -> None:
 
 async def test_calling_does_not_revive_a_deleted_user() -> None:
     users = FakeUsers()
-    gone = User(UserId("oidc~ann"), Profile(None, None, UserKind.HUMAN), "update-endpoint", deleted=True)
+    gone = User(UserId("oidc~ann"), Profile(None, None, UserKind.HUMAN), "update-endpoint", NOW, deleted=True)
     users.rows[gone.user_id] = gone
     await provision(users)
     assert users.rows == {gone.user_id: gone}

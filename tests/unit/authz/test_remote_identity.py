@@ -100,6 +100,23 @@ async def test_what_was_found_under_other_keys_is_forgotten() -> None:
     assert world.idp.asked == 3
 
 
+async def test_a_token_s_user_is_recorded_once_and_each_token_s_own() -> None:
+    world = World()
+    for token in ("ann", "ann", "bob", "ann"):
+        assert await world.identity.provision_user(Presented(token)) == f"oidc~{token}"
+    assert world.idp.asked == 2
+    assert set(world.users.rows) == {"oidc~ann", "oidc~bob"}
+
+
+async def test_who_could_not_be_recorded_is_recorded_the_next_time() -> None:
+    world = World()
+    world.idp.refusal = Refusal(Reason.REASON_TOKEN_REFUSED, "no", cause="expired")
+    with pytest.raises(Refusal):
+        await world.identity.provision_user(Presented("ann"))
+    world.idp.refusal = None
+    assert await world.identity.provision_user(Presented("ann")) == "oidc~ann"
+
+
 async def test_refusals_are_not_remembered() -> None:
     world = World()
     world.idp.refusal = Refusal(Reason.REASON_TOKEN_REFUSED, "no", cause="expired")

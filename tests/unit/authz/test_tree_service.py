@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from lakeward_authz.application.permissions import Gone, Made, Moved, TreeChange
-from lakeward_authz.application.tree import ApplyTreeChanges
+from lakeward_authz.application.tree import ApplyTreeChanges, Place, Standing
 from lakeward_authz.domain.permissions.objects import ObjectKey
 from lakeward_authz.transport.tree import TreeServicer
 from lakeward_protocol.authz.v1 import principals_pb2
@@ -41,6 +41,24 @@ class Told:
         raise AssertionError((key, managed))
 
 
+class Listed:
+    """A tree that remembers what it was asked for."""
+
+    def __init__(self, *standings: Standing) -> None:
+        self.standings = standings
+        self.asked: list[object] = []
+
+    async def places(self, *, after: Place | None, limit: int) -> Sequence[Place]:
+        self.asked.append((after, limit))
+        return [Place("p"), Place("p", W)]
+
+    async def objects(
+        self, place: Place, *, after: ObjectKey | None, limit: int, ids: Sequence[UUID] = ()
+    ) -> Sequence[Standing]:
+        self.asked.append((place, after, limit, list(ids)))
+        return self.standings
+
+
 def made(ref: ObjectRef, owner: Principal | None = None, *, sequence: int = 1) -> pb.TreeChange:
     message = pb.TreeChange(sequence=sequence, made=pb.ObjectMade(object=object_message(ref)))
     if owner is not None:
@@ -58,7 +76,9 @@ def gone(ref: ObjectRef, *, sequence: int = 1) -> pb.TreeChange:
 
 async def apply(tree: Told, *changes: pb.TreeChange, stream: str = "s") -> int:
     request = pb.ApplyTreeChangesRequest(stream=stream, changes=changes)
-    return (await TreeServicer(ApplyTreeChanges(tree)).ApplyTreeChanges(request, Call(Caller.CALLER_CATALOG))).applied
+    return (
+        await TreeServicer(ApplyTreeChanges(tree), Listed()).ApplyTreeChanges(request, Call(Caller.CALLER_CATALOG))
+    ).applied
 
 
 async def test_changes_are_told_as_they_stand() -> None:
@@ -129,3 +149,63 @@ async def test_a_message_that_tells_of_nothing_is_refused_and_nothing_is_told(
 async def test_a_stream_has_a_short_name(stream: str) -> None:
     with pytest.raises(Refusal, match="1 to 128 characters"):
         await apply(Told(), made(PROJECT), stream=stream)
+
+
+async def listed(listing: Listed, request: pb.ListTreeRequest) -> pb.ListTreeResponse:
+    return await TreeServicer(ApplyTreeChanges(Told()), listing).ListTree(request, Call(Caller.CALLER_CATALOG))
+
+
+async def test_objects_are_listed_as_they_were_told_of() -> None:
+    listing = Listed(
+        Standing(ObjectKey("table", "p", W, T), N),
+        Standing(ObjectKey("warehouse", "p", W), None),
+        Standing(ObjectKey("role", "p", id=T), None),
+    )
+    place = pb.TreePlace(project_id="p", warehouse_id=str(W))
+    request = pb.ListTreeRequest(place=place, after=object_message(NAMESPACE), limit=7, ids=[T.bytes, bytes(16)])
+    reply = await listed(listing, request)
+    assert list(reply.objects) == [
+        object_message(TABLE),
+        object_message(WAREHOUSE),
+        object_message(ObjectRef.role("p", T)),
+    ]
+    after = ObjectKey("namespace", "p", W, N)
+    assert listing.asked == [(Place("p", W), after, 7, [T, UUID(int=0)])]
+
+
+async def test_places_are_listed_and_a_projects_own_has_no_warehouse() -> None:
+    listing, servicer_call = Listed(), Call(Caller.CALLER_CATALOG)
+    servicer = TreeServicer(ApplyTreeChanges(Told()), listing)
+    first = await servicer.ListTreePlaces(pb.ListTreePlacesRequest(limit=1000), servicer_call)
+    assert [(each.project_id, each.warehouse_id) for each in first.places] == [("p", ""), ("p", str(W))]
+    await servicer.ListTreePlaces(pb.ListTreePlacesRequest(after=first.places[1], limit=1), servicer_call)
+    assert listing.asked == [(None, 1000), (Place("p", W), 1)]
+
+
+@pytest.mark.parametrize(
+    ("request_", "field"),
+    [
+        (pb.ListTreeRequest(limit=1), "place.project_id"),
+        (pb.ListTreeRequest(place=pb.TreePlace(project_id="p", warehouse_id="x"), limit=1), "place.warehouse_id"),
+        (pb.ListTreeRequest(place=pb.TreePlace(project_id="p")), "limit"),
+        (pb.ListTreeRequest(place=pb.TreePlace(project_id="p"), limit=1001), "limit"),
+        (pb.ListTreeRequest(place=pb.TreePlace(project_id="p"), limit=1, ids=[b"x"]), "ids"),
+        (pb.ListTreeRequest(place=pb.TreePlace(project_id="p"), limit=1, ids=[T.bytes] * 1001), "ids"),
+        (
+            pb.ListTreeRequest(place=pb.TreePlace(project_id="p"), limit=1, after=principals_pb2.ObjectRef()),
+            "after.kind",
+        ),
+        (
+            pb.ListTreeRequest(
+                place=pb.TreePlace(project_id="p"), limit=1, after=principals_pb2.ObjectRef(kind=4, id=b"x")
+            ),
+            "after.id",
+        ),
+    ],
+)
+async def test_a_page_that_can_not_be_is_refused(request_: pb.ListTreeRequest, field: str) -> None:
+    listing = Listed()
+    with pytest.raises(Refusal) as caught:
+        await listed(listing, request_)
+    assert (caught.value.reason, caught.value.metadata["field"]) == (Reason.REASON_INVALID_FIELD, field)
+    assert listing.asked == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -114,6 +114,7 @@ async def test_a_format_version_that_the_warehouse_does_not_allow_is_refused() -
     assert refusal.reason == Reason.REASON_FORMAT_VERSION_NOT_ALLOWED
 
 
+@pytest.mark.parametrize("place", [{}, {"location": PLACE}], ids=["by the layout", "by the caller"])
 @pytest.mark.parametrize(
     ("role", "method", "refusal"),
     [
@@ -123,14 +124,17 @@ async def test_a_format_version_that_the_warehouse_does_not_allow_is_refused() -
             Refusal(Reason.REASON_CHANGE_REFUSED, "a contract", gate="g", object="t"),
         ),
         (lambda house: house.access, "vend", Refusal(Reason.REASON_CREDENTIAL_NOT_ISSUED, "STS", store="s3")),
-        (lambda house: house.files, "is_empty", Refusal(Reason.REASON_STORE_UNAVAILABLE, "away", store="s3")),
         (lambda house: house.files, "write", Refusal(Reason.REASON_STORE_DENIED, "no", store="s3")),
         (lambda house: house.catalog.changes, "change", None),
     ],
-    ids=["the gate", "credentials", "the place", "the file", "the row"],
+    ids=["the gate", "credentials", "the file", "the row"],
 )
 async def test_what_fails_on_the_way_to_a_table_leaves_nothing_behind(
-    role: Callable[[House], Any], method: str, refusal: Refusal | None, monkeypatch: pytest.MonkeyPatch
+    role: Callable[[House], Any],
+    method: str,
+    refusal: Refusal | None,
+    place: Mapping[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     house = await a_house()
     rows, files = house.catalog.rows.copy(), dict(house.files.stored)
@@ -139,8 +143,28 @@ async def test_what_fails_on_the_way_to_a_table_leaves_nothing_behind(
         refusal = Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "away")
     else:
         refuses(monkeypatch, role(house), method, refusal)
-    assert (await refusal_of(create(house))).reason == refusal.reason
+    assert (await refusal_of(create(house, **place))).reason == refusal.reason
     assert (house.catalog.rows, house.files.stored) == (rows, files)
+
+
+@pytest.mark.parametrize("members", [{"location": PLACE}, {"stage-create": True}], ids=["by the caller", "staged"])
+async def test_a_store_that_can_not_be_asked_whether_a_place_is_empty_leaves_nothing_behind(
+    members: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = await a_house()
+    rows, files = house.catalog.rows.copy(), dict(house.files.stored)
+    refuses(monkeypatch, house.files, "is_empty", Refusal(Reason.REASON_STORE_UNAVAILABLE, "away", store="s3"))
+    assert (await refusal_of(create(house, **members))).reason == Reason.REASON_STORE_UNAVAILABLE
+    assert (house.catalog.rows, house.files.stored) == (rows, files)
+
+
+async def test_nobody_is_asked_whether_a_place_is_empty_that_has_a_fresh_uuid_in_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = await a_house()
+    refuses(monkeypatch, house.files, "is_empty", Refusal(Reason.REASON_STORE_UNAVAILABLE, "away", store="s3"))
+    await create(house)
+    assert house.tabular("new").location in str(house.files.stored)
 
 
 async def test_who_may_not_create_learns_nothing_but_that() -> None:
@@ -212,7 +236,7 @@ async def test_a_caller_who_leaves_before_the_file_was_written_has_made_nothing(
         return await asyncio.Event().wait()
 
     monkeypatch.setattr(house.files, "is_empty", endless)
-    caller = asyncio.ensure_future(create(house))
+    caller = asyncio.ensure_future(create(house, location=PLACE))
     await asked.wait()
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):

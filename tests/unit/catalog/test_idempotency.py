@@ -12,11 +12,11 @@ import pytest
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once
 from lakeward_catalog.application.payloads import Payload
-from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.transport.callers import caller_of
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.idempotency import KeyPlace, Remembered
 from tests.support.catalog.fakes import TokenIdentity
 from tests.support.catalog.house import RULES, refusal_of
 from tests.support.catalog.memory import MemoryCatalog

@@ -37,11 +37,12 @@ NOT_OURS = {
     "/lakeward.catalog.v1.SigningService/SignS3Request body": "XML, for the store; vending bounds and signs it",
     "/lakeward.catalog.v1.WarehouseService/CreateWarehouse storage_profile": "vending, up to 64 KiB",
     "/lakeward.catalog.v1.WarehouseService/UpdateStorage storage_profile": "vending, up to 64 KiB",
+    "/lakeward.catalog.v1.WarehouseService/ValidateWarehouseStorage storage.storage_profile": "vending, up to 64 KiB",
+    "/lakeward.catalog.v1.WarehouseService/ValidateWarehouse warehouse.storage_profile": "vending, up to 64 KiB",
 }
 # Where JSON becomes values without a bound, and whose JSON that is.
 OTHER_READERS = {
     "application/garbage.py:read": "bodies that the catalog wrote",
-    "application/idempotency.py:_done": "what the catalog kept",
     "application/payloads.py:name": "the name of a document of up to 32 KiB; nothing else in it becomes a value",
     "application/namespaces/properties.py:again": "what the catalog kept",
     "application/placing.py:_layout": "a warehouse's layout, as vending normalised it",

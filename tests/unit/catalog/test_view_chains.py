@@ -13,7 +13,7 @@ from lakeward_catalog.application.ports.access import Access, Vended
 from lakeward_protocol.catalog.v1 import tables_pb2, views_pb2
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Question
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import Reason, Refusal
@@ -110,7 +110,7 @@ class Asked:
     """Counts what the authorizer of a house is asked."""
 
     def __init__(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.questions: list[Sequence[Question]] = []
+        self.questions: list[Sequence[Turn]] = []
         self.plain = 0
         decide, decide_each = house.authorizer.decide, house.authorizer.decide_each
 
@@ -118,9 +118,9 @@ class Asked:
             self.plain += 1
             return await decide(principal, demands)
 
-        async def counted_each(questions: Sequence[Question]) -> Sequence[Sequence[Outcome]]:
-            self.questions.append(questions)
-            return await decide_each(questions)
+        async def counted_each(turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
+            self.questions.append(turns)
+            return await decide_each(turns)
 
         monkeypatch.setattr(house.authorizer, "decide", counted)
         monkeypatch.setattr(house.authorizer, "decide_each", counted_each)

@@ -15,7 +15,9 @@ from lakeward_gateway.bootstrap import gateway
 from lakeward_gateway.health import Probe
 from lakeward_gateway.peers import Peers
 from lakeward_gateway.settings import GatewaySettings, PublicSettings
+from lakeward_protocol.authz.v1 import grants_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
+    names_pb2_grpc,
     namespaces_pb2_grpc,
     server_pb2_grpc,
     signing_pb2_grpc,
@@ -80,10 +82,13 @@ class World:
 
 def hosts(authz: Any, catalog: Any, vending: Any) -> tuple[Host, Host, Host]:
     """Hosts for servicers that answer every service's methods: of authz, of catalog and of vending."""
-    del authz
     authz_host = Host("authz", settle=as_it_came)
+    authz_host.add(grants_pb2_grpc.add_GrantServiceServicer_to_server, authz)
+    authz_host.add(roles_pb2_grpc.add_RoleServiceServicer_to_server, authz)
+    authz_host.add(users_pb2_grpc.add_UserServiceServicer_to_server, authz)
     catalog_host = Host("catalog", settle=as_it_came)
     for register in (
+        names_pb2_grpc.add_NameServiceServicer_to_server,
         namespaces_pb2_grpc.add_NamespaceServiceServicer_to_server,
         server_pb2_grpc.add_ServerServiceServicer_to_server,
         signing_pb2_grpc.add_SigningServiceServicer_to_server,

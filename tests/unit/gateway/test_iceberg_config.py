@@ -7,6 +7,7 @@ from google.protobuf import duration_pb2
 
 from lakeward_gateway.dialects.iceberg.config import iso_duration
 from lakeward_protocol.catalog.v1 import warehouses_pb2
+from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import WAREHOUSE, World, error_of, world
 
 CONFIG = warehouses_pb2.GetConfigResponse(
@@ -51,6 +52,38 @@ async def test_a_request_that_names_no_host_gets_no_links(served: World) -> None
     response = await served.client.get("/catalog/v1/config?warehouse=demo", headers={"host": "not a host"})
     assert (response.status_code, error_of(response)["type"]) == (400, "NoHostHeader")
     assert not served.catalog.asked
+
+
+async def test_what_is_written_already_is_the_answer_that_the_catalog_gives_now() -> None:
+    async with world() as served:
+        path, other = "/catalog/v1/config?warehouse=demo", warehouses_pb2.GetConfigResponse(warehouse_id="other")
+        said = []
+        for answer in (CONFIG, other, CONFIG):
+            served.catalog.answers["GetConfig"] = answer
+            said.append((await served.client.get(path)).json()["overrides"]["prefix"])
+        assert said == [WAREHOUSE, "other", WAREHOUSE]
+        assert len(served.catalog.asked) == 3
+
+
+@pytest.mark.parametrize("refusal", [Refusal(Reason.REASON_NO_SUCH_WAREHOUSE, "renamed", warehouse="demo")])
+async def test_a_refusal_takes_the_place_of_what_was_written(served: World, refusal: Refusal) -> None:
+    served.catalog.answers["GetConfig"] = CONFIG
+    assert (await served.client.get("/catalog/v1/config?warehouse=demo")).status_code == 200
+    served.catalog.answers["GetConfig"] = refusal
+    assert (await served.client.get("/catalog/v1/config?warehouse=demo")).status_code == 404
+
+
+async def test_each_client_gets_links_by_its_own_base_and_bytes_in_the_form_that_it_takes(served: World) -> None:
+    served.catalog.answers["GetConfig"] = CONFIG
+    uris, codings = set(), []
+    for host in ("one.test", "two.test"):
+        for coding in ("identity", "gzip", "gzip"):
+            headers = {"host": host, "accept-encoding": coding}
+            reply = await served.client.get("/catalog/v1/config?warehouse=demo", headers=headers)
+            uris.add(reply.json()["overrides"]["uri"])
+            codings.append(reply.headers.get("content-encoding", "identity"))
+    assert uris == {"http://one.test/catalog", "http://two.test/catalog"}
+    assert codings == ["identity", "gzip", "gzip"] * 2
 
 
 @pytest.mark.parametrize(

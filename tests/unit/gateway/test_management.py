@@ -16,6 +16,7 @@ from lakeward_protocol.catalog.v1 import (
     views_pb2,
     warehouses_pb2,
 )
+from lakeward_protocol.errors.v1 import failure_pb2
 from lakeward_protocol.vending.v1 import vending_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import WAREHOUSE, World, error_of
@@ -467,3 +468,67 @@ async def test_who_manages_a_warehouse_is_set_and_shown(served: World, word: str
 async def test_a_setting_of_the_wrong_shape_is_refused(served: World, path: str, document: dict[str, Any]) -> None:
     assert (await served.client.post(f"{ONE}/{path}", json=document)).status_code == 400
     assert not served.catalog.asked
+
+
+CHECKS = [
+    warehouses_pb2.WarehouseCheck(
+        name="profile-well-formed",
+        status=warehouses_pb2.CHECK_STATUS_PASSED,
+        duration=duration_pb2.Duration(nanos=12_000_000),
+    ),
+    warehouses_pb2.WarehouseCheck(
+        name="warehouse-name-valid",
+        status=warehouses_pb2.CHECK_STATUS_FAILED,
+        failure=failure_pb2.Failure(
+            reason=Reason.REASON_WAREHOUSE_EXISTS, message="taken", metadata={"warehouse": "demo"}
+        ),
+    ),
+    warehouses_pb2.WarehouseCheck(name="cleanup", status=warehouses_pb2.CHECK_STATUS_SKIPPED, reason="no store"),
+]
+CHECKED: dict[str, Any] = {
+    "valid": False,
+    "checks": [
+        {"name": "profile-well-formed", "status": "passed", "duration-ms": 12, "error": None, "reason": None},
+        {
+            "name": "warehouse-name-valid",
+            "status": "failed",
+            "duration-ms": None,
+            "error": {"message": "taken", "type": "WarehouseAlreadyExists", "code": 409},
+            "reason": None,
+        },
+        {"name": "cleanup", "status": "skipped", "duration-ms": None, "error": None, "reason": "no store"},
+    ],
+}
+
+
+async def test_a_warehouse_is_checked_before_it_is_made_and_a_failed_check_is_an_answer(served: World) -> None:
+    served.vending.answers["StageCredential"] = vending_pb2.StageCredentialResponse(secret_id="secret-1")
+    served.catalog.answers["ValidateWarehouse"] = warehouses_pb2.ValidateWarehouseResponse(checks=CHECKS)
+    document = {"warehouse-name": "demo", "storage-profile": {"type": "s3"}, "storage-credential": CREDENTIAL}
+    response = await served.client.post("/management/v1/warehouse-creation-validation", json=document)
+    assert (response.status_code, response.json()) == (200, CHECKED)
+    asked = served.asked.warehouse
+    assert (asked.name, json.loads(asked.storage_profile), asked.secret_id) == ("demo", {"type": "s3"}, "secret-1")
+
+
+@pytest.mark.parametrize(
+    ("what", "document"),
+    [
+        ("access", None),
+        ("profile", {"storage-profile": {"type": "s3"}, "storage-credential": None}),
+        ("credential", {"new-storage-credential": CREDENTIAL}),
+    ],
+)
+async def test_a_warehouse_s_storage_is_checked_as_it_is_or_would_be(
+    served: World, what: str, document: dict[str, Any] | None
+) -> None:
+    served.vending.answers["StageCredential"] = vending_pb2.StageCredentialResponse(secret_id="secret-1")
+    passed = warehouses_pb2.ValidateWarehouseStorageResponse(checks=CHECKS[:1])
+    served.catalog.answers["ValidateWarehouseStorage"] = passed
+    response = await served.client.post(f"{ONE}/storage/validate-{what}", json=document)
+    assert response.json() == {"valid": True, "checks": CHECKED["checks"][:1]}
+    asked = served.asked
+    instead = {"access": None, "profile": "storage", "credential": "credential"}[what]
+    assert (asked.warehouse_id, asked.WhichOneof("instead")) == (WAREHOUSE, instead)
+    assert asked.storage.without_credential is (what == "profile")
+    assert asked.credential.secret_id == ("secret-1" if what == "credential" else "")

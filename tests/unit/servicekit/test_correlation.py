@@ -18,8 +18,8 @@ _PARENT = "00-" + "a" * 32 + "-" + "b" * 16 + "-01"
 
 
 def test_a_callers_trace_and_request_go_on() -> None:
-    with incoming("r-1", _PARENT) as correlation:
-        assert current() == correlation == Correlation("r-1", "a" * 32, "b" * 16, "01")
+    with incoming("r-1", _PARENT):
+        assert current() == Correlation("r-1", "a" * 32, "b" * 16, "01")
         assert outgoing_headers() == [("x-request-id", "r-1"), ("traceparent", _PARENT)]
     assert current() is None
     assert outgoing_headers() == []
@@ -55,6 +55,16 @@ async def test_each_task_has_the_request_it_was_begun_for() -> None:
             return await asyncio.create_task(seen())
 
     assert list(await asyncio.gather(request("a"), request("b"), seen())) == ["a", "b", None]
+
+
+def test_the_ids_that_were_made_for_a_request_stay_its_own() -> None:
+    with incoming(None, None):
+        first = current()
+        assert first is not None
+        assert current() is first
+        with incoming(None, None):
+            assert current() != first
+        assert current() is first
 
 
 @dataclass
@@ -105,8 +115,10 @@ def backend() -> Iterator[_Backend]:
 
 
 def test_without_a_backend_a_span_is_nothing_and_nothing_changes() -> None:
-    with incoming("r", _PARENT) as correlation, spans.span("work", table="t"):
-        assert current() is correlation
+    with incoming("r", _PARENT):
+        correlation = current()
+        with spans.span("work", table="t"):
+            assert current() is correlation
     assert spans.span("a") is spans.span("b")
 
 

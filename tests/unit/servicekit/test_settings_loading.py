@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward_authz.settings import AuthenticationSettings
-from lakeward_catalog.settings import EventSettings, IdempotencySettings, RequestSettings, TaskSettings
+from lakeward_catalog.settings import EventSettings, RequestSettings, TaskSettings
 from lakeward_gateway.settings import PublicSettings
 from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.authorization import AuthorizationSettings, AuthzBackend
@@ -21,6 +21,7 @@ from lakeward_servicekit.settings.catalogue import Service
 from lakeward_servicekit.settings.loading import Loaded, load
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.settings.problems import EXIT_CODE, SettingsError
+from lakeward_servicekit.settings.server import IdempotencySettings, PageSettings
 from lakeward_servicekit.settings.services import TlsSettings, WorkloadSettings
 from lakeward_servicekit.settings.showing import effective
 from lakeward_vending.settings import PASSPHRASE_ID, SecretSettings
@@ -107,10 +108,10 @@ def test_problems_of_all_groups_of_a_service_come_together() -> None:
     @dataclasses.dataclass(frozen=True)
     class Service:
         pg: PostgresSettings
-        server: RequestSettings
+        pages: PageSettings
         secrets: SecretSettings
 
-    Service.__annotations__ = {"pg": PostgresSettings, "server": RequestSettings, "secrets": SecretSettings}
+    Service.__annotations__ = {"pg": PostgresSettings, "pages": PageSettings, "secrets": SecretSettings}
     problems = _refused(Service, {"LAKEKEEPER__PAGINATION_SIZE_DEFAULT": "2000"})
     assert [problem.split()[0] for problem in problems] == [
         "LAKEKEEPER__PG_DATABASE_URL_WRITE",

@@ -162,7 +162,7 @@ def test_what_a_service_reads_that_is_not_installed_is_known_and_its_value_is_fo
     read = environment.read(
         {
             "LAKEKEEPER__TASK_POLL_INTERVAL": "soon",
-            "LAKEKEEPER__IDEMPOTENCY": "{lifetime=[1]}",
+            "LAKEKEEPER__REFERENCED_BY": "{max_nesting_depth=[1]}",
             "LAKEWARD__PURGE_DELAI": "1",
         }
     )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lakeward_protocol.vending.v1 import permits_pb2 as pb
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.permits import LIFETIME_SECONDS, PermitSigner, PermitVerifier
+from lakeward_servicekit.permits import LIFETIME_SECONDS, PermitSigner, PermitVerifier, Seal, SealingSigner
 
 SIGNER = PermitSigner(Ed25519PrivateKey.generate())
 NOW = 1_800_000_000.0
@@ -44,6 +44,31 @@ def cause(permit: pb.Permit, by: PermitVerifier | None = None) -> str:
 
 def test_a_permit_says_what_was_signed() -> None:
     assert verifier().verify(SIGNER.sign(claims())) == claims()
+
+
+def test_a_sealed_permit_holds_for_who_has_its_seal_and_for_nobody_else() -> None:
+    seal = Seal()
+    sealed = SealingSigner(Ed25519PrivateKey.generate(), seal).sign(claims())
+    assert PermitVerifier([], seal=seal, now=lambda: NOW).verify(sealed) == claims()
+    assert cause(sealed, PermitVerifier([], seal=Seal(), now=lambda: NOW)) == "forged"
+    assert cause(sealed) == "unknown-key"
+
+
+def test_a_seal_is_of_its_claims_alone() -> None:
+    seal = Seal()
+    sealed = SealingSigner(Ed25519PrivateKey.generate(), seal).sign(claims())
+    other = claims(location="s3://lake/wh/t2").SerializeToString()
+    for forged in (
+        pb.Permit(claims=other, signature=sealed.signature, key_id=sealed.key_id),
+        pb.Permit(claims=sealed.claims, signature=sealed.signature[:-1], key_id=sealed.key_id),
+    ):
+        assert cause(forged, PermitVerifier([], seal=seal, now=lambda: NOW)) == "forged"
+
+
+def test_who_has_a_seal_takes_what_a_key_signed_only_by_that_key() -> None:
+    permit = SIGNER.sign(claims())
+    assert PermitVerifier([SIGNER.public_key], seal=Seal(), now=lambda: NOW).verify(permit) == claims()
+    assert cause(permit, PermitVerifier([], seal=Seal(), now=lambda: NOW)) == "unknown-key"
 
 
 def test_any_of_several_keys_holds() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from lakeward_locations import Location
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Question, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal, user
 from lakeward_servicekit.errors import Reason, Refusal
@@ -419,6 +419,25 @@ async def test_a_store_that_ignores_session_policies_fails_and_is_left_clean() -
     assert not house.backend.objects
 
 
+async def test_a_report_says_what_failed_and_what_was_not_tried_and_leaves_the_place_clean() -> None:
+    house = await House(enforces_scope=False).with_secret()
+    claims = permit(Purpose.VALIDATE, PROFILE, location=Location.parse("s3://lake/wh"))
+    validation = await StorageValidations(house.storages, house.clock, CountingIds(), skip=False).report(permit=claims)
+    results = {result.check: result for result in validation.checks}
+    assert results.keys() == set(Check)
+    assert [check for check, result in results.items() if result.failure is not None] == [Check.SCOPE]
+    assert results[Check.VENDED].passed
+    assert not results[Check.CLEANUP].passed
+    assert validation.tells_case is None
+    assert not house.backend.objects
+
+
+async def test_a_report_of_what_works_is_what_the_proof_is(house: House) -> None:
+    claims = permit(Purpose.VALIDATE, PROFILE, location=Location.parse("s3://lake/wh"))
+    report = await StorageValidations(house.storages, house.clock, CountingIds(), skip=False).report(permit=claims)
+    assert [result.check for result in report.checks if result.passed] == list(Check)
+
+
 async def test_an_error_that_is_no_denial_does_not_count_as_confinement(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -506,7 +525,7 @@ class Table:
         del principal
         return [self._outcomes.get(demand.action, Outcome.HIDDEN) for demand in demands]
 
-    async def decide_each(self, questions: Sequence[Question]) -> Sequence[Sequence[Outcome]]:
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
         raise NotImplementedError
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:

@@ -32,8 +32,8 @@ class Demand(msgspec.Struct, frozen=True, gc=False):
     action: Action
 
 
-class Question(msgspec.Struct, frozen=True):
-    """What one principal wants to do.
+class Turn(msgspec.Struct, frozen=True):
+    """What one principal wants to do of something that several do their parts of.
 
     Attributes:
         as_owner: a view names the principal as its owner, and no token does: it may what it was granted, and powers that come
@@ -82,8 +82,8 @@ class Authorizer(Protocol):
         """
         ...
 
-    async def decide_each(self, questions: Sequence[Question]) -> Sequence[Sequence[Outcome]]:
-        """The outcomes of each question, in their order, all under one state of the grants; 1 to 256 questions.
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
+        """The outcomes of each turn, in their order, all under one state of the grants; 1 to 256 turns.
 
         For what only holds if several principals may each do their part of it: asked one after another, a right that was taken
         and one that was given later would be answered as if there had been a moment with both.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import cast
+from typing import Final, TypeAlias, cast
 
 import grpc.aio
 
 from lakeward_protocol.authz.v1 import decisions_pb2 as pb
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
 from lakeward_servicekit.authorization import wire
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Question, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.coalescing import Coalescer
@@ -20,6 +20,8 @@ from lakeward_servicekit.rpc.status import refusal_of
 
 # A decision that takes longer helps nobody: whoever waits for it holds a request.
 SECONDS = 10.0
+_DECIDE: Final = "/lakeward.authz.v1.DecisionService/Decide"
+_Decide: TypeAlias = Callable[[wire.Question], Awaitable[pb.DecideResponse | wire.Decided]]
 
 
 class RemoteAuthorizer:
@@ -35,28 +37,30 @@ class RemoteAuthorizer:
         stub = decisions_pb2_grpc.DecisionServiceStub(cast("grpc.aio.Channel", channel))
         self._visible = stub.Visible
         self._batch = stub.BatchDecide
-        self._decide: Callable[[pb.DecideRequest], Awaitable[pb.DecideResponse]] = (
-            Coalescer(self._ask_together) if coalesce else stub.Decide
+        # not the stub's: in one process the question goes as the values that it is made of
+        decide: _Decide = channel.unary_unary(
+            _DECIDE, request_serializer=wire.Question.written, response_deserializer=pb.DecideResponse.FromString
         )
+        self._decide: _Decide = Coalescer(self._ask_together, alike=True) if coalesce else decide
 
     async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
         """See `Authorizer`."""
         try:
-            response = await self._decide(wire.decide_request(principal, demands))
+            response = await self._decide(wire.Question(principal, tuple(demands)))
         except Refusal as refusal:
             raise _told(refusal) from refusal
         return _outcomes(response, demands)
 
-    async def decide_each(self, questions: Sequence[Question]) -> Sequence[Sequence[Outcome]]:
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
         """See `Authorizer`; a call of its own, since all of it is decided together."""
         try:
-            answers = await self._batch(wire.questions_request(questions), timeout=SECONDS)
+            answers = await self._batch(wire.turns_request(turns), timeout=SECONDS)
             responses = [_response(item) for item in answers.items]
         except Refusal as refusal:
             raise _told(refusal) from refusal
-        if len(responses) != len(questions):
-            raise _no_answer(f"{len(responses)} answers to {len(questions)} questions")
-        return [_outcomes(response, question.demands) for response, question in zip(responses, questions, strict=True)]
+        if len(responses) != len(turns):
+            raise _no_answer(f"{len(responses)} answers to {len(turns)} turns")
+        return [_outcomes(response, turn.demands) for response, turn in zip(responses, turns, strict=True)]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""
@@ -66,8 +70,9 @@ class RemoteAuthorizer:
             raise _told(refusal) from refusal
         return wire.visible_of(response)
 
-    async def _ask_together(self, questions: Sequence[pb.DecideRequest]) -> Sequence[pb.DecideResponse | Exception]:
-        answers = await self._batch(pb.BatchDecideRequest(items=questions), timeout=SECONDS)
+    async def _ask_together(self, questions: Sequence[wire.Question]) -> Sequence[pb.DecideResponse | Exception]:
+        items = [question.message() for question in questions]
+        answers = await self._batch(pb.BatchDecideRequest(items=items), timeout=SECONDS)
         return [_answer(item) for item in answers.items]
 
 
@@ -83,7 +88,7 @@ def _response(item: pb.BatchDecideItem) -> pb.DecideResponse:
     return item.response
 
 
-def _outcomes(response: pb.DecideResponse, demands: Sequence[Demand]) -> Sequence[Outcome]:
+def _outcomes(response: pb.DecideResponse | wire.Decided, demands: Sequence[Demand]) -> Sequence[Outcome]:
     try:
         outcomes = wire.outcomes_of(response)
     except KeyError as unknown:

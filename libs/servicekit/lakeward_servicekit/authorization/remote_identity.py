@@ -3,6 +3,9 @@
 Remembered is what verifying a token found, by the token's hash: for a minute at most, never past the token's end, and only
 while the providers' configuration and keys are those it was found under. Refusals are not remembered, nor is anything of an
 assumed role, which may be taken away. Tokens themselves are kept nowhere.
+
+That a token's user was recorded is remembered by the token's hash as well, and for good: a user's row is never removed, and
+recording with the same claims changes nothing that is there.
 """
 
 from __future__ import annotations
@@ -60,6 +63,7 @@ class RemoteIdentity:
         self._now = now
         self._remembered = Kept[bytes, _Remembered](capacity)
         self._asking = Once[bytes, Identified]()
+        self._recorded = Kept[bytes, UserId](capacity)
         self._revision = ""
         # Set while no provider is configured: then the answer is the same for every token, and none is hashed.
         self._everybody: Identified | None = None
@@ -72,7 +76,7 @@ class RemoteIdentity:
         at = self._clock()
         if self._everybody is not None and at < self._everybody_until:
             return self._everybody
-        digest = hashlib.sha256(context.authorization.encode()).digest()
+        digest = _digest(context.authorization)
         remembered = self._remembered.look(digest)
         if remembered is not None and at < remembered.until and remembered.revision == self._revision:
             return remembered.identified
@@ -82,8 +86,17 @@ class RemoteIdentity:
         """See `Registrar`."""
         if self._everybody is not None and self._clock() < self._everybody_until:
             return None
+        digest = _digest(presented.authorization)
+        recorded = self._recorded.look(digest)
+        if recorded is not None:
+            self._recorded.used(digest)
+            return recorded
         request = pb.ProvisionUserRequest(context=_of(presented))
-        return UserId((await self._stub.ProvisionUser(request)).user_id) or None
+        user_id = UserId((await self._stub.ProvisionUser(request)).user_id)
+        if not user_id:
+            return None
+        self._recorded.put(digest, user_id)
+        return user_id
 
     async def bootstrap_administrator(self, presented: Presented, *, is_operator: bool) -> None:
         """See `Registrar`."""
@@ -110,6 +123,10 @@ class RemoteIdentity:
         ends = response.expires_at.ToDatetime(UTC) if response.HasField("expires_at") else None
         identified = Identified(principal_of(response.principal), response.display_name or None, ends)
         return identified, response.revision
+
+
+def _digest(authorization: str) -> bytes:
+    return hashlib.sha256(authorization.encode()).digest()
 
 
 def _of(presented: Presented) -> RequestContext:

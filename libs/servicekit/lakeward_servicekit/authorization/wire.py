@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Final, cast
 from uuid import UUID
 
+import msgspec
+
 from lakeward_protocol.authz.v1 import decisions_pb2, principals_pb2
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Question, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId
 
@@ -65,22 +67,50 @@ def decide_request(principal: Principal, demands: Sequence[Demand]) -> decisions
     return request
 
 
-def questions_request(questions: Sequence[Question]) -> decisions_pb2.BatchDecideRequest:
-    """Questions that are decided together."""
+def turns_request(turns: Sequence[Turn]) -> decisions_pb2.BatchDecideRequest:
+    """What is decided together."""
     request = decisions_pb2.BatchDecideRequest(together=True)
-    for question in questions:
-        item = decide_request(question.principal, question.demands)
-        item.as_owner = question.as_owner
+    for turn in turns:
+        item = decide_request(turn.principal, turn.demands)
+        item.as_owner = turn.as_owner
         request.items.append(item)
     return request
 
 
-def outcomes_of(response: decisions_pb2.DecideResponse) -> tuple[Outcome, ...]:
+class Question(msgspec.Struct, frozen=True, gc=False):
+    """A DecideRequest that stays in this process: the values that its message would be written from and read into again.
+
+    Over a wire it is the message. It was made of values that can't be wrong, so who takes it has nothing to check but how many
+    they are.
+    """
+
+    principal: Principal
+    demands: tuple[Demand, ...]
+
+    def message(self) -> decisions_pb2.DecideRequest:
+        """As it travels."""
+        return decide_request(self.principal, self.demands)
+
+    def written(self) -> bytes:
+        """As a wire takes it."""
+        return self.message().SerializeToString()
+
+
+class Decided(msgspec.Struct, frozen=True, gc=False):
+    """A DecideResponse that stays in this process; see `Question`."""
+
+    outcomes: tuple[Outcome, ...]
+    revision: str
+
+
+def outcomes_of(response: decisions_pb2.DecideResponse | Decided) -> tuple[Outcome, ...]:
     """The answers to a question.
 
     Raises:
         KeyError: an outcome that this build does not know, which must count as no answer.
     """
+    if isinstance(response, Decided):
+        return response.outcomes
     known = _OUTCOMES
     return tuple([known[value] for value in response.outcomes])
 

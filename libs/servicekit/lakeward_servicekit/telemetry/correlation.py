@@ -11,7 +11,8 @@ import random
 import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Final
+from types import TracebackType
+from typing import Final, Self
 
 _TRACEPARENT: Final = re.compile(r"^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$")
 MAX_REQUEST_ID: Final = 128
@@ -41,12 +42,40 @@ class Correlation:
         return f"00-{self.trace_id}-{self.span_id}-{self.flags}"
 
 
-_current: contextvars.ContextVar[Correlation | None] = contextvars.ContextVar("lakeward_correlation", default=None)
+class _Incoming(AbstractContextManager[object]):
+    """What a caller sent, bound. Its correlation is made when it is first asked for, which of most requests it never is."""
+
+    __slots__ = ("_correlation", "_request_id", "_token", "_traceparent")
+
+    def __init__(self, request_id: str | None, traceparent: str | None) -> None:
+        self._request_id = request_id
+        self._traceparent = traceparent
+        self._correlation: Correlation | None = None
+
+    def correlation(self) -> Correlation:
+        if self._correlation is None:
+            self._correlation = correlate(self._request_id, self._traceparent)
+        return self._correlation
+
+    def __enter__(self) -> Self:
+        self._token = _current.set(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _current.reset(self._token)
+
+
+_current: contextvars.ContextVar[Correlation | _Incoming | None] = contextvars.ContextVar(
+    "lakeward_correlation", default=None
+)
 
 
 def current() -> Correlation | None:
     """The request that the code at hand works for; None outside of any."""
-    return _current.get()
+    bound = _current.get()
+    return bound.correlation() if isinstance(bound, _Incoming) else bound
 
 
 def correlate(request_id: str | None, traceparent: str | None) -> Correlation:
@@ -69,14 +98,14 @@ def bind(correlation: Correlation) -> Iterator[Correlation]:
         _current.reset(token)
 
 
-def incoming(request_id: str | None, traceparent: str | None) -> AbstractContextManager[Correlation]:
+def incoming(request_id: str | None, traceparent: str | None) -> AbstractContextManager[object]:
     """Bind what a caller sent."""
-    return bind(correlate(request_id, traceparent))
+    return _Incoming(request_id, traceparent)
 
 
 def outgoing_headers() -> list[tuple[str, str]]:
     """What goes along with a call to another service."""
-    correlation = _current.get()
+    correlation = current()
     if correlation is None:
         return []
     return [("x-request-id", correlation.request_id), ("traceparent", correlation.traceparent)]

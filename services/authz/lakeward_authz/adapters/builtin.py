@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from lakeward_authz.application.permissions import Rights, RightsReader, key_of, subject_of
+from lakeward_authz.application.permissions import Rights, RightsTogether, key_of, subject_of
 from lakeward_authz.domain.permissions.lakeward import ALLOWS, MODEL, SIGHT, TABULARS
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Question, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 
@@ -30,7 +30,7 @@ class Builtin:
         rights: reads them.
     """
 
-    def __init__(self, rights: RightsReader) -> None:
+    def __init__(self, rights: RightsTogether) -> None:
         """Decide by what `rights` says."""
         self._rights = rights
         self._revision = 0
@@ -46,19 +46,16 @@ class Builtin:
         rights = await self._rights.of(subject_of(principal), [key_of(ref) for ref in places])
         return self._outcomes(demands, places, rights)
 
-    async def decide_each(self, questions: Sequence[Question]) -> Sequence[Sequence[Outcome]]:
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
         """See `Authorizer`."""
-        places = [_places(question.demands) for question in questions]
+        places = [_places(turn.demands) for turn in turns]
         rights = await self._rights.of_each(
             [
-                (subject_of(question.principal), [key_of(ref) for ref in own])
-                for question, own in zip(questions, places, strict=True)
+                (subject_of(turn.principal), [key_of(ref) for ref in own])
+                for turn, own in zip(turns, places, strict=True)
             ]
         )
-        return [
-            self._outcomes(question.demands, own, its)
-            for question, own, its in zip(questions, places, rights, strict=True)
-        ]
+        return [self._outcomes(turn.demands, own, its) for turn, own, its in zip(turns, places, rights, strict=True)]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""

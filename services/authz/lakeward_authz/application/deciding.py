@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from lakeward_servicekit.authorization.actions import DATA
-from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome, Question, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind
 
@@ -48,19 +48,19 @@ class InstanceAdministrators:
         data = _data_of(demands)
         return _passed(demands, await self.others.decide(principal, data) if data else ())
 
-    async def decide_each(self, questions: Sequence[Question]) -> Sequence[Sequence[Outcome]]:
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
         """See `Authorizer`."""
-        passes = [not question.as_owner and self._passes(question.principal) for question in questions]
+        passes = [not turn.as_owner and self._passes(turn.principal) for turn in turns]
         inner = [
-            Question(question.principal, _data_of(question.demands)) if passed else question
-            for question, passed in zip(questions, passes, strict=True)
+            Turn(turn.principal, _data_of(turn.demands)) if passed else turn
+            for turn, passed in zip(turns, passes, strict=True)
         ]
-        asked = [question for question in inner if question.demands]
+        asked = [turn for turn in inner if turn.demands]
         decided = iter(await self.others.decide_each(asked) if asked else ())
-        answers = [next(decided) if question.demands else () for question in inner]
+        answers = [next(decided) if turn.demands else () for turn in inner]
         return [
-            _passed(question.demands, answer) if passed else answer
-            for question, passed, answer in zip(questions, passes, answers, strict=True)
+            _passed(turn.demands, answer) if passed else answer
+            for turn, passed, answer in zip(turns, passes, answers, strict=True)
         ]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:

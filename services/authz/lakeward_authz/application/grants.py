@@ -1,180 +1,201 @@
-"""What people give one another, and who may see that.
-
-Whoever lacks a right on an object is refused in the same words whether the object is there or not: none of these use cases
-tells what there is.
-"""
+"""What people give one another, and who may see that."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from lakeward_authz.application.permissions import Grant, GrantStore, RightsReader, TreeStore, subject_of
-from lakeward_authz.domain.permissions.lakeward import MANAGED_ACCESS, MODEL, granting
-from lakeward_authz.domain.permissions.objects import ANYBODY, ObjectKey, Subject
+from lakeward_authz.application.doors import READS_GRANTS, Doors, absent
+from lakeward_authz.application.permissions import ALL, Given, Grant, GrantStore, Named, Wanted, subject_of
+from lakeward_authz.domain.permissions.lakeward import granting
+from lakeward_authz.domain.permissions.objects import ANYBODY, Subject, role_subject
+from lakeward_authz.domain.permissions.privileges import VOCABULARY, Privilege
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import Reason, Refusal, invalid_field
 
 MOST: Final = 100
-_ACTION: Final = "can_"
-_READ: Final = "can_read_assignments"
-_MANAGE: Final = "can_set_managed_access"
+LONGEST: Final = 256
+"""Characters of a privilege."""
+_SHOWN: Final = 5
+# Who takes a privilege that this release does not know, and so has no right of its own.
+_STRONGEST: Final = {"server": "can_grant_admin", "project": "can_grant_project_admin"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class GrantChange:
-    """Grants on one object to give and to take, all or none; 1 to 100 together."""
+    """Grants on one object to give and to take, all or none; 1 to 100 together.
 
-    object: ObjectKey
+    Attributes:
+        exact: whether what is given, or gone, already is refused instead of passed over.
+    """
+
+    object: Named
     writes: tuple[Grant, ...] = ()
     deletes: tuple[Grant, ...] = ()
+    exact: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ChangeGrants:
     """Gives and takes. Taking a privilege asks for the same right as giving it."""
 
-    rights: RightsReader
+    doors: Doors
     grants: GrantStore
 
     async def __call__(self, command: GrantChange, *, caller: Principal) -> None:
-        """Make the change; what is given or gone already is passed over.
+        """Make the change.
 
         Raises:
-            Refusal: FORBIDDEN, for the first privilege that is not the caller's to give; INVALID_FIELD for a privilege that the
-                object does not have, a grant to nobody, one that is named twice, and as `GrantStore.change`.
+            Refusal: PERMISSIONS_INVALID, for what can't be given; FORBIDDEN, which names every privilege that is not the caller's
+                to give; NO_SUCH_…, as `Doors`; and as `GrantStore.change`.
         """
         asked = _checked(command)
-        held = await _held(self.rights, caller, command.object)
-        for right in asked:
-            if right not in held:
-                raise _forbidden(command.object, right)
-        if not await self.grants.change(command.object, writes=command.writes, deletes=command.deletes):
+        opened = await self.doors.open(command.object, *asked, caller=caller)
+        if not await self.grants.change(
+            opened.key, writes=command.writes, deletes=command.deletes, exact=command.exact
+        ):
             # it was there when the caller's rights were read
-            raise _forbidden(command.object, asked[0])
+            raise absent(command.object)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Listing:
+    """Which grants on an object to show."""
+
+    object: Named
+    wanted: Wanted = ALL
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ListGrants:
-    """Shows what was given on an object."""
+    """Shows what was given on an object: all of it to who may read grants, and to everyone what is its own."""
 
-    rights: RightsReader
+    doors: Doors
     grants: GrantStore
 
-    async def __call__(self, command: ObjectKey, *, caller: Principal) -> Sequence[Grant]:
+    async def __call__(self, command: Listing, *, caller: Principal) -> Sequence[Given]:
         """The grants, by subject and relation.
 
         Raises:
-            Refusal: FORBIDDEN.
+            Refusal: FORBIDDEN; NO_SUCH_…, as `Doors`.
         """
-        if _READ not in await _held(self.rights, caller, command):
-            raise _forbidden(command, _READ)
-        return await self.grants.on(command)
+        needs = () if _own(command.wanted.subject, caller) else (READS_GRANTS,)
+        opened = await self.doors.open(command.object, *needs, caller=caller, powers=True)
+        return await self.grants.on(opened.key, command.wanted)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Holdings:
+    """Which grants of one principal to show."""
+
+    project_id: str
+    subject: Subject
+    wanted: Wanted = ALL
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ListGrantsOfPrincipal:
+    """Shows what one principal was given in a project: to itself, and to who may read the project's grants."""
+
+    doors: Doors
+    grants: GrantStore
+
+    async def __call__(self, command: Holdings, *, caller: Principal) -> Sequence[Given]:
+        """The grants, by object and relation.
+
+        Raises:
+            Refusal: FORBIDDEN, NO_SUCH_PROJECT.
+        """
+        needs = () if _own(command.subject, caller) else (READS_GRANTS,)
+        project = Named("project", command.project_id)
+        await self.doors.open(project, *needs, caller=caller, powers=True)
+        return await self.grants.granted_to(command.subject, command.project_id, command.wanted)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Inspection:
-    """A question about what somebody may do.
+    """A question about what somebody may do or give.
 
     Attributes:
         subject: whom it is about; None for the caller.
     """
 
-    object: ObjectKey
+    object: Named
     subject: Subject | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class AllowedActions:
-    """Says what may be done to an object, by the caller or by another."""
+class GrantablePrivileges:
+    """Says which privileges on an object may be given and taken, by the caller or by another."""
 
-    rights: RightsReader
+    doors: Doors
 
-    async def __call__(self, command: Inspection, *, caller: Principal) -> frozenset[str]:
-        """Words of the actions, as "read_data"; none for an object that is not there.
-
-        Raises:
-            Refusal: FORBIDDEN, about another on an object whose grants the caller may not read.
-        """
-        own = subject_of(caller)
-        asked = own if command.subject is None else command.subject
-        if asked != own and _READ not in await _held(self.rights, caller, command.object):
-            raise _forbidden(command.object, _READ)
-        found = await _held_by(self.rights, asked, command.object)
-        return frozenset(relation.removeprefix(_ACTION) for relation in found if relation.startswith(_ACTION))
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class ManagedAccess:
-    """Whether owners inside a warehouse or namespace are kept from granting."""
-
-    object: ObjectKey
-    managed: bool
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class SetManagedAccess:
-    """Begins or ends managed access."""
-
-    rights: RightsReader
-    tree: TreeStore
-
-    async def __call__(self, command: ManagedAccess, *, caller: Principal) -> None:
-        """Set it.
+    async def __call__(self, command: Inspection, *, caller: Principal) -> Sequence[tuple[Privilege, bool]]:
+        """Every privilege of the object's type, and whether.
 
         Raises:
-            Refusal: FORBIDDEN; INVALID_FIELD for an object that is no warehouse or namespace.
+            Refusal: FORBIDDEN, about another on an object whose grants the caller may not read; NO_SUCH_…, as `Doors`.
         """
-        key = command.object
-        if key.type not in MODEL.types or MANAGED_ACCESS not in MODEL.types[key.type].bits:
-            raise invalid_field("object.kind", key.type, "a warehouse or a namespace")
-        if _MANAGE not in await _held(self.rights, caller, key):
-            raise _forbidden(key, _MANAGE)
-        if not await self.tree.manage(key, managed=command.managed):
-            raise _forbidden(key, _MANAGE)
+        opened = await self.doors.open(command.object, caller=caller, subject=command.subject)
+        return [
+            (privilege, granting(privilege.type, privilege.name) in opened.held)
+            for privilege in VOCABULARY[command.object.type]
+        ]
+
+
+def _own(subject: Subject | None, caller: Principal) -> bool:
+    return subject is not None and subject == subject_of(caller)
 
 
 def _checked(command: GrantChange) -> Sequence[str]:
     """The rights that a change asks for."""
-    every = [*command.writes, *command.deletes]
-    if not 1 <= len(every) <= MOST:
-        raise invalid_field("grants", f"{len(every)} entries", f"1 to {MOST}")
-    (twice, times) = Counter(every).most_common(1)[0]
-    if times > 1:
-        raise invalid_field("grants", f"{twice.relation} for {twice.subject}", "named once, to be given or to be taken")
-    asked: dict[str, None] = {}
-    for grant in every:
-        right = granting(command.object.type, grant.relation)
-        if right is None:
-            raise invalid_field("grants.privilege", grant.relation, f"one of {_privileges(command.object.type)}")
-        if grant.subject == ANYBODY:
-            raise invalid_field("grants.subject", grant.subject, "a user or a role")
-        asked[right] = None
-    return [*asked]
+    named, writes, deletes = command.object, command.writes, command.deletes
+    every = [*writes, *deletes]
+    if not every:
+        raise invalid("EmptyGrantDiff", "nothing is given and nothing is taken; name 1 to 100 grants")
+    if len(every) > MOST:
+        raise invalid("GrantDiffTooLarge", f"{len(every)} grants are named at once; name at most {MOST}")
+    lengths = [not 1 <= len(grant.relation) <= LONGEST for grant in every]
+    _none_of(command, "InvalidGrantPrivilegeLength", f"a privilege has 1 to {LONGEST} characters", lengths)
+    both = {*writes} & {*deletes}
+    _none_of(command, "ContradictoryGrantDiff", "a grant is given or taken, not both", [each in both for each in every])
+    repeated = [*_repeated(writes), *_repeated(deletes)]
+    _none_of(command, "DuplicateGrantEntry", "a grant is named once", repeated)
+    known = ", ".join(privilege.name for privilege in VOCABULARY.get(named.type, ()))
+    right = f"what can be given on a {named.type.replace('_', ' ')} is {known or 'nothing'}"
+    unknown = [granting(named.type, grant.relation) is None for grant in writes]
+    _none_of(command, "InvalidGrantPrivilege", right, unknown)
+    if any(grant.subject == ANYBODY for grant in every):
+        raise invalid_field("grants.subject", ANYBODY, "a user or a role")
+    if named.type == "role" and named.id is not None:
+        itself = role_subject(named.id)
+        _none_of(command, "SelfAssignment", "a role can't hold itself", [each.subject == itself for each in writes])
+    strongest = _STRONGEST.get(named.type, "can_change_ownership")
+    return [*dict.fromkeys(granting(named.type, grant.relation) or strongest for grant in every)]
 
 
-def _privileges(type_name: str) -> str:
-    found = MODEL.types.get(type_name)
-    return ", ".join(found.given) if found is not None and found.given else f"none, as a {type_name} has none"
+def _repeated(grants: Sequence[Grant]) -> Sequence[bool]:
+    return [grant in grants[:place] for place, grant in enumerate(grants)]
 
 
-async def _held(rights: RightsReader, caller: Principal, key: ObjectKey) -> Collection[str]:
-    return await _held_by(rights, subject_of(caller), key)
+def _none_of(command: GrantChange, cause: str, right: str, wrong: Sequence[bool]) -> None:
+    """Raise where an entry is wrong; `wrong` is of the writes and then of the deletes."""
+    paths = [
+        f"writes[{place}]" if place < len(command.writes) else f"deletes[{place - len(command.writes)}]"
+        for place, is_wrong in enumerate(wrong)
+        if is_wrong
+    ]
+    if paths:
+        raise invalid(cause, f"{right}: see {named_few(paths)}")
 
 
-async def _held_by(rights: RightsReader, subject: Subject, key: ObjectKey) -> frozenset[str]:
-    held = (await rights.of(subject, [key])).held[0]
-    return frozenset() if held is None else MODEL.types[key.type].names(held)
+def named_few(paths: Sequence[str]) -> str:
+    """Up to five paths, and how many more there are."""
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return f"{', '.join(paths[:_SHOWN])}{more}"
 
 
-def _forbidden(key: ObjectKey, relation: str) -> Refusal:
-    word = relation.removeprefix(_ACTION)
-    return Refusal(
-        Reason.REASON_FORBIDDEN,
-        f"this {key.type.replace('_', ' ')} is not there, or you may not {word.replace('_', ' ')} on it; ask who manages its"
-        " grants",
-        kind=key.type,
-        action=word,
-    )
+def invalid(cause: str, message: str) -> Refusal:
+    """The refusal of a request about permissions that can't be meant, in one of the words that the API documents."""
+    return Refusal(Reason.REASON_PERMISSIONS_INVALID, message, cause=cause)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
-from typing import Protocol, TypeAlias
+from datetime import datetime
+from typing import Final, Protocol, TypeAlias
 from uuid import UUID
 
 from lakeward_authz.domain.permissions.objects import (
@@ -55,16 +56,20 @@ class RightsReader(Protocol):
         """What the subject holds on each object by itself and by all of its roles; one statement, one state of the grants."""
         ...
 
-    async def of_each(self, asked: Sequence[tuple[Subject, Sequence[ObjectKey]]]) -> Sequence[Rights]:
-        """What each subject holds on its objects, in their order; one statement, so that all are of one state of the grants."""
-        ...
-
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:
         """What of one type shows in a project, warehouse or namespace though the scope does not settle it.
 
         Of warehouses and namespaces the direct children of the scope; of tabulars those directly in a namespace, or all of a
         warehouse.
         """
+        ...
+
+
+class RightsTogether(RightsReader, Protocol):
+    """A `RightsReader` that reads for several at once."""
+
+    async def of_each(self, asked: Sequence[tuple[Subject, Sequence[ObjectKey]]]) -> Sequence[Rights]:
+        """What each subject holds on its objects, in their order; one statement, so that all are of one state of the grants."""
         ...
 
 
@@ -121,6 +126,33 @@ class TreeStore(Protocol):
         ...
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Named:
+    """An object as people name it.
+
+    Attributes:
+        type: as the model names it.
+        project_id: of a project its id; of what is in one, the project that it must be of; "" for any.
+        warehouse_id: of a warehouse its id, and of what is in one; None for the only one of its id, in whatever warehouse.
+        id: of a namespace, a role or a tag its id, and of a tabular what people call it by; None for what is not there.
+        called: how refusals name it, where that is not by its id.
+    """
+
+    type: str
+    project_id: str = ""
+    warehouse_id: UUID | None = None
+    id: UUID | None = None
+    called: str = ""
+
+
+class ObjectNames(Protocol):
+    """Which objects there are, by what people call them."""
+
+    async def find(self, named: Sequence[Named]) -> Sequence[ObjectKey | None]:
+        """Each object, in their order; None for one that is not there. Raises Refusal DATABASE_UNAVAILABLE."""
+        ...
+
+
 @dataclasses.dataclass(frozen=True, slots=True, order=True)
 class Grant:
     """What a user or a role's members were given on an object."""
@@ -129,19 +161,67 @@ class Grant:
     relation: str
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Given:
+    """A grant as it stands.
+
+    Attributes:
+        named: what it is on.
+        at: when it was given, in UTC.
+        place: where it stands in its listing; the next page begins behind it.
+    """
+
+    grant: Grant
+    named: Named
+    at: datetime
+    place: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which grants a listing wants.
+
+    Attributes:
+        subject: whose; None for everybody's.
+        relations: which; None for all.
+        after: the place of the last entry of the page before; None for the first page.
+        size: at most so many; None for all.
+    """
+
+    subject: Subject | None = None
+    relations: Collection[str] | None = None
+    after: Sequence[str] | None = None
+    size: int | None = None
+
+
+ALL: Final = Wanted()
+
+
 class GrantStore(Protocol):
     """What was granted. Every method raises Refusal DATABASE_UNAVAILABLE."""
 
-    async def on(self, key: ObjectKey) -> Sequence[Grant]:
-        """All grants on an object, by subject and relation."""
+    async def on(self, key: ObjectKey, wanted: Wanted = ALL) -> Sequence[Given]:
+        """Grants on an object, in the order of their places: (subject, relation)."""
         ...
 
-    async def change(self, key: ObjectKey, *, writes: Collection[Grant], deletes: Collection[Grant]) -> bool:
-        """Give and take, all or none; what is given or gone already is passed over. False where the object is not there.
+    async def granted_to(self, subject: Subject, project_id: str, wanted: Wanted) -> Sequence[Given]:
+        """What one subject was granted on a project and in it, members of roles left out.
+
+        In the order of their places: (warehouse, type, object, relation), ids as text.
+        """
+        ...
+
+    async def change(
+        self, key: ObjectKey, *, writes: Collection[Grant], deletes: Collection[Grant], exact: bool = False
+    ) -> bool:
+        """Give and take, all or none. False where the object is not there.
+
+        What is given or gone already is passed over, or refused where `exact`.
 
         Raises:
-            Refusal: INVALID_FIELD for a role that is not there or of another project than the object, except on the server;
-                for a role that would hold itself, or be held through more than ten others.
+            Refusal: PERMISSIONS_INVALID for a role that is not there or of another project than the object, except on the server;
+                ROLE_MEMBERSHIP_CYCLE for a role that would hold itself; ROLE_NESTED_TOO_DEEP, where a depth is configured;
+                GRANT_EXISTS and NO_SUCH_GRANT, where `exact`.
         """
         ...
 

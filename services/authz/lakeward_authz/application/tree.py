@@ -4,8 +4,41 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
 
 from lakeward_authz.application.permissions import TreeChange, TreeStore
+from lakeward_authz.domain.permissions.objects import NIL, ObjectKey
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    """Where objects are: a warehouse, or what a project holds beside its warehouses, whose id is NIL then."""
+
+    project_id: str
+    warehouse_id: UUID = NIL
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Standing:
+    """Where an object is; `parent_id` is the namespace that holds it, None at the top level and above."""
+
+    key: ObjectKey
+    parent_id: UUID | None
+
+
+class TreeListing(Protocol):
+    """What there is in the tree. Both methods raise Refusal DATABASE_UNAVAILABLE."""
+
+    async def places(self, *, after: Place | None, limit: int) -> Sequence[Place]:
+        """Where there is anything, by project and warehouse, behind a place; at most `limit`. The server is nowhere."""
+        ...
+
+    async def objects(
+        self, place: Place, *, after: ObjectKey | None, limit: int, ids: Sequence[UUID] = ()
+    ) -> Sequence[Standing]:
+        """What is in a place, by type and id, behind an object; at most `limit`, and where there are `ids` only those."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -19,13 +19,17 @@ class User:
     Attributes:
         profile: with no name while nobody knew one.
         updated_with: what wrote the row last, in upstream's words, as "config-call-creation".
+        created_at: when it was recorded, or came back after it was deleted.
+        updated_at: None: never since.
         deleted: the row of a deleted user stays, without name and address; calling does not revive it.
     """
 
     user_id: UserId
     profile: Profile
     updated_with: str
-    deleted: bool
+    created_at: datetime
+    updated_at: datetime | None = None
+    deleted: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -47,12 +51,12 @@ class UserStore(Protocol):
         """Deleted ones too."""
         ...
 
-    async def add(self, user: User, *, at: datetime) -> bool:
+    async def add(self, user: User) -> bool:
         """False where the row was there already, whatever it holds."""
         ...
 
-    async def complete(self, user: User, *, at: datetime) -> bool:
-        """Give a row without a name its profile; False where it is gone, deleted or named."""
+    async def complete(self, user: User) -> bool:
+        """Give a row without a name its profile, updated when `user` was created; False where it is gone, deleted or named."""
         ...
 
     async def appoint_first(self, administrator: Administrator, *, at: datetime) -> Administrator:
@@ -107,11 +111,11 @@ class ProvisionUser:
         found = await self.users.find(user_id)
         if found is not None and (found.deleted or found.profile.name is not None or profile.name is None):
             return Provisioned(user_id, created=False)
-        user = User(user_id, profile, updated_with, deleted=False)
+        user = User(user_id, profile, updated_with, self.clock.now())
         if found is None:
             # Of callers who come at once one makes the row, and the others find it made.
-            return Provisioned(user_id, created=await self.users.add(user, at=self.clock.now()))
-        await self.users.complete(user, at=self.clock.now())
+            return Provisioned(user_id, created=await self.users.add(user))
+        await self.users.complete(user)
         return Provisioned(user_id, created=False)
 
 

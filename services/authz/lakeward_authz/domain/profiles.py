@@ -9,6 +9,7 @@ from typing import Final
 
 from lakeward_authz.domain.claims import Claims, text_of
 from lakeward_authz.domain.display_template import DisplayTemplate
+from lakeward_servicekit.errors import Reason, Refusal
 
 _MAX_CHARACTERS: Final = 255
 
@@ -37,6 +38,28 @@ class Profile:
 def profile_of(claims: Claims, template: DisplayTemplate | None) -> Profile:
     """What a token says; where it does not tell a person from a program, it is a program's."""
     return Profile(_name(claims, template), _email(claims), _kind(claims))
+
+
+def checked_profile(name: str, email: str | None, kind: UserKind) -> Profile:
+    """What a caller says of a user; an empty address is none.
+
+    Raises:
+        Refusal: USER_INCOMPLETE.
+    """
+    if not name.strip():
+        raise incomplete("name", "empty", "it is empty; send one")
+    for field, text in (("name", name), ("email", email or "")):
+        if _storable(text) != (text or None):
+            cure = f"it has control characters, blanks around it or more than {_MAX_CHARACTERS} characters"
+            raise incomplete(field, "malformed", cure)
+    return Profile(name, email or None, kind)
+
+
+def incomplete(field: str, problem: str, why: str) -> Refusal:
+    """The refusal of a user that not enough is said of."""
+    return Refusal(
+        Reason.REASON_USER_INCOMPLETE, f"the user's {field} can't be used: {why}", field=field, problem=problem
+    )
 
 
 def _name(claims: Claims, template: DisplayTemplate | None) -> str | None:

@@ -9,7 +9,8 @@ from lakeward_authz.application.deciding import RevisedAuthorizer
 from lakeward_authz.transport import decode
 from lakeward_protocol.authz.v1 import decisions_pb2 as pb
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
-from lakeward_servicekit.authorization.authorizer import Outcome, Question
+from lakeward_servicekit.authorization.authorizer import Outcome, Turn
+from lakeward_servicekit.authorization.wire import Decided, Question
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.rpc.call import Call
 from lakeward_servicekit.rpc.status import failure_of
@@ -26,9 +27,13 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
         """Answer from `authorizer`."""
         self._authorizer = authorizer
 
-    async def Decide(self, request: pb.DecideRequest, context: Call) -> pb.DecideResponse:
+    async def Decide(self, request: pb.DecideRequest | Question, context: Call) -> pb.DecideResponse | Decided:  # type: ignore[override]  # in one process the values themselves come and go
         """What one principal may, all under one revision."""
         del context
+        if isinstance(request, Question):
+            decode.count(request.demands)
+            revision = self._authorizer.revision
+            return Decided(tuple(await self._authorizer.decide(request.principal, request.demands)), revision)
         return await self._decide(request)
 
     async def BatchDecide(self, request: pb.BatchDecideRequest, context: Call) -> pb.BatchDecideResponse:
@@ -36,7 +41,7 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
         del context
         decode.batch(request.items)
         if request.together:
-            return await self._together([decode.question(item) for item in request.items])
+            return await self._together([decode.turn(item) for item in request.items])
         return pb.BatchDecideResponse(items=[await self._item(item) for item in request.items])
 
     async def Visible(self, request: pb.VisibleRequest, context: Call) -> pb.VisibleResponse:
@@ -53,7 +58,7 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
         )
 
     async def _decide(self, request: pb.DecideRequest) -> pb.DecideResponse:
-        asked = decode.question(request)
+        asked = decode.turn(request)
         revision = self._authorizer.revision
         if asked.as_owner:
             (outcomes,) = await self._authorizer.decide_each([asked])
@@ -61,9 +66,9 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
             outcomes = await self._authorizer.decide(asked.principal, asked.demands)
         return pb.DecideResponse(outcomes=_values(outcomes), revision=revision)
 
-    async def _together(self, questions: Sequence[Question]) -> pb.BatchDecideResponse:
+    async def _together(self, turns: Sequence[Turn]) -> pb.BatchDecideResponse:
         revision = self._authorizer.revision
-        answers = await self._authorizer.decide_each(questions)
+        answers = await self._authorizer.decide_each(turns)
         return pb.BatchDecideResponse(
             items=[
                 pb.BatchDecideItem(response=pb.DecideResponse(outcomes=_values(outcomes), revision=revision))

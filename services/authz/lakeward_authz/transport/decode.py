@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Final
+from uuid import UUID
 
 from lakeward_protocol.authz.v1 import decisions_pb2, principals_pb2
 from lakeward_servicekit.authorization.actions import KIND_OF, Action
-from lakeward_servicekit.authorization.authorizer import Demand, Question
+from lakeward_servicekit.authorization.authorizer import Demand, Turn
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.authorization.wire import principal_of
@@ -35,21 +36,26 @@ def principal(message: principals_pb2.Principal) -> Principal:
 
 def demands(messages: Sequence[decisions_pb2.Demand]) -> list[Demand]:
     """What is asked."""
-    if not messages:
-        raise invalid_field("demands", "[]", f"1 to {MAX_DEMANDS} demands")
-    if len(messages) > MAX_DEMANDS:
-        raise Refusal(
-            Reason.REASON_TOO_LARGE,
-            f"{len(messages)} demands are asked at once; ask at most {MAX_DEMANDS}",
-            what="demands",
-            limit=str(MAX_DEMANDS),
-        )
+    count(messages)
     return [_demand(message) for message in messages]
 
 
-def question(message: decisions_pb2.DecideRequest) -> Question:
-    """A question, and whom it is about."""
-    return Question(principal(message.principal), demands(message.demands), as_owner=message.as_owner)
+def count(demands: Sized) -> None:
+    """Check how many demands a question has."""
+    if not demands:
+        raise invalid_field("demands", "[]", f"1 to {MAX_DEMANDS} demands")
+    if len(demands) > MAX_DEMANDS:
+        raise Refusal(
+            Reason.REASON_TOO_LARGE,
+            f"{len(demands)} demands are asked at once; ask at most {MAX_DEMANDS}",
+            what="demands",
+            limit=str(MAX_DEMANDS),
+        )
+
+
+def turn(message: decisions_pb2.DecideRequest) -> Turn:
+    """What is asked, and of whom."""
+    return Turn(principal(message.principal), demands(message.demands), as_owner=message.as_owner)
 
 
 def listing(message: decisions_pb2.VisibleRequest) -> tuple[ObjectRef, ObjectKind]:
@@ -101,3 +107,18 @@ def _object(message: principals_pb2.ObjectRef) -> ObjectRef:
     if kind is not ObjectKind.SERVER and not ref.project_id:
         raise invalid_field("object.project_id", "", f"set for a {kind.word}")
     return ref
+
+
+def role_id_of(text: str) -> UUID:
+    """A role's id from a caller.
+
+    Raises:
+        Refusal: INVALID_ROLE_ID.
+    """
+    try:
+        return UUID(text)
+    except ValueError:
+        shown = text[:64]
+        raise Refusal(
+            Reason.REASON_INVALID_ROLE_ID, f"{shown!r} is no role's id; it must be a role's UUID", role=shown
+        ) from None

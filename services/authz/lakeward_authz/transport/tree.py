@@ -7,13 +7,14 @@ from typing import Final
 from uuid import UUID
 
 from lakeward_authz.application.permissions import Gone, Made, Moved, TreeChange, key_of, subject_of
-from lakeward_authz.application.tree import ApplyTreeChanges, TreeChanges
-from lakeward_authz.domain.permissions.objects import Subject
+from lakeward_authz.application.tree import ApplyTreeChanges, Place, Standing, TreeChanges, TreeListing
+from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
 from lakeward_authz.transport import decode
 from lakeward_protocol.authz.v1 import principals_pb2, tree_pb2_grpc
 from lakeward_protocol.authz.v1 import tree_pb2 as pb
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import PrincipalKind
+from lakeward_servicekit.authorization.wire import object_message
 from lakeward_servicekit.errors import invalid_field
 from lakeward_servicekit.rpc.call import Call
 
@@ -24,14 +25,87 @@ _MOVES: Final = frozenset({ObjectKind.NAMESPACE, *decode.TABULARS})
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TreeServicer(tree_pb2_grpc.TreeServiceServicer):
-    """Tells the tree what changed."""
+    """Tells the tree what changed, and of what there is."""
 
     apply: ApplyTreeChanges
+    listing: TreeListing
 
     async def ApplyTreeChanges(self, request: pb.ApplyTreeChangesRequest, context: Call) -> pb.ApplyTreeChangesResponse:
         """Apply changes of one stream."""
         del context
         return pb.ApplyTreeChangesResponse(applied=await self.apply(_changes(request)))
+
+    async def ListTreePlaces(self, request: pb.ListTreePlacesRequest, context: Call) -> pb.ListTreePlacesResponse:
+        """Where there is anything."""
+        del context
+        after = _place_of(request.after, "after") if request.HasField("after") else None
+        places = await self.listing.places(after=after, limit=_limit(request.limit))
+        return pb.ListTreePlacesResponse(
+            places=[
+                pb.TreePlace(project_id=each.project_id, warehouse_id=_uuid_text(each.warehouse_id)) for each in places
+            ]
+        )
+
+    async def ListTree(self, request: pb.ListTreeRequest, context: Call) -> pb.ListTreeResponse:
+        """What a place holds."""
+        del context
+        place = _place_of(request.place, "place")
+        after = _after(request.after, place) if request.HasField("after") else None
+        if len(request.ids) > _MOST:
+            raise invalid_field("ids", f"{len(request.ids)} ids", f"at most {_MOST}")
+        ids = [_id("ids", each) for each in request.ids]
+        found = await self.listing.objects(place, after=after, limit=_limit(request.limit), ids=ids)
+        return pb.ListTreeResponse(objects=map(_object, found))
+
+
+def _limit(limit: int) -> int:
+    if not 1 <= limit <= _MOST:
+        raise invalid_field("limit", limit, f"1 to {_MOST}")
+    return limit
+
+
+def _place_of(message: pb.TreePlace, field: str) -> Place:
+    if not message.project_id:
+        raise invalid_field(f"{field}.project_id", "", "a project's id")
+    if not message.warehouse_id:
+        return Place(message.project_id)
+    try:
+        return Place(message.project_id, UUID(message.warehouse_id))
+    except ValueError as error:
+        raise invalid_field(f"{field}.warehouse_id", message.warehouse_id, "a UUID, or empty") from error
+
+
+def _after(message: principals_pb2.ObjectRef, place: Place) -> ObjectKey:
+    try:
+        kind = ObjectKind(message.kind)
+    except ValueError as error:
+        raise invalid_field("after.kind", message.kind, "a kind of object") from error
+    return ObjectKey(
+        kind.word, place.project_id, place.warehouse_id, _id("after.id", message.id) if message.id else NIL
+    )
+
+
+def _id(field: str, value: bytes) -> UUID:
+    if len(value) != len(NIL.bytes):
+        raise invalid_field(field, value.hex(), "16 bytes")
+    return UUID(bytes=value)
+
+
+def _object(standing: Standing) -> principals_pb2.ObjectRef:
+    key = standing.key
+    return object_message(
+        ObjectRef(
+            ObjectKind[key.type.upper()],
+            key.project_id,
+            _uuid_text(key.warehouse_id),
+            b"" if key.id == NIL else key.id.bytes,
+            b"" if standing.parent_id is None else standing.parent_id.bytes,
+        )
+    )
+
+
+def _uuid_text(uuid: UUID) -> str:
+    return "" if uuid == NIL else str(uuid)
 
 
 def _changes(request: pb.ApplyTreeChangesRequest) -> TreeChanges:
@@ -67,7 +141,7 @@ def _place(message: principals_pb2.ObjectRef) -> tuple[ObjectRef, UUID | None]:
         raise invalid_field("object.parent_id", "", f"the namespace of a {ref.kind.word}")
     if not ref.parent_id:
         return ref, None
-    if ref.kind not in _MOVES or len(ref.parent_id) != len(UUID(int=0).bytes):
+    if ref.kind not in _MOVES or len(ref.parent_id) != len(NIL.bytes):
         raise invalid_field("object.parent_id", ref.parent_id.hex(), f"a namespace that may hold a {ref.kind.word}")
     return ref, UUID(bytes=ref.parent_id)
 
@@ -75,7 +149,7 @@ def _place(message: principals_pb2.ObjectRef) -> tuple[ObjectRef, UUID | None]:
 def _public_id(made: pb.ObjectMade) -> UUID | None:
     if not made.public_id:
         return None
-    if len(made.public_id) != len(UUID(int=0).bytes):
+    if len(made.public_id) != len(NIL.bytes):
         raise invalid_field("made.public_id", made.public_id.hex(), "16 bytes, or none")
     return UUID(bytes=made.public_id)
 

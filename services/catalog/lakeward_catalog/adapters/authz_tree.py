@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final, assert_never
+from uuid import UUID
 
+from lakeward_catalog.application.refs import OBJECT_KINDS
 from lakeward_catalog.application.tree import PROJECTS, Gone, Made, Moved, Nothing, Numbered, StreamId
+from lakeward_catalog.application.verifying import NIL, Key, Place, Standing
+from lakeward_catalog.domain.model import ProjectId, WarehouseId
+from lakeward_protocol.authz.v1 import principals_pb2, tree_pb2_grpc
 from lakeward_protocol.authz.v1 import tree_pb2 as pb
-from lakeward_protocol.authz.v1 import tree_pb2_grpc
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.wire import object_message, principal_message
 from lakeward_servicekit.rpc import Channel, stub
 
 # Whole namespaces may go in one change; nobody waits this long for it.
 _SECONDS: Final = 60.0
-_NIL: Final = bytes(16)
 # No object is called so: that it is gone changes nothing, and takes a number.
-_NOWHERE: Final = ObjectRef(ObjectKind.NAMESPACE, "-", "00000000-0000-0000-0000-000000000000", _NIL)
+_NOWHERE: Final = ObjectRef(ObjectKind.NAMESPACE, "-", str(NIL), NIL.bytes)
 
 
 class RemoteTree:
-    """`Tree` over a channel to authz."""
+    """`Tree` and `AuthzTree` over a channel to authz."""
 
     def __init__(self, channel: Channel) -> None:
         """Tell over `channel`."""
@@ -30,6 +33,47 @@ class RemoteTree:
         """See `Tree`."""
         request = pb.ApplyTreeChangesRequest(stream=stream_name(stream), changes=map(_message, changes))
         return (await self._stub.ApplyTreeChanges(request, timeout=_SECONDS)).applied
+
+    async def places(self, *, after: Place | None, limit: int) -> Sequence[Place]:
+        """See `AuthzTree`."""
+        request = pb.ListTreePlacesRequest(after=None if after is None else _place(after), limit=limit)
+        reply = await self._stub.ListTreePlaces(request, timeout=_SECONDS)
+        return [
+            Place(ProjectId(each.project_id), WarehouseId(UUID(each.warehouse_id)) if each.warehouse_id else None)
+            for each in reply.places
+        ]
+
+    async def objects(
+        self, place: Place, *, after: Key | None, limit: int, ids: Sequence[UUID] = ()
+    ) -> Sequence[Standing]:
+        """See `AuthzTree`."""
+        found: list[Standing] = []
+        request = pb.ListTreeRequest(place=_place(place), limit=limit, ids=[each.bytes for each in ids])
+        if after is not None:
+            request.after.kind, request.after.id = ObjectKind[after.kind.upper()].value, after.id.bytes
+        while len(found) < limit:
+            objects = (await self._stub.ListTree(request, timeout=_SECONDS)).objects
+            found += [_standing(each) for each in objects if each.kind in _OURS]
+            if len(objects) < limit:
+                break
+            request.after.CopyFrom(objects[-1])
+        return found[:limit]
+
+
+_OURS: Final = frozenset(
+    kind.value for kind in (ObjectKind.PROJECT, ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE, *OBJECT_KINDS.values())
+)
+"""Kinds that the catalog tells of."""
+
+
+def _place(place: Place) -> pb.TreePlace:
+    warehouse_id = "" if place.warehouse_id is None else str(place.warehouse_id)
+    return pb.TreePlace(project_id=place.project_id, warehouse_id=warehouse_id)
+
+
+def _standing(message: principals_pb2.ObjectRef) -> Standing:
+    key = Key(ObjectKind(message.kind).word, UUID(bytes=message.id) if message.id else NIL)
+    return Standing(key, UUID(bytes=message.parent_id) if message.parent_id else None)
 
 
 def stream_name(stream: StreamId) -> str:

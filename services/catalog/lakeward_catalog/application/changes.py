@@ -25,7 +25,6 @@ from uuid import UUID
 
 import msgspec
 
-from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (
@@ -45,6 +44,7 @@ from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.tasks import NewTask, Queue, Task
 from lakeward_locations import Location
 from lakeward_servicekit.authorization.principals import Principal
+from lakeward_servicekit.idempotency import KeyPlace, Remembered
 
 
 class TabularCommit(msgspec.Struct, frozen=True):
@@ -155,6 +155,9 @@ class LocationChanges(Protocol):
     async def lock(self, warehouse_id: WarehouseId, *, exclusively: bool) -> None:
         """Hold the warehouse's locations: shared for the default layout, exclusively for custom ones, purge and register."""
 
+    async def lock_inside(self, warehouse_id: WarehouseId, ident: NamespaceIdent) -> None:
+        """Hold a namespace so that it can't go, and then the locations shared: for what goes where the layout says."""
+
     async def overlapping(
         self, warehouse_id: WarehouseId, location: Location, *, enclosed_too: bool, but_not: Incarnation | None = None
     ) -> Tabular | None:
@@ -169,10 +172,11 @@ class LocationChanges(Protocol):
 class TabularChanges(Protocol):
     """Tabulars and their bodies."""
 
-    async def insert(self, tabular: Tabular, body: Body, *, owner: Principal) -> None:
+    async def insert(self, tabular: Tabular, body: Body, *, owner: Principal, looks: bool = False) -> None:
         """A staged row of the same name gives way.
 
-        Raises TABULAR_EXISTS (name, or id), NO_SUCH_NAMESPACE, LOCATION_TAKEN (exactly this place, in a race).
+        Raises TABULAR_EXISTS (name, or id), NO_SUCH_NAMESPACE, LOCATION_TAKEN (exactly this place, in a race; where it `looks`,
+        also where this place lies in another's, of any state, for whoever holds the locations already).
         """
 
     async def lock(

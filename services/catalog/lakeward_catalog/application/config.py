@@ -25,18 +25,48 @@ URI: Final = "uri"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClientConfig:
-    """An Iceberg client's configuration.
+    """An Iceberg client's configuration; equal for equal keys.
 
     Attributes:
-        defaults: properties that the client may override.
-        overrides: properties that it may not.
-        idempotency_key_lifetime: how long a key is remembered; None: keys are ignored.
+        base_uri: the outside base of links; "" where it is not known.
     """
 
-    warehouse_id: WarehouseId
-    defaults: Mapping[str, str]
-    overrides: Mapping[str, str]
-    idempotency_key_lifetime: timedelta | None
+    warehouse: Warehouse
+    base_uri: str
+    rules: Rules
+
+    @property
+    def key(self) -> tuple[WarehouseId, int, str]:
+        """What it is made from, beside the rules, which stay while a process runs: a warehouse's row has a version."""
+        return self.warehouse.warehouse_id, self.warehouse.row_version, self.base_uri
+
+    @property
+    def defaults(self) -> Mapping[str, str]:
+        """Properties that the client may override."""
+        # The prefix is an override, because a stale one in a client's settings would reach another warehouse; it is a default
+        # as well for clients that look for it there.
+        warehouse = self.warehouse
+        defaults = {
+            PREFIX: str(warehouse.warehouse_id),
+            PAGE_SIZE: str(self.rules.page_size_default),
+            **warehouse.storage.client_defaults,
+        }
+        if warehouse.storage.push_delete_disabled and warehouse.restorable_for is not None:
+            defaults[DELETE_ENABLED] = "false"
+        return defaults
+
+    @property
+    def overrides(self) -> Mapping[str, str]:
+        """Properties that it may not."""
+        overrides = {PREFIX: str(self.warehouse.warehouse_id)}
+        if self.base_uri:
+            overrides[URI] = f"{self.base_uri}/catalog"
+        return overrides
+
+    @property
+    def idempotency_key_lifetime(self) -> timedelta | None:
+        """How long a key is remembered; None: keys are ignored."""
+        return self.rules.idempotency_lifetime
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -70,22 +100,10 @@ class ClientConfigs:
             raise no_such_warehouse(named)
         needs = warehouse_needs(warehouse, Action.WAREHOUSE_GET_CONFIG, absent=lambda: no_such_warehouse(named))
         await self.doors.decide(caller, needs)
-        return self._config_of(warehouse, caller)
+        return ClientConfig(warehouse, caller.base_uri, self.rules)
 
     def _split(self, named: str, caller: Caller) -> tuple[ProjectId, str]:
         project, slash, name = named.partition("/")
         if slash and is_project_id(project):
             return ProjectId(project), name
         return self.doors.chosen_project(caller), named
-
-    def _config_of(self, warehouse: Warehouse, caller: Caller) -> ClientConfig:
-        storage, prefix = warehouse.storage, str(warehouse.warehouse_id)
-        # The prefix is an override, because a stale one in a client's settings would reach another warehouse; it is a default
-        # as well for clients that look for it there.
-        defaults = {PREFIX: prefix, PAGE_SIZE: str(self.rules.page_size_default), **storage.client_defaults}
-        if storage.push_delete_disabled and warehouse.restorable_for is not None:
-            defaults[DELETE_ENABLED] = "false"
-        overrides = {PREFIX: prefix}
-        if caller.base_uri:
-            overrides[URI] = f"{caller.base_uri}/catalog"
-        return ClientConfig(warehouse.warehouse_id, defaults, overrides, self.rules.idempotency_lifetime)

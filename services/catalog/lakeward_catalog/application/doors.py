@@ -218,6 +218,17 @@ class Doors:
         await self.decide(caller, warehouse_needs(warehouse, action, absent=absent_warehouse(warehouse_id)))
         return warehouse
 
+    async def listed_warehouse(self, warehouse_id: WarehouseId, *, caller: Caller) -> tuple[Warehouse, bool]:
+        """A warehouse whose namespaces the caller may list, and whether it was decided already that all of them show.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN.
+        """
+        warehouse = await self.found_warehouse(warehouse_id)
+        needs = warehouse_needs(warehouse, Action.WAREHOUSE_LIST_NAMESPACES, absent=absent_warehouse(warehouse_id))
+        allowed = await self.decide(caller, needs, [Demand(warehouse_ref(warehouse), Action.WAREHOUSE_LIST_EVERYTHING)])
+        return warehouse, bool(allowed)
+
     async def specified(
         self, warehouse_id: WarehouseId, action: Action, *, caller: Caller, inactive_too: bool = False
     ) -> Warehouse:

@@ -61,10 +61,19 @@ def tabular_key(message: tabulars_pb2.TabularRef) -> TabularKey:
     Raises:
         Refusal: INVALID_FIELD.
     """
-    kind = _KINDS.get(message.kind)
+    return TabularKey(tabular_kind(message.kind), tabular_id(message.tabular_id))
+
+
+def tabular_kind(value: tabulars_pb2.TabularKind.ValueType) -> Kind:
+    """A kind of tabulars.
+
+    Raises:
+        Refusal: INVALID_FIELD.
+    """
+    kind = _KINDS.get(value)
     if kind is None:
-        raise invalid_field("kind", message.kind, "the kind of a table or a view")
-    return TabularKey(kind, tabular_id(message.tabular_id))
+        raise invalid_field("kind", value, "the kind of a table or a view")
+    return kind
 
 
 _remembered_path = remembered(entries=16384, longest=MAX_DEPTH * (MAX_NAME_BYTES + 1))(NamespaceIdent.of)

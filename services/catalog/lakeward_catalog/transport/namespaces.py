@@ -40,14 +40,14 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
             page_of(request),
         )
         page = await self.list(command, caller=caller)
-        response = namespaces_pb2.ListNamespacesResponse(
-            namespaces=[encode.namespace_ident(namespace.ident) for namespace in page.entries],
-            next_page_token=page.next_token,
-        )
+        response = namespaces_pb2.ListNamespacesResponse(next_page_token=page.next_token)
+        add = response.namespaces.add
+        for listed in page.entries:
+            add().parts.extend(listed.path)
         if request.with_ids:
-            response.namespace_ids.extend([str(namespace.namespace_id) for namespace in page.entries])
+            response.namespace_ids.extend([str(listed.namespace_id) for listed in page.entries])
         if request.with_protection:
-            response.protection.extend([namespace.protected for namespace in page.entries])
+            response.protection.extend([listed.protected for listed in page.entries])
         return response
 
     async def CreateNamespace(

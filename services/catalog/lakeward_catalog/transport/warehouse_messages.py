@@ -9,10 +9,13 @@ from uuid import UUID
 
 from google.protobuf.duration_pb2 import Duration
 
+from lakeward_catalog.application.config import ClientConfig
+from lakeward_catalog.application.ports.storage import Checked, CheckStatus
 from lakeward_catalog.application.warehouses.storage import OldCredential
 from lakeward_catalog.domain.model import ManagedBy, Warehouse
 from lakeward_protocol.catalog.v1 import warehouses_pb2
 from lakeward_servicekit.errors import invalid_field
+from lakeward_servicekit.rpc import failure_of
 
 _STATUS: Final = {
     True: warehouses_pb2.WAREHOUSE_STATUS_ACTIVE,
@@ -26,7 +29,22 @@ _MANAGED: Final = {
     warehouses_pb2.MANAGED_BY_UNSPECIFIED: ManagedBy.SELF,
     **{value: manager for manager, value in _MANAGERS.items()},
 }
+_CHECKS: Final = {
+    CheckStatus.PASSED: warehouses_pb2.CHECK_STATUS_PASSED,
+    CheckStatus.FAILED: warehouses_pb2.CHECK_STATUS_FAILED,
+    CheckStatus.SKIPPED: warehouses_pb2.CHECK_STATUS_SKIPPED,
+}
 _ACTIVE: Final = {status: active for active, status in _STATUS.items()}
+
+
+def config_message(config: ClientConfig) -> warehouses_pb2.GetConfigResponse:
+    """An Iceberg client's configuration. Not to be changed: it is handed out again."""
+    message = warehouses_pb2.GetConfigResponse(
+        warehouse_id=str(config.warehouse.warehouse_id), defaults=config.defaults, overrides=config.overrides
+    )
+    if config.idempotency_key_lifetime is not None:
+        message.idempotency_key_lifetime.FromTimedelta(config.idempotency_key_lifetime)
+    return message
 
 
 def warehouse_message(warehouse: Warehouse) -> warehouses_pb2.Warehouse:
@@ -49,6 +67,16 @@ def warehouse_message(warehouse: Warehouse) -> warehouses_pb2.Warehouse:
     message.created_at.FromDatetime(warehouse.created_at)
     if warehouse.updated_at is not None:
         message.updated_at.FromDatetime(warehouse.updated_at)
+    return message
+
+
+def check_message(check: Checked) -> warehouses_pb2.WarehouseCheck:
+    """What came of a check."""
+    message = warehouses_pb2.WarehouseCheck(name=check.name, status=_CHECKS[check.status], reason=check.reason)
+    if check.duration is not None:
+        message.duration.FromTimedelta(check.duration)
+    if check.refusal is not None:
+        message.failure.CopyFrom(failure_of(check.refusal))
     return message
 
 

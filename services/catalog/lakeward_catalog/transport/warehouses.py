@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import timedelta
+from typing import Final
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.config import ClientConfigs
@@ -27,9 +28,13 @@ from lakeward_catalog.application.warehouses.changing import (
 from lakeward_catalog.application.warehouses.creating import CreateWarehouse, WarehouseCreations
 from lakeward_catalog.application.warehouses.listing import ListWarehouses, WarehouseListings
 from lakeward_catalog.application.warehouses.storage import OldCredential, ReplaceStorage, StorageReplacements
+from lakeward_catalog.application.warehouses.validating import ValidateStorage, WarehouseChecks
+from lakeward_catalog.domain.model import WarehouseId
 from lakeward_catalog.transport import decode
 from lakeward_catalog.transport.callers import presented
 from lakeward_catalog.transport.warehouse_messages import (
+    check_message,
+    config_message,
     credential,
     managed_by,
     restorable_for,
@@ -40,6 +45,10 @@ from lakeward_catalog.transport.warehouse_messages import (
 from lakeward_protocol.catalog.v1 import warehouses_pb2, warehouses_pb2_grpc
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import invalid_field
+from lakeward_servicekit.keeping import Kept
+
+# About 2 KB each. A caller names the base of links, so there may be more than warehouses.
+_CONFIGS: Final = 1024
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +56,7 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     """Warehouses and their storage.
 
     Attributes:
+        configs: replies by what they are made from. What a key names never changes; a request finds the key by reading it.
         restorable_by_default: how long what is dropped can be restored where that is asked for without a span.
     """
 
@@ -62,35 +72,55 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     manage: WarehouseManagers
     delete: WarehouseDeletions
     replace_storage: StorageReplacements
+    checks: WarehouseChecks
     restorable_by_default: timedelta
+    configs: Kept[tuple[WarehouseId, int, str], warehouses_pb2.GetConfigResponse] = dataclasses.field(
+        default_factory=lambda: Kept(_CONFIGS)
+    )
 
     async def GetConfig(
         self, request: warehouses_pb2.GetConfigRequest, caller: Caller
     ) -> warehouses_pb2.GetConfigResponse:
         """See the contract."""
         config = await self.config(request.warehouse, caller=caller, presented=presented(request.context))
-        response = warehouses_pb2.GetConfigResponse(
-            warehouse_id=str(config.warehouse_id), defaults=config.defaults, overrides=config.overrides
-        )
-        if config.idempotency_key_lifetime is not None:
-            response.idempotency_key_lifetime.FromTimedelta(config.idempotency_key_lifetime)
+        key = config.key
+        response = self.configs.get(key)
+        if response is None:
+            response = config_message(config)
+            self.configs.put(key, response)
         return response
 
     async def CreateWarehouse(
         self, request: warehouses_pb2.CreateWarehouseRequest, caller: Caller
     ) -> warehouses_pb2.CreateWarehouseResponse:
         """See the contract."""
-        command = CreateWarehouse(
-            name=request.name,
-            profile=request.storage_profile,
-            secret_id=secret_id(request.secret_id),
-            restorable_for=restorable_for(request.delete_profile, by_default=self.restorable_by_default),
-            allowed_format_versions=tuple(request.allowed_format_versions),
-            default_format_version=request.default_format_version or None,
-            managed_by=managed_by(request.managed_by),
-        )
+        command = _wanted(request, by_default=self.restorable_by_default)
         warehouse = await self.create(command, caller=caller)
         return warehouses_pb2.CreateWarehouseResponse(warehouse=warehouse_message(warehouse))
+
+    async def ValidateWarehouse(
+        self, request: warehouses_pb2.ValidateWarehouseRequest, caller: Caller
+    ) -> warehouses_pb2.ValidateWarehouseResponse:
+        """See the contract."""
+        wanted = _wanted(request.warehouse, by_default=self.restorable_by_default)
+        found = await self.checks.of_creation(wanted, caller=caller)
+        return warehouses_pb2.ValidateWarehouseResponse(checks=[check_message(each) for each in found])
+
+    async def ValidateWarehouseStorage(
+        self, request: warehouses_pb2.ValidateWarehouseStorageRequest, caller: Caller
+    ) -> warehouses_pb2.ValidateWarehouseStorageResponse:
+        """See the contract."""
+        which, instead = decode.warehouse_id(request.warehouse_id), None
+        match request.WhichOneof("instead"):
+            case "storage":
+                instead = ReplaceStorage(which, request.storage.storage_profile, credential(request.storage))
+            case "credential":
+                staged = secret_id(request.credential.secret_id) or OldCredential.DROPPED
+                instead = ReplaceStorage(which, None, staged)
+            case _:
+                pass
+        found = await self.checks.of_storage(ValidateStorage(which, instead), caller=caller)
+        return warehouses_pb2.ValidateWarehouseStorageResponse(checks=[check_message(each) for each in found])
 
     async def ListWarehouses(
         self, request: warehouses_pb2.ListWarehousesRequest, caller: Caller
@@ -197,3 +227,15 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
         command = ReplaceStorage(decode.warehouse_id(request.warehouse_id), None, staged)
         warehouse = await self.replace_storage(command, caller=caller)
         return warehouses_pb2.UpdateStorageCredentialResponse(warehouse=warehouse_message(warehouse))
+
+
+def _wanted(request: warehouses_pb2.CreateWarehouseRequest, *, by_default: timedelta) -> CreateWarehouse:
+    return CreateWarehouse(
+        name=request.name,
+        profile=request.storage_profile,
+        secret_id=secret_id(request.secret_id),
+        restorable_for=restorable_for(request.delete_profile, by_default=by_default),
+        allowed_format_versions=tuple(request.allowed_format_versions),
+        default_format_version=request.default_format_version or None,
+        managed_by=managed_by(request.managed_by),
+    )

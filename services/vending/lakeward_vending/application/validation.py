@@ -48,15 +48,17 @@ class Check(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One check that did not fail.
+    """One check.
 
     Attributes:
-        passed: False where it was skipped.
+        passed: False where it was skipped or failed.
+        failure: why it failed.
     """
 
     check: Check
     passed: bool
     duration: dt.timedelta
+    failure: Refusal | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -89,6 +91,21 @@ class StorageValidations:
     ids: Ids
     skip: bool
 
+    async def report(self, *, permit: Permit) -> Validation:
+        """As a call, but what fails is answered, and what was to come after it counts as skipped.
+
+        Raises:
+            Refusal: PERMIT_REFUSED, and those of `Storages.of`.
+        """
+        try:
+            return await self(permit=permit)
+        except CheckFailed as failed:
+            done = {result.check for result in failed.results}
+            skipped = [
+                CheckResult(check, passed=False, duration=dt.timedelta()) for check in Check if check not in done
+            ]
+            return Validation([*failed.results, *skipped], None)
+
     async def __call__(self, *, permit: Permit) -> Validation:
         """See the class."""
         permit.require(Purpose.VALIDATE, Access.READ_WRITE_DELETE)
@@ -110,6 +127,22 @@ class StorageValidations:
         return Validation(run.results, told)
 
 
+class CheckFailed(Refusal):
+    """The refusal of a storage of which a check failed.
+
+    Attributes:
+        results: of every check that ran, the failed one last.
+    """
+
+    def __init__(self, check: Check, refusal: Refusal, results: Sequence[CheckResult]) -> None:
+        super().__init__(
+            Reason.REASON_STORAGE_VALIDATION_FAILED,
+            f"Storage validation failed [{check}]: {refusal.message}",
+            check=check.value,
+        )
+        self.results: Final = results
+
+
 class _Run:
     """Times checks, and names the one that fails."""
 
@@ -122,11 +155,8 @@ class _Run:
         try:
             result = await work()
         except Refusal as refusal:
-            raise Refusal(
-                Reason.REASON_STORAGE_VALIDATION_FAILED,
-                f"Storage validation failed [{check}]: {refusal.message}",
-                check=check.value,
-            ) from refusal
+            failed = CheckResult(check, passed=False, duration=self._clock.now() - begun, failure=refusal)
+            raise CheckFailed(check, refusal, (*self.results, failed)) from refusal
         self.results.append(CheckResult(check, passed=True, duration=self._clock.now() - begun))
         return result
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from lakeward_protocol.vending.v1 import vending_pb2 as pb
 from lakeward_protocol.vending.v1 import vending_pb2_grpc
 from lakeward_servicekit.errors import invalid_field
+from lakeward_servicekit.rpc import failure_of
 from lakeward_vending.application.places import ClaimPlace
 from lakeward_vending.application.profiles import NormaliseProfile
 from lakeward_vending.application.secrets import StageCredential
@@ -81,11 +82,14 @@ class StorageServicer(vending_pb2_grpc.StorageServiceServicer):
     async def ValidateStorage(self, request: pb.ValidateStorageRequest, context: Call) -> pb.ValidateStorageResponse:
         """See the contract."""
         del context
-        validation = await self.validate_storage(permit=decode.permit(request.storage, self.verifier))
+        prove = self.validate_storage.report if request.report else self.validate_storage
+        validation = await prove(permit=decode.permit(request.storage, self.verifier))
         response = pb.ValidateStorageResponse(tells_case=validation.tells_case)
         for result in validation.checks:
             check = response.checks.add(name=result.check.value, passed=result.passed)
             check.duration.FromTimedelta(result.duration)
+            if result.failure is not None:
+                check.failure.CopyFrom(failure_of(result.failure))
         return response
 
     async def ClaimPlace(self, request: pb.ClaimPlaceRequest, context: Call) -> pb.ClaimPlaceResponse:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lakeward_catalog.adapters.postgres.tabulars import Key, PostgresTabulars
+from lakeward_catalog.adapters.postgres.locating import Key, Locating
 from lakeward_catalog.application.ports.stores import Located
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
@@ -21,7 +21,7 @@ def _ident(name: str) -> TabularIdent:
     return TabularIdent(NamespaceIdent(("ns",)), name)
 
 
-class Slow(PostgresTabulars):
+class Slow(Locating):
     """Answers batches when it is told to, with a warehouse per batch, so that a test sees who shared one."""
 
     def __init__(self, **most: int) -> None:

@@ -27,7 +27,7 @@ from lakeward_protocol.authz.v1 import principals_pb2 as lakeward_dot_authz_dot_
 from lakeward_protocol.common.v1 import options_pb2 as lakeward_dot_common_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1clakeward/authz/v1/tree.proto\x12\x11lakeward.authz.v1\x1a\"lakeward/authz/v1/principals.proto\x1a lakeward/common/v1/options.proto\"Y\n\x17\x41pplyTreeChangesRequest\x12\x0e\n\x06stream\x18\x01 \x01(\t\x12.\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\x1d.lakeward.authz.v1.TreeChange\"+\n\x18\x41pplyTreeChangesResponse\x12\x0f\n\x07\x61pplied\x18\x01 \x01(\x04\"\xb7\x01\n\nTreeChange\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12-\n\x04made\x18\x02 \x01(\x0b\x32\x1d.lakeward.authz.v1.ObjectMadeH\x00\x12/\n\x05moved\x18\x03 \x01(\x0b\x32\x1e.lakeward.authz.v1.ObjectMovedH\x00\x12-\n\x04gone\x18\x04 \x01(\x0b\x32\x1d.lakeward.authz.v1.ObjectGoneH\x00\x42\x08\n\x06\x63hange\"z\n\nObjectMade\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12+\n\x05owner\x18\x02 \x01(\x0b\x32\x1c.lakeward.authz.v1.Principal\x12\x11\n\tpublic_id\x18\x03 \x01(\x0c\";\n\x0bObjectMoved\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\":\n\nObjectGone\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef2\xc8\x01\n\x0bTreeService\x12\xb8\x01\n\x10\x41pplyTreeChanges\x12*.lakeward.authz.v1.ApplyTreeChangesRequest\x1a+.lakeward.authz.v1.ApplyTreeChangesResponse\"K\x92\xb5\x18G\n\x01\x02\x10\x02\x18\x01*<the catalog tells what it did on behalf of whom it asked for0\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1clakeward/authz/v1/tree.proto\x12\x11lakeward.authz.v1\x1a\"lakeward/authz/v1/principals.proto\x1a lakeward/common/v1/options.proto\"Y\n\x17\x41pplyTreeChangesRequest\x12\x0e\n\x06stream\x18\x01 \x01(\t\x12.\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\x1d.lakeward.authz.v1.TreeChange\"+\n\x18\x41pplyTreeChangesResponse\x12\x0f\n\x07\x61pplied\x18\x01 \x01(\x04\"\xb7\x01\n\nTreeChange\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12-\n\x04made\x18\x02 \x01(\x0b\x32\x1d.lakeward.authz.v1.ObjectMadeH\x00\x12/\n\x05moved\x18\x03 \x01(\x0b\x32\x1e.lakeward.authz.v1.ObjectMovedH\x00\x12-\n\x04gone\x18\x04 \x01(\x0b\x32\x1d.lakeward.authz.v1.ObjectGoneH\x00\x42\x08\n\x06\x63hange\"z\n\nObjectMade\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12+\n\x05owner\x18\x02 \x01(\x0b\x32\x1c.lakeward.authz.v1.Principal\x12\x11\n\tpublic_id\x18\x03 \x01(\x0c\";\n\x0bObjectMoved\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\":\n\nObjectGone\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\"S\n\x15ListTreePlacesRequest\x12+\n\x05\x61\x66ter\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.TreePlace\x12\r\n\x05limit\x18\x02 \x01(\r\"F\n\x16ListTreePlacesResponse\x12,\n\x06places\x18\x01 \x03(\x0b\x32\x1c.lakeward.authz.v1.TreePlace\"5\n\tTreePlace\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\"\x87\x01\n\x0fListTreeRequest\x12+\n\x05place\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.TreePlace\x12+\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12\r\n\x05limit\x18\x03 \x01(\r\x12\x0b\n\x03ids\x18\x04 \x03(\x0c\"A\n\x10ListTreeResponse\x12-\n\x07objects\x18\x01 \x03(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef2\x80\x04\n\x0bTreeService\x12\xb8\x01\n\x10\x41pplyTreeChanges\x12*.lakeward.authz.v1.ApplyTreeChangesRequest\x1a+.lakeward.authz.v1.ApplyTreeChangesResponse\"K\x92\xb5\x18G\n\x01\x02\x10\x02\x18\x01*<the catalog tells what it did on behalf of whom it asked for0\x03\x12\xa2\x01\n\x0eListTreePlaces\x12(.lakeward.authz.v1.ListTreePlacesRequest\x1a).lakeward.authz.v1.ListTreePlacesResponse\";\x92\xb5\x18\x37\n\x01\x02\x10\x01*.the catalog compares the tree with what it has0\x03\x12\x90\x01\n\x08ListTree\x12\".lakeward.authz.v1.ListTreeRequest\x1a#.lakeward.authz.v1.ListTreeResponse\";\x92\xb5\x18\x37\n\x01\x02\x10\x01*.the catalog compares the tree with what it has0\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,6 +36,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_TREESERVICE'].methods_by_name['ApplyTreeChanges']._loaded_options = None
   _globals['_TREESERVICE'].methods_by_name['ApplyTreeChanges']._serialized_options = b'\222\265\030G\n\001\002\020\002\030\001*<the catalog tells what it did on behalf of whom it asked for0\003'
+  _globals['_TREESERVICE'].methods_by_name['ListTreePlaces']._loaded_options = None
+  _globals['_TREESERVICE'].methods_by_name['ListTreePlaces']._serialized_options = b'\222\265\0307\n\001\002\020\001*.the catalog compares the tree with what it has0\003'
+  _globals['_TREESERVICE'].methods_by_name['ListTree']._loaded_options = None
+  _globals['_TREESERVICE'].methods_by_name['ListTree']._serialized_options = b'\222\265\0307\n\001\002\020\001*.the catalog compares the tree with what it has0\003'
   _globals['_APPLYTREECHANGESREQUEST']._serialized_start=121
   _globals['_APPLYTREECHANGESREQUEST']._serialized_end=210
   _globals['_APPLYTREECHANGESRESPONSE']._serialized_start=212
@@ -48,6 +52,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_OBJECTMOVED']._serialized_end=626
   _globals['_OBJECTGONE']._serialized_start=628
   _globals['_OBJECTGONE']._serialized_end=686
-  _globals['_TREESERVICE']._serialized_start=689
-  _globals['_TREESERVICE']._serialized_end=889
+  _globals['_LISTTREEPLACESREQUEST']._serialized_start=688
+  _globals['_LISTTREEPLACESREQUEST']._serialized_end=771
+  _globals['_LISTTREEPLACESRESPONSE']._serialized_start=773
+  _globals['_LISTTREEPLACESRESPONSE']._serialized_end=843
+  _globals['_TREEPLACE']._serialized_start=845
+  _globals['_TREEPLACE']._serialized_end=898
+  _globals['_LISTTREEREQUEST']._serialized_start=901
+  _globals['_LISTTREEREQUEST']._serialized_end=1036
+  _globals['_LISTTREERESPONSE']._serialized_start=1038
+  _globals['_LISTTREERESPONSE']._serialized_end=1103
+  _globals['_TREESERVICE']._serialized_start=1106
+  _globals['_TREESERVICE']._serialized_end=1618
 # @@protoc_insertion_point(module_scope)

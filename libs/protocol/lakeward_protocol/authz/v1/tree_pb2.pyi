@@ -197,3 +197,145 @@ class ObjectGone(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ObjectGone: _TypeAlias = ObjectGone  # noqa: Y015
+
+@_typing.final
+class ListTreePlacesRequest(_message.Message):
+    """Which page of places."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AFTER_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    limit: _builtins.int
+    """1 to 1000."""
+    @_builtins.property
+    def after(self) -> Global___TreePlace:
+        """The last place of the page before; unset: the first page."""
+
+    def __init__(
+        self,
+        *,
+        after: Global___TreePlace | None = ...,
+        limit: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["after", b"after"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "limit", b"limit"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTreePlacesRequest: _TypeAlias = ListTreePlacesRequest  # noqa: Y015
+
+@_typing.final
+class ListTreePlacesResponse(_message.Message):
+    """Places, by project and then by warehouse, a project's own first."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLACES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def places(self) -> _containers.RepeatedCompositeFieldContainer[Global___TreePlace]:
+        """Fewer than asked for: these are the last."""
+
+    def __init__(
+        self,
+        *,
+        places: _abc.Iterable[Global___TreePlace] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["places", b"places"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTreePlacesResponse: _TypeAlias = ListTreePlacesResponse  # noqa: Y015
+
+@_typing.final
+class TreePlace(_message.Message):
+    """A project, or a warehouse."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROJECT_ID_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    project_id: _builtins.str
+    """Required."""
+    warehouse_id: _builtins.str
+    """A UUID; empty for what the project holds beside its warehouses."""
+    def __init__(
+        self,
+        *,
+        project_id: _builtins.str = ...,
+        warehouse_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["project_id", b"project_id", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TreePlace: _TypeAlias = TreePlace  # noqa: Y015
+
+@_typing.final
+class ListTreeRequest(_message.Message):
+    """Which page of what a place holds."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLACE_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    IDS_FIELD_NUMBER: _builtins.int
+    limit: _builtins.int
+    """1 to 1000."""
+    @_builtins.property
+    def place(self) -> Global___TreePlace:
+        """Required."""
+
+    @_builtins.property
+    def after(self) -> _principals_pb2.ObjectRef:
+        """The last object of the page before; unset: the first page. Its kind and id count."""
+
+    @_builtins.property
+    def ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
+        """At most 1000 ids of 16 bytes: only these, if they are there; all zeros for the project or the warehouse itself. Empty: all."""
+
+    def __init__(
+        self,
+        *,
+        place: Global___TreePlace | None = ...,
+        after: _principals_pb2.ObjectRef | None = ...,
+        limit: _builtins.int = ...,
+        ids: _abc.Iterable[_builtins.bytes] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "place", b"place"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "ids", b"ids", "limit", b"limit", "place", b"place"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTreeRequest: _TypeAlias = ListTreeRequest  # noqa: Y015
+
+@_typing.final
+class ListTreeResponse(_message.Message):
+    """Objects, by the word of their kind and then by id."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OBJECTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def objects(self) -> _containers.RepeatedCompositeFieldContainer[_principals_pb2.ObjectRef]:
+        """Fewer than asked for: these are the last. With the `parent_id` that each has."""
+
+    def __init__(
+        self,
+        *,
+        objects: _abc.Iterable[_principals_pb2.ObjectRef] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["objects", b"objects"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTreeResponse: _TypeAlias = ListTreeResponse  # noqa: Y015

@@ -41,6 +41,16 @@ class TreeServiceStub:
                 request_serializer=lakeward_dot_authz_dot_v1_dot_tree__pb2.ApplyTreeChangesRequest.SerializeToString,
                 response_deserializer=lakeward_dot_authz_dot_v1_dot_tree__pb2.ApplyTreeChangesResponse.FromString,
                 _registered_method=True)
+        self.ListTreePlaces = channel.unary_unary(
+                '/lakeward.authz.v1.TreeService/ListTreePlaces',
+                request_serializer=lakeward_dot_authz_dot_v1_dot_tree__pb2.ListTreePlacesRequest.SerializeToString,
+                response_deserializer=lakeward_dot_authz_dot_v1_dot_tree__pb2.ListTreePlacesResponse.FromString,
+                _registered_method=True)
+        self.ListTree = channel.unary_unary(
+                '/lakeward.authz.v1.TreeService/ListTree',
+                request_serializer=lakeward_dot_authz_dot_v1_dot_tree__pb2.ListTreeRequest.SerializeToString,
+                response_deserializer=lakeward_dot_authz_dot_v1_dot_tree__pb2.ListTreeResponse.FromString,
+                _registered_method=True)
 
 
 class TreeServiceServicer:
@@ -57,6 +67,22 @@ class TreeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListTreePlaces(self, request, context):
+        """Where there is anything: projects and warehouses, a page at a time. Roles and tags of a project are in its own place.
+        Errors: INVALID_ARGUMENT/INVALID_FIELD.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListTree(self, request, context):
+        """What there is in one place, that itself included, a page at a time, by kind and id.
+        Errors: INVALID_ARGUMENT/INVALID_FIELD.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_TreeServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -64,6 +90,16 @@ def add_TreeServiceServicer_to_server(servicer, server):
                     servicer.ApplyTreeChanges,
                     request_deserializer=lakeward_dot_authz_dot_v1_dot_tree__pb2.ApplyTreeChangesRequest.FromString,
                     response_serializer=lakeward_dot_authz_dot_v1_dot_tree__pb2.ApplyTreeChangesResponse.SerializeToString,
+            ),
+            'ListTreePlaces': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTreePlaces,
+                    request_deserializer=lakeward_dot_authz_dot_v1_dot_tree__pb2.ListTreePlacesRequest.FromString,
+                    response_serializer=lakeward_dot_authz_dot_v1_dot_tree__pb2.ListTreePlacesResponse.SerializeToString,
+            ),
+            'ListTree': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTree,
+                    request_deserializer=lakeward_dot_authz_dot_v1_dot_tree__pb2.ListTreeRequest.FromString,
+                    response_serializer=lakeward_dot_authz_dot_v1_dot_tree__pb2.ListTreeResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -94,6 +130,60 @@ class TreeService:
             '/lakeward.authz.v1.TreeService/ApplyTreeChanges',
             lakeward_dot_authz_dot_v1_dot_tree__pb2.ApplyTreeChangesRequest.SerializeToString,
             lakeward_dot_authz_dot_v1_dot_tree__pb2.ApplyTreeChangesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListTreePlaces(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.authz.v1.TreeService/ListTreePlaces',
+            lakeward_dot_authz_dot_v1_dot_tree__pb2.ListTreePlacesRequest.SerializeToString,
+            lakeward_dot_authz_dot_v1_dot_tree__pb2.ListTreePlacesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListTree(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.authz.v1.TreeService/ListTree',
+            lakeward_dot_authz_dot_v1_dot_tree__pb2.ListTreeRequest.SerializeToString,
+            lakeward_dot_authz_dot_v1_dot_tree__pb2.ListTreeResponse.FromString,
             options,
             channel_credentials,
             insecure,

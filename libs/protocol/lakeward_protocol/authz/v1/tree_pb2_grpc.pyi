@@ -40,6 +40,14 @@ class TreeServiceStub:
     gap, so a caller that does not know what arrived sends again, and goes on behind `applied`.
     Errors: INVALID_ARGUMENT/INVALID_FIELD, for a change that no tree allows, such as a child of what is not there.
     """
+    ListTreePlaces: _grpc.UnaryUnaryMultiCallable[_tree_pb2.ListTreePlacesRequest, _tree_pb2.ListTreePlacesResponse]
+    """Where there is anything: projects and warehouses, a page at a time. Roles and tags of a project are in its own place.
+    Errors: INVALID_ARGUMENT/INVALID_FIELD.
+    """
+    ListTree: _grpc.UnaryUnaryMultiCallable[_tree_pb2.ListTreeRequest, _tree_pb2.ListTreeResponse]
+    """What there is in one place, that itself included, a page at a time, by kind and id.
+    Errors: INVALID_ARGUMENT/INVALID_FIELD.
+    """
 
 @_typing.type_check_only
 class TreeServiceAsyncStub(TreeServiceStub):
@@ -51,6 +59,14 @@ class TreeServiceAsyncStub(TreeServiceStub):
     Sequences of a stream begin at 1 and have no gaps. A change that was applied is passed over, and nothing is applied behind a
     gap, so a caller that does not know what arrived sends again, and goes on behind `applied`.
     Errors: INVALID_ARGUMENT/INVALID_FIELD, for a change that no tree allows, such as a child of what is not there.
+    """
+    ListTreePlaces: _aio.UnaryUnaryMultiCallable[_tree_pb2.ListTreePlacesRequest, _tree_pb2.ListTreePlacesResponse]  # type: ignore[assignment]
+    """Where there is anything: projects and warehouses, a page at a time. Roles and tags of a project are in its own place.
+    Errors: INVALID_ARGUMENT/INVALID_FIELD.
+    """
+    ListTree: _aio.UnaryUnaryMultiCallable[_tree_pb2.ListTreeRequest, _tree_pb2.ListTreeResponse]  # type: ignore[assignment]
+    """What there is in one place, that itself included, a page at a time, by kind and id.
+    Errors: INVALID_ARGUMENT/INVALID_FIELD.
     """
 
 class TreeServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -67,6 +83,28 @@ class TreeServiceServicer(metaclass=_abc_1.ABCMeta):
         Sequences of a stream begin at 1 and have no gaps. A change that was applied is passed over, and nothing is applied behind a
         gap, so a caller that does not know what arrived sends again, and goes on behind `applied`.
         Errors: INVALID_ARGUMENT/INVALID_FIELD, for a change that no tree allows, such as a child of what is not there.
+        """
+
+    @_abc_1.abstractmethod
+    def ListTreePlaces(
+        self,
+        request: _tree_pb2.ListTreePlacesRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_tree_pb2.ListTreePlacesResponse, _abc.Awaitable[_tree_pb2.ListTreePlacesResponse]]:
+        """Where there is anything: projects and warehouses, a page at a time. Roles and tags of a project are in its own place.
+        Errors: INVALID_ARGUMENT/INVALID_FIELD.
+        """
+
+    @_abc_1.abstractmethod
+    def ListTree(
+        self,
+        request: _tree_pb2.ListTreeRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_tree_pb2.ListTreeResponse, _abc.Awaitable[_tree_pb2.ListTreeResponse]]:
+        """What there is in one place, that itself included, a page at a time, by kind and id.
+        Errors: INVALID_ARGUMENT/INVALID_FIELD.
         """
 
 def add_TreeServiceServicer_to_server(servicer: TreeServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

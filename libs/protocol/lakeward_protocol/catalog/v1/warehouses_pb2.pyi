@@ -12,6 +12,7 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from lakeward_protocol.common.v1 import context_pb2 as _context_pb2
+from lakeward_protocol.errors.v1 import failure_pb2 as _failure_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -70,6 +71,34 @@ MANAGED_BY_SELF: ManagedBy.ValueType  # 1
 MANAGED_BY_INSTANCE_ADMIN: ManagedBy.ValueType  # 2
 """Administrators of the instance alone."""
 Global___ManagedBy: _TypeAlias = ManagedBy  # noqa: Y015
+
+class _CheckStatus:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _CheckStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CheckStatus.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CHECK_STATUS_UNSPECIFIED: _CheckStatus.ValueType  # 0
+    """Never sent."""
+    CHECK_STATUS_PASSED: _CheckStatus.ValueType  # 1
+    """What its name says is so."""
+    CHECK_STATUS_FAILED: _CheckStatus.ValueType  # 2
+    """It is not."""
+    CHECK_STATUS_SKIPPED: _CheckStatus.ValueType  # 3
+    """It does not apply, or something else failed first."""
+
+class CheckStatus(_CheckStatus, metaclass=_CheckStatusEnumTypeWrapper):
+    """What came of a check."""
+
+CHECK_STATUS_UNSPECIFIED: CheckStatus.ValueType  # 0
+"""Never sent."""
+CHECK_STATUS_PASSED: CheckStatus.ValueType  # 1
+"""What its name says is so."""
+CHECK_STATUS_FAILED: CheckStatus.ValueType  # 2
+"""It is not."""
+CHECK_STATUS_SKIPPED: CheckStatus.ValueType  # 3
+"""It does not apply, or something else failed first."""
+Global___CheckStatus: _TypeAlias = CheckStatus  # noqa: Y015
 
 @_typing.final
 class Warehouse(_message.Message):
@@ -848,6 +877,168 @@ class SetManagedByResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SetManagedByResponse: _TypeAlias = SetManagedByResponse  # noqa: Y015
+
+@_typing.final
+class ValidateWarehouseRequest(_message.Message):
+    """A warehouse that is not to be made."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    @_builtins.property
+    def warehouse(self) -> Global___CreateWarehouseRequest:
+        """Required. As it would be asked for; its context does not count."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse: Global___CreateWarehouseRequest | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "warehouse", b"warehouse"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "warehouse", b"warehouse"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ValidateWarehouseRequest: _TypeAlias = ValidateWarehouseRequest  # noqa: Y015
+
+@_typing.final
+class ValidateWarehouseStorageRequest(_message.Message):
+    """What is to be checked of a warehouse."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    STORAGE_FIELD_NUMBER: _builtins.int
+    CREDENTIAL_FIELD_NUMBER: _builtins.int
+    warehouse_id: _builtins.str
+    """Required; a UUID."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    @_builtins.property
+    def storage(self) -> Global___UpdateStorageRequest:
+        """As UpdateStorage would be asked; its context and id do not count."""
+
+    @_builtins.property
+    def credential(self) -> Global___UpdateStorageCredentialRequest:
+        """As UpdateStorageCredential would be asked; its context and id do not count."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse_id: _builtins.str = ...,
+        storage: Global___UpdateStorageRequest | None = ...,
+        credential: Global___UpdateStorageCredentialRequest | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "credential", b"credential", "instead", b"instead", "storage", b"storage"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "credential", b"credential", "instead", b"instead", "storage", b"storage", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_instead: _TypeAlias = _typing.Literal["storage", "credential"]  # noqa: Y015
+    _WhichOneofArgType_instead: _TypeAlias = _typing.Literal["instead", b"instead"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_instead) -> _WhichOneofReturnType_instead | None: ...
+
+Global___ValidateWarehouseStorageRequest: _TypeAlias = ValidateWarehouseStorageRequest  # noqa: Y015
+
+@_typing.final
+class WarehouseCheck(_message.Message):
+    """One check."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    DURATION_FIELD_NUMBER: _builtins.int
+    FAILURE_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """As in "vended-credentials-scope-enforced"."""
+    status: Global___CheckStatus.ValueType
+    """Never unspecified."""
+    reason: _builtins.str
+    """Why it was skipped; unset otherwise."""
+    @_builtins.property
+    def duration(self) -> _duration_pb2.Duration:
+        """Unset where it was skipped."""
+
+    @_builtins.property
+    def failure(self) -> _failure_pb2.Failure:
+        """Why it failed; unset otherwise."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        status: Global___CheckStatus.ValueType = ...,
+        duration: _duration_pb2.Duration | None = ...,
+        failure: _failure_pb2.Failure | None = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["duration", b"duration", "failure", b"failure"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["duration", b"duration", "failure", b"failure", "name", b"name", "reason", b"reason", "status", b"status"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WarehouseCheck: _TypeAlias = WarehouseCheck  # noqa: Y015
+
+@_typing.final
+class ValidateWarehouseResponse(_message.Message):
+    """What a warehouse would be."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHECKS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def checks(self) -> _containers.RepeatedCompositeFieldContainer[Global___WarehouseCheck]:
+        """In the order in which they ran."""
+
+    def __init__(
+        self,
+        *,
+        checks: _abc.Iterable[Global___WarehouseCheck] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checks", b"checks"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ValidateWarehouseResponse: _TypeAlias = ValidateWarehouseResponse  # noqa: Y015
+
+@_typing.final
+class ValidateWarehouseStorageResponse(_message.Message):
+    """What a warehouse's storage is, or would be."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHECKS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def checks(self) -> _containers.RepeatedCompositeFieldContainer[Global___WarehouseCheck]:
+        """In the order in which they ran."""
+
+    def __init__(
+        self,
+        *,
+        checks: _abc.Iterable[Global___WarehouseCheck] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checks", b"checks"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ValidateWarehouseStorageResponse: _TypeAlias = ValidateWarehouseStorageResponse  # noqa: Y015
 
 @_typing.final
 class DeleteWarehouseRequest(_message.Message):

@@ -92,6 +92,16 @@ class WarehouseServiceStub:
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetManagedByRequest.SerializeToString,
                 response_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetManagedByResponse.FromString,
                 _registered_method=True)
+        self.ValidateWarehouse = channel.unary_unary(
+                '/lakeward.catalog.v1.WarehouseService/ValidateWarehouse',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.ValidateWarehouseRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.ValidateWarehouseResponse.FromString,
+                _registered_method=True)
+        self.ValidateWarehouseStorage = channel.unary_unary(
+                '/lakeward.catalog.v1.WarehouseService/ValidateWarehouseStorage',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.ValidateWarehouseStorageRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.ValidateWarehouseStorageResponse.FromString,
+                _registered_method=True)
         self.DeleteWarehouse = channel.unary_unary(
                 '/lakeward.catalog.v1.WarehouseService/DeleteWarehouse',
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.DeleteWarehouseRequest.SerializeToString,
@@ -205,6 +215,24 @@ class WarehouseServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ValidateWarehouse(self, request, context):
+        """Checks a warehouse that is not made: what CreateWarehouse would refuse, and real writes, reads and deletes with what would be
+        vended. What fails is answered, not refused.
+        Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ValidateWarehouseStorage(self, request, context):
+        """Checks the storage of a warehouse as it is, or with another profile or credential that it does not get. What fails is answered,
+        not refused. As it is: inactive ones too.
+        Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteWarehouse(self, request, context):
         """Deletes an empty warehouse. Its files stay.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, FAILED_PRECONDITION/WAREHOUSE_NOT_EMPTY, FAILED_PRECONDITION/WAREHOUSE_PROTECTED.
@@ -287,6 +315,16 @@ def add_WarehouseServiceServicer_to_server(servicer, server):
                     servicer.SetManagedBy,
                     request_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetManagedByRequest.FromString,
                     response_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetManagedByResponse.SerializeToString,
+            ),
+            'ValidateWarehouse': grpc.unary_unary_rpc_method_handler(
+                    servicer.ValidateWarehouse,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.ValidateWarehouseRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.ValidateWarehouseResponse.SerializeToString,
+            ),
+            'ValidateWarehouseStorage': grpc.unary_unary_rpc_method_handler(
+                    servicer.ValidateWarehouseStorage,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.ValidateWarehouseStorageRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.ValidateWarehouseStorageResponse.SerializeToString,
             ),
             'DeleteWarehouse': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteWarehouse,
@@ -603,6 +641,60 @@ class WarehouseService:
             '/lakeward.catalog.v1.WarehouseService/SetManagedBy',
             lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetManagedByRequest.SerializeToString,
             lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.SetManagedByResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ValidateWarehouse(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.WarehouseService/ValidateWarehouse',
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.ValidateWarehouseRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.ValidateWarehouseResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ValidateWarehouseStorage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.WarehouseService/ValidateWarehouseStorage',
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.ValidateWarehouseStorageRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.ValidateWarehouseStorageResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -83,6 +83,16 @@ class WarehouseServiceStub:
     """Says who may change what a warehouse is; for administrators of the instance alone, whom no grant makes. Inactive ones too.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/INSTANCE_ADMIN_REQUIRED.
     """
+    ValidateWarehouse: _grpc.UnaryUnaryMultiCallable[_warehouses_pb2.ValidateWarehouseRequest, _warehouses_pb2.ValidateWarehouseResponse]
+    """Checks a warehouse that is not made: what CreateWarehouse would refuse, and real writes, reads and deletes with what would be
+    vended. What fails is answered, not refused.
+    Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN.
+    """
+    ValidateWarehouseStorage: _grpc.UnaryUnaryMultiCallable[_warehouses_pb2.ValidateWarehouseStorageRequest, _warehouses_pb2.ValidateWarehouseStorageResponse]
+    """Checks the storage of a warehouse as it is, or with another profile or credential that it does not get. What fails is answered,
+    not refused. As it is: inactive ones too.
+    Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
+    """
     DeleteWarehouse: _grpc.UnaryUnaryMultiCallable[_warehouses_pb2.DeleteWarehouseRequest, _warehouses_pb2.DeleteWarehouseResponse]
     """Deletes an empty warehouse. Its files stay.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, FAILED_PRECONDITION/WAREHOUSE_NOT_EMPTY, FAILED_PRECONDITION/WAREHOUSE_PROTECTED.
@@ -150,6 +160,16 @@ class WarehouseServiceAsyncStub(WarehouseServiceStub):
     SetManagedBy: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.SetManagedByRequest, _warehouses_pb2.SetManagedByResponse]  # type: ignore[assignment]
     """Says who may change what a warehouse is; for administrators of the instance alone, whom no grant makes. Inactive ones too.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/INSTANCE_ADMIN_REQUIRED.
+    """
+    ValidateWarehouse: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.ValidateWarehouseRequest, _warehouses_pb2.ValidateWarehouseResponse]  # type: ignore[assignment]
+    """Checks a warehouse that is not made: what CreateWarehouse would refuse, and real writes, reads and deletes with what would be
+    vended. What fails is answered, not refused.
+    Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN.
+    """
+    ValidateWarehouseStorage: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.ValidateWarehouseStorageRequest, _warehouses_pb2.ValidateWarehouseStorageResponse]  # type: ignore[assignment]
+    """Checks the storage of a warehouse as it is, or with another profile or credential that it does not get. What fails is answered,
+    not refused. As it is: inactive ones too.
+    Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
     """
     DeleteWarehouse: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.DeleteWarehouseRequest, _warehouses_pb2.DeleteWarehouseResponse]  # type: ignore[assignment]
     """Deletes an empty warehouse. Its files stay.
@@ -292,6 +312,30 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_warehouses_pb2.SetManagedByResponse, _abc.Awaitable[_warehouses_pb2.SetManagedByResponse]]:
         """Says who may change what a warehouse is; for administrators of the instance alone, whom no grant makes. Inactive ones too.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/INSTANCE_ADMIN_REQUIRED.
+        """
+
+    @_abc_1.abstractmethod
+    def ValidateWarehouse(
+        self,
+        request: _warehouses_pb2.ValidateWarehouseRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_warehouses_pb2.ValidateWarehouseResponse, _abc.Awaitable[_warehouses_pb2.ValidateWarehouseResponse]]:
+        """Checks a warehouse that is not made: what CreateWarehouse would refuse, and real writes, reads and deletes with what would be
+        vended. What fails is answered, not refused.
+        Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN.
+        """
+
+    @_abc_1.abstractmethod
+    def ValidateWarehouseStorage(
+        self,
+        request: _warehouses_pb2.ValidateWarehouseStorageRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_warehouses_pb2.ValidateWarehouseStorageResponse, _abc.Awaitable[_warehouses_pb2.ValidateWarehouseStorageResponse]]:
+        """Checks the storage of a warehouse as it is, or with another profile or credential that it does not get. What fails is answered,
+        not refused. As it is: inactive ones too.
+        Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
         """
 
     @_abc_1.abstractmethod

@@ -355,6 +355,42 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """{role: "..."}"""
     REASON_ASSUMED_ROLE_UNKNOWN: _Reason.ValueType  # 630
     """The role to assume does not exist: {role: "..."}."""
+    REASON_PERMISSIONS_INVALID: _Reason.ValueType  # 640
+    """A request about permissions can't be meant: {cause: "DuplicateGrantEntry"}, one of the words that the API documents."""
+    REASON_GRANT_EXISTS: _Reason.ValueType  # 641
+    """Asked for as new, and given already: {grant: "select for user oidc~anne"}."""
+    REASON_NO_SUCH_GRANT: _Reason.ValueType  # 642
+    """{grant: "select for user oidc~anne"}"""
+    REASON_NO_SUCH_ROLE: _Reason.ValueType  # 643
+    """Absent, of another project than the one that is meant, and hidden alike: {role: "..."}, by its id."""
+    REASON_NO_SUCH_TAG: _Reason.ValueType  # 644
+    """{tag: "..."}: the id of its definition."""
+    REASON_NO_SUCH_GENERIC_TABLE: _Reason.ValueType  # 645
+    """{table: "..."}"""
+    REASON_NO_SUCH_USER: _Reason.ValueType  # 650
+    """No such user, or one that was deleted: {user: "oidc~..."}."""
+    REASON_USER_EXISTS: _Reason.ValueType  # 651
+    """{user: "oidc~..."}"""
+    REASON_USER_INCOMPLETE: _Reason.ValueType  # 652
+    """What a user needs was not said, or can't be used: {field: "name", problem: "missing"}; also "empty", "malformed"."""
+    REASON_NOBODY: _Reason.ValueType  # 653
+    """Who is asked about is the caller, and nobody is asked who they are here."""
+    REASON_ROLE_EXISTS: _Reason.ValueType  # 654
+    """{name: "..."}"""
+    REASON_ROLE_IDENT_TAKEN: _Reason.ValueType  # 655
+    """{ident: "oidc~engineers"}"""
+    REASON_INVALID_ROLE_NAME: _Reason.ValueType  # 656
+    """{name: "..."}: empty, over 512 bytes, or with control characters."""
+    REASON_INVALID_ROLE_IDENT: _Reason.ValueType  # 657
+    """A provider or a source id can't be used, or one of the two is missing: {ident: "oidc~"}."""
+    REASON_RESERVED_ROLE_PROVIDER: _Reason.ValueType  # 658
+    """{provider: "system"}"""
+    REASON_ROLE_MEMBER_UNKNOWN: _Reason.ValueType  # 659
+    """A user that is to be in a role was never recorded, or was deleted: {user: "oidc~..."}."""
+    REASON_ROLE_MEMBERSHIP_CYCLE: _Reason.ValueType  # 660
+    """A role would hold itself: {role: "...", member: "..."}."""
+    REASON_ROLE_NESTED_TOO_DEEP: _Reason.ValueType  # 661
+    """Roles would be nested deeper than is configured: {role: "...", member: "...", limit: "10"}."""
     REASON_WORKLOAD_REFUSED: _Reason.ValueType  # 608
     """The calling service did not prove who it is, or may not call this method: {method: "..."}."""
     REASON_PREFIX_MISSING: _Reason.ValueType  # 700
@@ -625,6 +661,42 @@ REASON_ROLE_NOT_ASSUMABLE: Reason.ValueType  # 607
 """{role: "..."}"""
 REASON_ASSUMED_ROLE_UNKNOWN: Reason.ValueType  # 630
 """The role to assume does not exist: {role: "..."}."""
+REASON_PERMISSIONS_INVALID: Reason.ValueType  # 640
+"""A request about permissions can't be meant: {cause: "DuplicateGrantEntry"}, one of the words that the API documents."""
+REASON_GRANT_EXISTS: Reason.ValueType  # 641
+"""Asked for as new, and given already: {grant: "select for user oidc~anne"}."""
+REASON_NO_SUCH_GRANT: Reason.ValueType  # 642
+"""{grant: "select for user oidc~anne"}"""
+REASON_NO_SUCH_ROLE: Reason.ValueType  # 643
+"""Absent, of another project than the one that is meant, and hidden alike: {role: "..."}, by its id."""
+REASON_NO_SUCH_TAG: Reason.ValueType  # 644
+"""{tag: "..."}: the id of its definition."""
+REASON_NO_SUCH_GENERIC_TABLE: Reason.ValueType  # 645
+"""{table: "..."}"""
+REASON_NO_SUCH_USER: Reason.ValueType  # 650
+"""No such user, or one that was deleted: {user: "oidc~..."}."""
+REASON_USER_EXISTS: Reason.ValueType  # 651
+"""{user: "oidc~..."}"""
+REASON_USER_INCOMPLETE: Reason.ValueType  # 652
+"""What a user needs was not said, or can't be used: {field: "name", problem: "missing"}; also "empty", "malformed"."""
+REASON_NOBODY: Reason.ValueType  # 653
+"""Who is asked about is the caller, and nobody is asked who they are here."""
+REASON_ROLE_EXISTS: Reason.ValueType  # 654
+"""{name: "..."}"""
+REASON_ROLE_IDENT_TAKEN: Reason.ValueType  # 655
+"""{ident: "oidc~engineers"}"""
+REASON_INVALID_ROLE_NAME: Reason.ValueType  # 656
+"""{name: "..."}: empty, over 512 bytes, or with control characters."""
+REASON_INVALID_ROLE_IDENT: Reason.ValueType  # 657
+"""A provider or a source id can't be used, or one of the two is missing: {ident: "oidc~"}."""
+REASON_RESERVED_ROLE_PROVIDER: Reason.ValueType  # 658
+"""{provider: "system"}"""
+REASON_ROLE_MEMBER_UNKNOWN: Reason.ValueType  # 659
+"""A user that is to be in a role was never recorded, or was deleted: {user: "oidc~..."}."""
+REASON_ROLE_MEMBERSHIP_CYCLE: Reason.ValueType  # 660
+"""A role would hold itself: {role: "...", member: "..."}."""
+REASON_ROLE_NESTED_TOO_DEEP: Reason.ValueType  # 661
+"""Roles would be nested deeper than is configured: {role: "...", member: "...", limit: "10"}."""
 REASON_WORKLOAD_REFUSED: Reason.ValueType  # 608
 """The calling service did not prove who it is, or may not call this method: {method: "..."}."""
 REASON_PREFIX_MISSING: Reason.ValueType  # 700

@@ -11,6 +11,7 @@ from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from lakeward_protocol.common.v1 import context_pb2 as _context_pb2
+from lakeward_protocol.errors.v1 import failure_pb2 as _failure_pb2
 from lakeward_protocol.vending.v1 import permits_pb2 as _permits_pb2
 import builtins as _builtins
 import sys
@@ -818,6 +819,9 @@ class ValidateStorageRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     STORAGE_FIELD_NUMBER: _builtins.int
+    REPORT_FIELD_NUMBER: _builtins.int
+    report: _builtins.bool
+    """Answer what failed in place of refusing the call with it: for who wants to know, and changes nothing."""
     @_builtins.property
     def storage(self) -> Global___Storage:
         """PURPOSE_VALIDATE with ACCESS_READ_WRITE_DELETE."""
@@ -826,10 +830,11 @@ class ValidateStorageRequest(_message.Message):
         self,
         *,
         storage: Global___Storage | None = ...,
+        report: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["storage", b"storage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["storage", b"storage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["report", b"report", "storage", b"storage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -849,7 +854,7 @@ class ValidateStorageResponse(_message.Message):
     """
     @_builtins.property
     def checks(self) -> _containers.RepeatedCompositeFieldContainer[Global___ValidationCheck]:
-        """Every check, in the order in which it ran."""
+        """Every check, in the order in which it ran; where one failed, those that were to come are skipped."""
 
     def __init__(
         self,
@@ -1027,6 +1032,7 @@ class ValidationCheck(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     PASSED_FIELD_NUMBER: _builtins.int
     DURATION_FIELD_NUMBER: _builtins.int
+    FAILURE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """As "vended-credentials-scope-enforced"."""
     passed: _builtins.bool
@@ -1035,16 +1041,21 @@ class ValidationCheck(_message.Message):
     def duration(self) -> _duration_pb2.Duration:
         """How long it took."""
 
+    @_builtins.property
+    def failure(self) -> _failure_pb2.Failure:
+        """Why it failed; unset: it did not. Only where a report was asked for."""
+
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         passed: _builtins.bool = ...,
         duration: _duration_pb2.Duration | None = ...,
+        failure: _failure_pb2.Failure | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["duration", b"duration"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["duration", b"duration", "failure", b"failure"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["duration", b"duration", "name", b"name", "passed", b"passed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["duration", b"duration", "failure", b"failure", "name", b"name", "passed", b"passed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -23,12 +23,4 @@ SETTINGS: Final = (
         support=Support.PLANNED,
         services=frozenset({Service.CATALOG}),
     ),
-    Setting(
-        "ROLE__MAX_NESTING_DEPTH",
-        kinds.INTEGER,
-        "10",
-        "Longest chain of roles within roles.",
-        support=Support.PLANNED,
-        services=frozenset({Service.AUTHZ}),
-    ),
 )

@@ -12,13 +12,13 @@ from typing import Final
 from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.openfga.connection import OpenFga
 from lakeward_authz.adapters.openfga.feeding import Feeder
-from lakeward_authz.application.permissions import RightsReader, key_of, subject_of
+from lakeward_authz.application.permissions import RightsTogether, key_of, subject_of
 from lakeward_authz.domain.outcomes import outcome_of
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MODEL, RELATION_OF
 from lakeward_authz.domain.permissions.objects import ANYBODY, ObjectKey, Subject
 from lakeward_authz.domain.permissions.tuples import FgaTuple, caller_name, object_name
 from lakeward_servicekit.authorization.actions import SHOWING
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Question, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import Reason, Refusal
@@ -37,7 +37,7 @@ class OpenFgaEngine:
         rights: reads the same rows.
     """
 
-    def __init__(self, openfga: OpenFga, feeder: Feeder, rights: RightsReader) -> None:
+    def __init__(self, openfga: OpenFga, feeder: Feeder, rights: RightsTogether) -> None:
         """Ask `openfga`."""
         self._openfga = openfga
         self._feeder = feeder
@@ -51,14 +51,14 @@ class OpenFgaEngine:
 
     async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
         """See `Authorizer`."""
-        (outcomes,) = await self._outcomes([Question(principal, demands)])
+        (outcomes,) = await self._outcomes([Turn(principal, demands)])
         return outcomes
 
-    async def decide_each(self, questions: Sequence[Question]) -> Sequence[Sequence[Outcome]]:
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
         """See `Authorizer`; asked again where a right was taken meanwhile, since OpenFGA promises no one state for a batch."""
         for _ in range(_ATTEMPTS):
             before = await self._now()
-            answers = await self._outcomes(questions)
+            answers = await self._outcomes(turns)
             if await self._now() == before:
                 return answers
         raise Refusal(
@@ -70,15 +70,15 @@ class OpenFgaEngine:
         """The state of the grants: a number that goes up with each right that is taken."""
         return (await self._rights.of(ANYBODY, [_SERVER])).revision
 
-    async def _outcomes(self, questions: Sequence[Question]) -> Sequence[Sequence[Outcome]]:
-        wanted = [_relations(question.demands) for question in questions]
+    async def _outcomes(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
+        wanted = [_relations(turn.demands) for turn in turns]
         held = await self._hold(
             [
-                (subject_of(question.principal), [(key_of(ref), relation) for ref, relation in own])
-                for question, own in zip(questions, wanted, strict=True)
+                (subject_of(turn.principal), [(key_of(ref), relation) for ref, relation in own])
+                for turn, own in zip(turns, wanted, strict=True)
             ]
         )
-        return [_told(question.demands, own, may) for question, own, may in zip(questions, wanted, held, strict=True)]
+        return [_told(turn.demands, own, may) for turn, own, may in zip(turns, wanted, held, strict=True)]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""

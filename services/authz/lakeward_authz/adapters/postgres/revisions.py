@@ -15,6 +15,8 @@ SHARDS: Final = 16
 _BUMP: Final = "update revisions set revision = revision + 1 where shard = $1"
 
 
-async def bump(connection: Connection, project_id: str) -> None:
-    """Count a change of the project's grants, in its transaction and at its end: the row is held till then."""
-    await connection.execute(_BUMP, zlib.crc32(project_id.encode()) % SHARDS)
+async def bump(connection: Connection, *project_ids: str) -> None:
+    """Count a change of the projects' grants, in its transaction and at its end: the rows are held till then."""
+    # in one order, so that of two changes of several projects neither waits for the other's row with its own held
+    for shard in sorted({zlib.crc32(project_id.encode()) % SHARDS for project_id in project_ids}):
+        await connection.execute(_BUMP, shard)

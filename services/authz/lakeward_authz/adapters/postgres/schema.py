@@ -29,7 +29,15 @@ users: Final = sa.Table(
     sa.Column("created_at", _TIME, nullable=False),
     sa.Column("updated_at", _TIME),
     sa.Column("deleted_at", _TIME),
+    sa.Column(
+        "search",
+        pg.ARRAY(sa.Text),
+        nullable=False,
+        server_default="{}",
+        comment="trigrams of name and address; none of one that has no name or was deleted",
+    ),
     sa.CheckConstraint("kind in ('human', 'application')", name="kind"),
+    sa.Index("users_search", "search", postgresql_using="gin"),
 )
 
 first_administrator: Final = sa.Table(
@@ -67,7 +75,43 @@ objects: Final = sa.Table(
         unique=True,
         postgresql_where=sa.text("public_id is not null"),
     ),
+    sa.Index("objects_warehouses", "warehouse_id", unique=True, postgresql_where=sa.text("kind = 'warehouse'")),
+    sa.Index(
+        "objects_ids",
+        "object_id",
+        postgresql_where=sa.text("public_id is null and object_id <> '00000000-0000-0000-0000-000000000000'"),
+    ),
     sa.Index("objects_children", "warehouse_id", "parent_id", postgresql_where=sa.text("parent_id is not null")),
+)
+
+roles: Final = sa.Table(
+    "roles",
+    metadata,
+    sa.Column("role_id", pg.UUID, primary_key=True),
+    sa.Column("project_id", _KEY, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("name_key", _KEY, nullable=False, comment="the name, normalised and case folded"),
+    sa.Column("description", sa.Text),
+    sa.Column("provider_id", _KEY, nullable=False),
+    sa.Column("source_id", _KEY, nullable=False),
+    sa.Column("search", pg.ARRAY(sa.Text), nullable=False, comment="trigrams of the name"),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("updated_at", _TIME),
+    sa.UniqueConstraint("project_id", "name_key", name="roles_name"),
+    sa.UniqueConstraint("project_id", "provider_id", "source_id", name="roles_ident"),
+    sa.Index("roles_search", "search", postgresql_using="gin"),
+)
+
+idempotency: Final = sa.Table(
+    "idempotency",
+    metadata,
+    sa.Column("owner", _KEY, primary_key=True),
+    sa.Column("principal", _KEY, primary_key=True),
+    sa.Column("key", pg.UUID, primary_key=True),
+    sa.Column("fingerprint", sa.LargeBinary, nullable=False),
+    sa.Column("outcome", sa.LargeBinary, nullable=False),
+    sa.Column("expires_at", _TIME, nullable=False),
+    sa.Index("idempotency_expiry", "expires_at"),
 )
 
 grants: Final = sa.Table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, assert_never
 
@@ -10,7 +11,7 @@ from lakeward_authz.adapters.postgres.revisions import bump
 from lakeward_authz.application.permissions import Gone, Made, Moved, TreeChange
 from lakeward_authz.domain.permissions.lakeward import OWNERSHIP
 from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, role_subject
-from lakeward_authz.domain.permissions.tuples import grant_tuple, link_tuple, managed_tuples
+from lakeward_authz.domain.permissions.tuples import FgaTuple, grant_tuple, link_tuple, managed_tuples
 from lakeward_servicekit.errors import Refusal, invalid_field
 from lakeward_servicekit.postgres.pools import Connection, Pool
 
@@ -34,6 +35,35 @@ on conflict do nothing returning true
 """
 _OWN: Final = """
 insert into grants (project_id, warehouse_id, kind, object_id, subject, relation) values ($1, $2, $3, $4, $5, $6)
+"""
+# Tabulars, of which nothing hangs that could be made behind them. The rows answered say of each whether its namespace is there,
+# and whether it is new.
+_MAKE_TABULARS: Final = """
+with made as (
+    select * from unnest($1::text[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[])
+      with ordinality as m(project_id, warehouse_id, kind, object_id, parent_id, public_id, owner, n)),
+above as materialized (
+    select o.project_id, o.warehouse_id, o.object_id, o.path
+      from (select distinct project_id, warehouse_id, parent_id from made) m
+      join objects o on o.project_id = m.project_id and o.warehouse_id = m.warehouse_id and o.kind = 'namespace'
+           and o.object_id = m.parent_id
+       for key share of o),
+inserted as (
+    insert into objects (project_id, warehouse_id, kind, object_id, parent_id, path, public_id)
+    select m.project_id, m.warehouse_id, m.kind, m.object_id, m.parent_id, a.path || a.object_id, m.public_id
+      from made m join above a on a.project_id = m.project_id and a.warehouse_id = m.warehouse_id
+           and a.object_id = m.parent_id
+     order by m.n
+        on conflict do nothing returning project_id, warehouse_id, kind, object_id),
+owned as (
+    insert into grants (project_id, warehouse_id, kind, object_id, subject, relation)
+    select m.project_id, m.warehouse_id, m.kind, m.object_id, m.owner, $8
+      from made m join inserted i using (project_id, warehouse_id, kind, object_id) where m.owner is not null)
+select a.object_id is not null, i.object_id is not null
+  from made m
+  left join inserted i using (project_id, warehouse_id, kind, object_id)
+  left join above a on a.project_id = m.project_id and a.warehouse_id = m.warehouse_id and a.object_id = m.parent_id
+ order by m.n
 """
 # What hangs from a namespace is followed down, so that a move costs what it moves.
 _MOVE: Final = """
@@ -72,11 +102,14 @@ delete from grants g
  where (project_id, warehouse_id, kind, object_id) in (select * from {_KEYS}) or subject = any($5::text[])
 returning project_id, warehouse_id, kind, object_id, subject, relation
 """
+_FORGET_ROLES: Final = "delete from roles where role_id = any($1::uuid[])"
 _DELETE: Final = f"delete from objects where (project_id, warehouse_id, kind, object_id) in (select * from {_KEYS})"
 _MANAGE: Final = """
 update objects set managed_access = $5
  where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4 returning managed_access
 """
+
+_TABULARS: Final = frozenset({"table", "view", "generic_table"})
 
 
 class PostgresTree:
@@ -95,15 +128,16 @@ class PostgresTree:
     async def apply(self, stream: str, changes: Sequence[tuple[int, TreeChange]]) -> int:
         """See `TreeStore`."""
         async with self._pool.transaction() as connection:
-            applied: int = await connection.fetchval(_LOCK_STREAM, stream)
-            before = applied
-            for sequence, change in changes:
-                if sequence > applied + 1:
-                    break
-                if sequence == applied + 1:
-                    await self._apply(connection, change)
-                    applied = sequence
-            if applied != before:
+            before: int = await connection.fetchval(_LOCK_STREAM, stream)
+            due = _due(changes, before)
+            for tabulars, run in itertools.groupby(due, _makes_tabular):
+                if tabulars:
+                    await self._make_tabulars(connection, [change for change in run if isinstance(change, Made)])
+                else:
+                    for change in run:
+                        await self._apply(connection, change)
+            applied = before + len(due)
+            if due:
                 await connection.execute(_ADVANCE, stream, applied)
         return applied
 
@@ -119,24 +153,56 @@ class PostgresTree:
     async def _apply(self, connection: Connection, change: TreeChange) -> None:
         match change:
             case Made():
-                await self._make(connection, change)
+                await self.make(connection, change)
             case Moved():
                 await self._move(connection, change)
             case Gone():
-                await self._remove(connection, change.object)
+                await self.remove(connection, change.object)
             case _:
                 assert_never(change)
 
-    async def _make(self, connection: Connection, made: Made) -> None:
+    async def make(self, connection: Connection, made: Made) -> None:
+        """Add an object in a transaction.
+
+        Raises:
+            Refusal: INVALID_FIELD, where it is there already, or what holds it is not.
+        """
         key = made.object
         path = await _path(connection, key, made.parent_id)
         if await connection.fetchval(_INSERT, *_columns(key), made.parent_id, path, made.public_id) is None:
-            raise invalid_field("object.id", str(key.id), f"a {key.type} that was not made before")
+            raise _made_before(key)
         told = [(each, True) for each in [link_tuple(key, made.parent_id)] if each is not None]
         if made.owner is not None:
             relation = "project_admin" if key.type == "project" else OWNERSHIP
             await connection.execute(_OWN, *_columns(key), made.owner, relation)
             told.append((grant_tuple(key, made.owner, relation), True))
+        await self._outbox.put(connection, told)
+
+    async def _make_tabulars(self, connection: Connection, made: Sequence[Made]) -> None:
+        """As `_make`, for any number of tabulars at once."""
+        keys = [each.object for each in made]
+        rows = await connection.fetch(
+            _MAKE_TABULARS,
+            [key.project_id for key in keys],
+            [key.warehouse_id for key in keys],
+            [key.type for key in keys],
+            [key.id for key in keys],
+            [each.parent_id for each in made],
+            [each.public_id for each in made],
+            [each.owner for each in made],
+            OWNERSHIP,
+        )
+        told: list[tuple[FgaTuple, bool]] = []
+        known: set[ObjectKey] = set()
+        for each, key, (inside, new) in zip(made, keys, rows, strict=True):
+            if not inside:
+                raise _not_there("object.parent_id", _above(key, each.parent_id))
+            if not new or key in known:
+                raise _made_before(key)
+            known.add(key)
+            told += [(link, True) for link in [link_tuple(key, each.parent_id)] if link is not None]
+            if each.owner is not None:
+                told.append((grant_tuple(key, each.owner, OWNERSHIP), True))
         await self._outbox.put(connection, told)
 
     async def _move(self, connection: Connection, moved: Moved) -> None:
@@ -155,7 +221,8 @@ class PostgresTree:
             await self._outbox.put(connection, [(before, False), (after, True)])
         await bump(connection, key.project_id)
 
-    async def _remove(self, connection: Connection, key: ObjectKey) -> None:
+    async def remove(self, connection: Connection, key: ObjectKey) -> None:
+        """Remove an object in a transaction, with all that is in it, and what was granted on that and to it."""
         match key.type:
             case "project":
                 rows = await connection.fetch(_GONE_PROJECT, key.project_id)
@@ -171,7 +238,8 @@ class PostgresTree:
             [each.id for each in gone],
         ]
         await connection.execute(_LOCK, *keys)
-        roles = [role_subject(each.id) for each in gone if each.type == "role"]
+        role_ids = [each.id for each in gone if each.type == "role"]
+        roles = [role_subject(role_id) for role_id in role_ids]
         told = [
             (grant_tuple(ObjectKey(kind, project_id, warehouse_id, object_id), subject, relation), False)
             for project_id, warehouse_id, kind, object_id, subject, relation in await connection.fetch(
@@ -181,10 +249,26 @@ class PostgresTree:
         for each, row in gone.items():
             told += [(link, False) for link in [link_tuple(each, row["parent_id"])] if link is not None]
             told += [(managed, False) for managed in (managed_tuples(each) if row["managed_access"] else [])]
+        await connection.execute(_FORGET_ROLES, role_ids)
         await connection.execute(_DELETE, *keys)
         await self._outbox.put(connection, told)
         if gone:
             await bump(connection, key.project_id)
+
+
+def _due(changes: Sequence[tuple[int, TreeChange]], applied: int) -> Sequence[TreeChange]:
+    """Those that follow on what was applied, without a gap."""
+    due: list[TreeChange] = []
+    for sequence, change in changes:
+        if sequence > applied + len(due) + 1:
+            break
+        if sequence == applied + len(due) + 1:
+            due.append(change)
+    return due
+
+
+def _makes_tabular(change: TreeChange) -> bool:
+    return isinstance(change, Made) and change.parent_id is not None and change.object.type in _TABULARS
 
 
 async def _path(connection: Connection, key: ObjectKey, parent_id: UUID | None) -> list[UUID]:
@@ -193,18 +277,26 @@ async def _path(connection: Connection, key: ObjectKey, parent_id: UUID | None) 
     Raises:
         Refusal: INVALID_FIELD, where it is not.
     """
-    if parent_id is not None:
-        above = ObjectKey("namespace", key.project_id, key.warehouse_id, parent_id)
-    elif key.type == "project":
-        above = ObjectKey("server")
-    elif key.type == "warehouse" or key.warehouse_id == NIL:
-        above = ObjectKey("project", key.project_id)
-    else:
-        above = ObjectKey("warehouse", key.project_id, key.warehouse_id)
+    above = _above(key, parent_id)
     row = await connection.fetchrow(_FIND, *_columns(above))
     if row is None:
         raise _not_there("object.parent_id", above)
     return row["path"] if parent_id is None else [*row["path"], parent_id]
+
+
+def _above(key: ObjectKey, parent_id: UUID | None) -> ObjectKey:
+    """What holds an object that hangs from `parent_id`."""
+    if parent_id is not None:
+        return ObjectKey("namespace", key.project_id, key.warehouse_id, parent_id)
+    if key.type == "project":
+        return ObjectKey("server")
+    if key.type == "warehouse" or key.warehouse_id == NIL:
+        return ObjectKey("project", key.project_id)
+    return ObjectKey("warehouse", key.project_id, key.warehouse_id)
+
+
+def _made_before(key: ObjectKey) -> Refusal:
+    return invalid_field("object.id", str(key.id), f"a {key.type} that was not made before")
 
 
 def _columns(key: ObjectKey) -> tuple[object, ...]:

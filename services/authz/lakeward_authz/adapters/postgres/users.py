@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
@@ -12,18 +12,21 @@ from lakeward_authz.domain.permissions.lakeward import ADMIN, OPERATOR
 from lakeward_authz.domain.permissions.objects import SERVER, user_subject
 from lakeward_authz.domain.permissions.tuples import grant_tuple
 from lakeward_authz.domain.profiles import Profile, UserKind
+from lakeward_authz.domain.search import trigrams
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.postgres.pools import Connection, Pool
 
-_FIND: Final = """
-select name, email, kind, updated_with, deleted_at is not null as deleted from users where user_id = $1
-"""
+if TYPE_CHECKING:
+    from asyncpg import Record
+
+COLUMNS: Final = "user_id, name, email, kind, updated_with, created_at, updated_at, deleted_at is not null as deleted"
+FIND: Final = f"select {COLUMNS} from users where user_id = $1"
 _ADD: Final = """
-insert into users (user_id, name, email, kind, updated_with, created_at) values ($1, $2, $3, $4, $5, $6)
+insert into users (user_id, name, email, kind, updated_with, created_at, search) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (user_id) do nothing
 """
 _COMPLETE: Final = """
-update users set name = $2, email = $3, kind = $4, updated_with = $5, updated_at = $6
+update users set name = $2, email = $3, kind = $4, updated_with = $5, updated_at = $6, search = $7
  where user_id = $1 and name is null and deleted_at is null
 """
 _APPOINT: Final = """
@@ -54,19 +57,16 @@ class PostgresUsers:
 
     async def find(self, user_id: UserId) -> User | None:
         """See `UserStore`."""
-        row = await self._pool.fetchrow(_FIND, user_id)
-        if row is None:
-            return None
-        profile = Profile(row["name"], row["email"], UserKind(row["kind"]))
-        return User(user_id, profile, row["updated_with"], row["deleted"])
+        row = await self._pool.fetchrow(FIND, user_id)
+        return None if row is None else user_of(row)
 
-    async def add(self, user: User, *, at: datetime) -> bool:
+    async def add(self, user: User) -> bool:
         """See `UserStore`."""
-        return await self._write(_ADD, user, at) == _ADDED
+        return await self._pool.execute(_ADD, *values_of(user)) == _ADDED
 
-    async def complete(self, user: User, *, at: datetime) -> bool:
+    async def complete(self, user: User) -> bool:
         """See `UserStore`."""
-        return await self._write(_COMPLETE, user, at) == _COMPLETED
+        return await self._pool.execute(_COMPLETE, *values_of(user)) == _COMPLETED
 
     async def appoint_first(self, administrator: Administrator, *, at: datetime) -> Administrator:
         """See `UserStore`."""
@@ -87,8 +87,16 @@ class PostgresUsers:
         await self._outbox.put(connection, [(grant_tuple(SERVER, subject, relation), True)])
         await bump(connection, SERVER.project_id)
 
-    async def _write(self, statement: str, user: User, at: datetime) -> str:
-        """Postgres' own word on what was done."""
-        profile = user.profile
-        changed = (user.user_id, profile.name, profile.email, profile.kind.value, user.updated_with, at)
-        return await self._pool.execute(statement, *changed)
+
+def user_of(row: Record) -> User:
+    """The user of a row of COLUMNS."""
+    user_id, name, email, kind, updated_with, created_at, updated_at, deleted = row
+    return User(UserId(user_id), Profile(name, email, UserKind(kind)), updated_with, created_at, updated_at, deleted)
+
+
+def values_of(user: User) -> tuple[object, ...]:
+    """A user's row as it is written: id, name, address, kind, what wrote it, when, and what it is searched by."""
+    profile = user.profile
+    search = [] if profile.name is None else trigrams(profile.name, profile.email)
+    written = (user.user_id, profile.name, profile.email, profile.kind.value, user.updated_with)
+    return (*written, user.created_at, search)

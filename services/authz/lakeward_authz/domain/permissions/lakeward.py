@@ -62,3 +62,19 @@ def granting(type_name: str, privilege: str) -> str | None:
     if found is None or privilege not in found.given:
         return None
     return "can_change_ownership" if privilege == OWNERSHIP else f"can_grant_{privilege}"
+
+
+_GIVES_OR_REACHES_DATA: Final = frozenset(
+    {"can_read_data", "can_write_data", "can_select", "can_assume", "can_change_ownership", "can_set_managed_access"}
+)
+CONTROLS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        name: frozenset(
+            each
+            for each in found.bits
+            if each.startswith("can_") and not each.startswith("can_grant_") and each not in _GIVES_OR_REACHES_DATA
+        )
+        for name, found in MODEL.types.items()
+    }
+)
+"""What an administrator of the instance does without being granted anything: all but reaching data and giving rights."""

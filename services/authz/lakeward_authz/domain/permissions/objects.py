@@ -41,3 +41,9 @@ def user_subject(user_id: str) -> Subject:
 def role_subject(role_id: UUID) -> Subject:
     """Who holds a role."""
     return Subject(f"role:{role_id}")
+
+
+def role_id_of(subject: Subject) -> UUID | None:
+    """The role of a subject; None for a user, or nobody."""
+    kind, _, role_id = subject.partition(":")
+    return UUID(role_id) if kind == "role" else None

@@ -63,34 +63,34 @@ class Growth:
 
     def project_made(self, project: Project, *, owner: Principal) -> None:
         """A project came to be."""
-        self._add(PROJECTS, "made", ObjectKind.PROJECT, project_id=project.project_id, owner=owner_text(owner))
+        self.add(PROJECTS, "made", ObjectKind.PROJECT, project_id=project.project_id, owner=owner_text(owner))
 
     def project_gone(self, project_id: ProjectId) -> None:
         """A project is no more."""
-        self._add(PROJECTS, "gone", ObjectKind.PROJECT, project_id=project_id)
+        self.add(PROJECTS, "gone", ObjectKind.PROJECT, project_id=project_id)
 
     def warehouse_made(self, warehouse: Warehouse, *, owner: Principal) -> None:
         """A warehouse came to be; its stream begins."""
         stream, owned_by = stream_of(warehouse.warehouse_id), owner_text(owner)
-        self._add(stream, "made", ObjectKind.WAREHOUSE, project_id=warehouse.project_id, owner=owned_by)
+        self.add(stream, "made", ObjectKind.WAREHOUSE, project_id=warehouse.project_id, owner=owned_by)
 
     def warehouse_gone(self, warehouse_id: WarehouseId, project_id: ProjectId) -> None:
         """A warehouse is no more; its stream ends."""
-        self._add(stream_of(warehouse_id), "gone", ObjectKind.WAREHOUSE, project_id=project_id)
+        self.add(stream_of(warehouse_id), "gone", ObjectKind.WAREHOUSE, project_id=project_id)
 
     def namespace_made(self, namespace: Namespace, *, owner: Principal) -> None:
         """A namespace came to be."""
         stream, owned_by = stream_of(namespace.warehouse_id), owner_text(owner)
         parent_id, kind = namespace.parent_id, ObjectKind.NAMESPACE
-        self._add(stream, "made", kind, namespace.namespace_id, parent_id=parent_id, owner=owned_by)
+        self.add(stream, "made", kind, namespace.namespace_id, parent_id=parent_id, owner=owned_by)
 
     def namespace_gone(self, namespace: Namespace) -> None:
         """A namespace is no more, and nothing that was in it."""
-        self._add(stream_of(namespace.warehouse_id), "gone", ObjectKind.NAMESPACE, namespace.namespace_id)
+        self.add(stream_of(namespace.warehouse_id), "gone", ObjectKind.NAMESPACE, namespace.namespace_id)
 
     def tabular_made(self, tabular: Tabular, *, owner: Principal) -> None:
         """A tabular came to be, staged or live."""
-        self._add(
+        self.add(
             stream_of(tabular.warehouse_id),
             "made",
             OBJECT_KINDS[tabular.kind],
@@ -103,13 +103,13 @@ class Growth:
     def tabular_moved(self, tabular: Tabular, *, to: NamespaceId) -> None:
         """A tabular hangs from another namespace now."""
         stream, kind = stream_of(tabular.warehouse_id), OBJECT_KINDS[tabular.kind]
-        self._add(stream, "moved", kind, tabular.incarnation, parent_id=to)
+        self.add(stream, "moved", kind, tabular.incarnation, parent_id=to)
 
     def tabular_gone(self, tabular: Tabular) -> None:
         """A tabular is no more."""
-        self._add(stream_of(tabular.warehouse_id), "gone", OBJECT_KINDS[tabular.kind], tabular.incarnation)
+        self.add(stream_of(tabular.warehouse_id), "gone", OBJECT_KINDS[tabular.kind], tabular.incarnation)
 
-    def _add(  # noqa: PLR0913 - the columns of a row, each by its name
+    def add(  # noqa: PLR0913 - the columns of a row, each by its name
         self,
         stream: StreamId,
         verb: str,
@@ -121,6 +121,7 @@ class Growth:
         public_id: UUID | None = None,
         owner: str | None = None,
     ) -> None:
+        """A row as it is written."""
         self._streams.add(stream)
         self.awaited |= verb != "gone"
         self._rows.append((stream, verb, kind.word, object_id, project_id, parent_id, public_id, owner))

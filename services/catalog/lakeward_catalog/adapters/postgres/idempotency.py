@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
+from lakeward_servicekit.idempotency import KeyPlace, Remembered
 from lakeward_servicekit.postgres.pools import Pool
 
 FIND: Final = """

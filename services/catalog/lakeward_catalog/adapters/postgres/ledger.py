@@ -11,10 +11,10 @@ from typing import Final
 from uuid import UUID
 
 from lakeward_catalog.adapters.postgres.growth import Growth, grow
-from lakeward_catalog.application.ports.keys import KeyPlace, Remembered
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.events import Event
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.idempotency import KeyPlace, Remembered
 from lakeward_servicekit.postgres.pools import Connection
 
 # `order by` makes the identities of several events grow in the order in which they were emitted.

@@ -13,13 +13,11 @@ import asyncpg
 
 from lakeward_catalog.adapters.postgres.bodies import BodyRow
 from lakeward_catalog.adapters.postgres.growth import STAGED_GONE, Growth
-from lakeward_catalog.adapters.postgres.places import (
-    digest_of,
-    folded_of,
-    making_lock,
-)
+from lakeward_catalog.adapters.postgres.places import FOLDS, at_or_above, digest_of, folded_of, making_lock
 from lakeward_catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
+from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
 from lakeward_catalog.application.changes import TabularCommit
+from lakeward_catalog.application.placing import location_taken
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, Namespace, State, Tabular, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent, name_key
@@ -38,6 +36,11 @@ from lakeward_servicekit.postgres.pools import Connection
 INSERT: Final = f"""
 with held as materialized (
     select pg_advisory_xact_lock($30)),
+around as (
+    select from tabular t
+     where t.warehouse_id = $1 and left({FOLDED}, {LOCATION_KEY_INDEXED}) = any($32::text[])
+       and {FOLDED} = any($33::text[]) and ({FOLDS} or t.location_key = any($34::text[]))
+     limit 1),
 gone as (
     delete from tabular
      where warehouse_id = $1 and namespace_id = $6 and name_key = $8 and state = 'staged'
@@ -49,15 +52,18 @@ made as (
            location_folded)
     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $31
       from (select count(*) from gone) g cross join (select count(*) from held) h
+     where not exists (select from around)
     returning warehouse_id, incarnation, metadata_id),
 body as (
     insert into tabular_body (warehouse_id, metadata_id, incarnation,
            everything_ids, everything_crcs, everything_sizes, everything_lengths, everything_own,
            refs_ids, refs_crcs, refs_sizes, refs_lengths, refs_own)
-    select warehouse_id, metadata_id, incarnation, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27 from made)
-insert into body_chunk (warehouse_id, incarnation, chunk_id, raw)
-select made.warehouse_id, made.incarnation, part.chunk_id, part.raw
-  from made cross join unnest($28::uuid[], $29::bytea[]) as part(chunk_id, raw)
+    select warehouse_id, metadata_id, incarnation, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27 from made),
+added as (
+    insert into body_chunk (warehouse_id, incarnation, chunk_id, raw)
+    select made.warehouse_id, made.incarnation, part.chunk_id, part.raw
+      from made cross join unnest($28::uuid[], $29::bytea[]) as part(chunk_id, raw))
+select incarnation from made
 """
 LOCK: Final = f"""
 select {TABULAR}, n.path
@@ -162,6 +168,8 @@ DELETE: Final = "delete from tabular where warehouse_id = $1 and incarnation = $
 MADE: Final = "select pg_advisory_xact_lock_shared($1)"
 CURRENT: Final = "select metadata_id from tabular where warehouse_id = $1 and incarnation = $2 for share"
 
+_NOWHERE: Final[tuple[list[str], list[str], list[str]]] = ([], [], [])
+
 
 class PostgresTabularChanges:
     """`TabularChanges` on a connection in a transaction."""
@@ -171,11 +179,11 @@ class PostgresTabularChanges:
         self._connection: Final = connection
         self._growth: Final = growth
 
-    async def insert(self, tabular: Tabular, body: Body, *, owner: Principal) -> None:
+    async def insert(self, tabular: Tabular, body: Body, *, owner: Principal, looks: bool = False) -> None:
         """See `TabularChanges`."""
-        row = BodyRow.of(body)
+        row, location = BodyRow.of(body), Location.parse(tabular.location)
         try:
-            await self._connection.execute(
+            made = await self._connection.fetchval(
                 INSERT,
                 tabular.warehouse_id,
                 tabular.incarnation,
@@ -196,10 +204,13 @@ class PostgresTabularChanges:
                 list(row.chunks),
                 list(row.chunks.values()),
                 making_lock(tabular.incarnation),
-                folded_of(Location.parse(tabular.location)),
+                folded_of(location),
+                *(at_or_above(location) if looks else _NOWHERE),
             )
         except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError) as violation:
             raise _told(violation, tabular.ident, tabular.location) from None
+        if made is None:
+            raise location_taken(location)
         self._growth.tabular_made(tabular, owner=owner)
 
     async def lock(

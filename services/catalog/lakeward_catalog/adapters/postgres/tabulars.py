@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final
 from uuid import UUID
 
-import asyncpg
-
-from lakeward_catalog.adapters.postgres.containers import Containers
+from lakeward_catalog.adapters.postgres.locating import Locating
+from lakeward_catalog.adapters.postgres.pages import Asked, place_of, shared_pages
 from lakeward_catalog.adapters.postgres.places import at_or_above
-from lakeward_catalog.adapters.postgres.rows import TABULAR, located_tabular, searchable, tabular_with_path
+from lakeward_catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
 from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
 from lakeward_catalog.application.ports.stores import After, Deleted, Listed, Located, ReadView, Visibility
-from lakeward_catalog.domain.model import Kind, Namespace, NamespaceId, Tabular, TabularId, WarehouseId
+from lakeward_catalog.domain.model import Kind, NamespaceId, Tabular, TabularId, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_locations import Location
-from lakeward_servicekit.coalescing import Coalescer
 from lakeward_servicekit.deflated import Deflated
 from lakeward_servicekit.postgres.pools import Pool
 
-LOCATE: Final = """
-select k.n, w.row_version, n.row_version, n.namespace_id,
-       t.incarnation, t.tabular_id, t.kind, t.state, t.name, t.location, t.metadata_id, t.metadata_location, t.protected,
-       t.row_version, t.created_at, t.expires_at
-  from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as k(warehouse_id, path_key, name_key, n)
-  left join warehouse w on w.warehouse_id = k.warehouse_id
-  left join namespace n on n.warehouse_id = w.warehouse_id and n.path_key = k.path_key
-  left join tabular t on t.warehouse_id = n.warehouse_id and t.namespace_id = n.namespace_id
-        and t.name_key = k.name_key and t.state in ('live', 'staged')
-"""
 # The row and its document in one snapshot. What a view's body consists of is its own: no part is shared. A name has one row, so
 # that is found before its kind is looked at: of which kind few are, Postgres would look through these instead.
 VIEWS: Final = f"""
@@ -109,126 +96,26 @@ select {TABULAR}, n.path, t.dropped_at
  order by t.dropped_at, t.incarnation limit $5
 """
 
-_FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC), UUID(int=0))
-_NOTHING: Final = Located(None, None, None)
-
-
-class Key(NamedTuple):
-    """What a point read looks for: a warehouse and the comparison keys of a path."""
-
-    warehouse_id: UUID
-    path_key: str
-    name_key: str
-
 
 class PostgresTabulars:
-    """`TabularStore` on Postgres. Concurrent calls of `locate` share statements, and equal ones a place in them."""
+    """`TabularStore` on Postgres."""
 
-    def __init__(
-        self,
-        pool: Pool,
-        containers: Containers,
-        *,
-        listings: Pool | None = None,
-        most_kept: int = 50_000,
-        most_items: int = 128,
-        most_batches: int = 2,
-    ) -> None:
+    def __init__(self, pool: Pool, locating: Locating, *, listings: Pool | None = None) -> None:
         """Read through `pool`, which leads to the primary, and pages through `listings`.
 
         Args:
             pool: best one whose sessions plan once; see `with_generic_plans`.
+            locating: point reads.
             listings: may lag behind; None: `pool`.
-            containers: what is on the way to a tabular; read through the same pool.
-            most_kept: values kept in memory, about 1 KB each, so that rows that are read again need not be made into values
-                again; what they are is read each time.
-            most_items: different keys of a statement of `locate`.
-            most_batches: such statements under way at a time.
         """
         self._pool: Final = pool
         self._listings: Final = listings or pool
-        self._containers: Final = containers
-        self._most_kept: Final = most_kept
-        self._kept: Final[dict[UUID, Tabular]] = {}
-        # Without patience: of more statements at a time, each would be shared by fewer.
-        self._located: Final[Coalescer[Key, Located]] = Coalescer(
-            self.locate_many, max_items=most_items, at_once=most_batches, patience=None, alike=True
-        )
+        self._locating: Final = locating
+        self._pages: Final = shared_pages(self._page)
 
     async def locate(self, warehouse_id: WarehouseId, ident: TabularIdent) -> Located:
         """See `TabularStore`."""
-        return await self._located(Key(warehouse_id, *ident.key))
-
-    async def locate_many(self, keys: Sequence[Key]) -> Sequence[Located]:
-        """What each key leads to, in the order of `keys`; one statement where the containers are known already."""
-        above, paths, names = zip(*keys, strict=True)
-        rows = await self._pool.fetch(LOCATE, above, [*map(searchable, paths)], [*map(searchable, names)])
-        located = [_NOTHING] * len(keys)
-        unread: list[asyncpg.Record] = []
-        containers = self._containers
-        for row in rows:
-            index, warehouse_version, namespace_version = row[0] - 1, row[1], row[2]
-            if warehouse_version is None:
-                continue
-            warehouse_id, namespace = above[index], None
-            warehouse = containers.warehouse(warehouse_id, warehouse_version)
-            if namespace_version is not None:
-                namespace = containers.namespace(warehouse_id, row[3], namespace_version)
-            if warehouse is None or (namespace is None and namespace_version is not None):
-                unread.append(row)
-            else:
-                located[index] = Located(warehouse, namespace, self._tabular(row, warehouse_id, namespace))
-        if unread:
-            await self._finish(unread, above, located)
-        return located
-
-    async def _finish(self, rows: Sequence[asyncpg.Record], above: Sequence[UUID], located: list[Located]) -> None:
-        """Fill in what rows lead to whose containers are new here."""
-        warehouses, namespaces = await self._containers.read(
-            {above[row[0] - 1] for row in rows},
-            {(above[row[0] - 1], row[3]) for row in rows if row[3] is not None},
-        )
-        for row in rows:
-            index = row[0] - 1
-            warehouse_id = above[index]
-            warehouse = warehouses.get(warehouse_id)
-            namespace = namespaces.get((warehouse_id, row[3])) if warehouse is not None else None
-            located[index] = Located(warehouse, namespace, self._tabular(row, warehouse_id, namespace))
-
-    def _tabular(self, row: asyncpg.Record, warehouse_id: UUID, namespace: Namespace | None) -> Tabular | None:
-        """From the columns of `LOCATE`."""
-        incarnation = row[4]
-        if namespace is None or incarnation is None:
-            return None
-        kept = self._kept.get(incarnation)
-        if (
-            kept is not None
-            and kept.metadata_id == row[10]
-            and kept.row_version == row[13]
-            and kept.ident.namespace is namespace.ident
-        ):
-            return kept
-        made = located_tabular(
-            namespace.ident,
-            warehouse_id,
-            incarnation,
-            row[5],
-            row[6],
-            row[7],
-            namespace.namespace_id,
-            row[8],
-            row[9],
-            row[10],
-            row[11],
-            row[12],
-            row[13],
-            row[14],
-            row[15],
-        )
-        if kept is None and len(self._kept) >= self._most_kept:
-            del self._kept[next(iter(self._kept))]
-        self._kept[incarnation] = made
-        return made
+        return await self._locating.locate(warehouse_id, ident)
 
     async def views(self, warehouse_id: WarehouseId, idents: Sequence[TabularIdent]) -> Sequence[ReadView | None]:
         """See `TabularStore`."""
@@ -267,10 +154,12 @@ class PostgresTabulars:
         """See `TabularStore`."""
         page = (warehouse_id, namespace_id, kind.value, *place_of(after), limit)
         if visible.everything:
-            rows = await self._listings.fetch(PAGE, *page)
-        else:
-            rows = await self._listings.fetch(VISIBLE_PAGE, *page, [*visible.containers], [*visible.objects])
+            return await self._pages(page)
+        rows = await self._listings.fetch(VISIBLE_PAGE, *page, [*visible.containers], [*visible.objects])
         return [*map(Listed._make, rows)]
+
+    async def _page(self, page: Asked) -> Sequence[Listed]:
+        return [*map(Listed._make, await self._listings.fetch(PAGE, *page))]
 
     async def deleted(
         self,
@@ -294,8 +183,3 @@ def shown_across(visible: Mapping[Kind, Visibility]) -> tuple[list[str], list[UU
     single = [incarnation for shown in visible.values() for incarnation in shown.objects]
     within = [(kind.value, container) for kind, shown in visible.items() for container in shown.containers]
     return whole, single, [kind for kind, _ in within], [container for _, container in within]
-
-
-def place_of(after: After | None) -> tuple[datetime, UUID]:
-    """Where a page starts, behind this place in the order of a listing; before everything for its first page."""
-    return _FIRST if after is None else (after.created_at, after.id)

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from uuid import UUID
 
 from lakeward_catalog.adapters.vending.permits import Permits
-from lakeward_catalog.application.ports.storage import Claimed, PlaceMark
+from lakeward_catalog.application.ports.storage import Checked, CheckStatus, Claimed, PlaceMark
 from lakeward_catalog.domain.model import Storage, WarehouseId
 from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
-from lakeward_servicekit.rpc import Channel, stub
+from lakeward_servicekit.rpc import Channel, refusal_of, stub
 
 
 class VendingStorage:
@@ -45,17 +45,15 @@ class VendingStorage:
 
     async def validate(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> Storage:
         """See `StorageJudge`."""
-        permitted = self._permits.storage(
-            warehouse_id,
-            storage,
-            incarnation=None,
-            location=storage.base_location,
-            access=permits_pb2.ACCESS_READ_WRITE_DELETE,
-            purpose=permits_pb2.PURPOSE_VALIDATE,
-            principal=principal,
-        )
+        permitted = self._whole(warehouse_id, storage, principal)
         reply = await self._stub.ValidateStorage(vending_pb2.ValidateStorageRequest(storage=permitted))
         return dataclasses.replace(storage, tells_case=reply.tells_case if reply.HasField("tells_case") else None)
+
+    async def examine(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> Sequence[Checked]:
+        """See `StorageJudge`."""
+        permitted = self._whole(warehouse_id, storage, principal)
+        reply = await self._stub.ValidateStorage(vending_pb2.ValidateStorageRequest(storage=permitted, report=True))
+        return [_checked(check) for check in reply.checks]
 
     async def claim_place(
         self,
@@ -86,6 +84,10 @@ class VendingStorage:
         await self._stub.ReleasePlace(request)
 
     def _for_marks(self, warehouse_id: WarehouseId, storage: Storage) -> vending_pb2.Storage:
+        return self._whole(warehouse_id, storage, "service")
+
+    def _whole(self, warehouse_id: WarehouseId, storage: Storage, principal: str) -> vending_pb2.Storage:
+        """A permit to try everything in the warehouse's place."""
         return self._permits.storage(
             warehouse_id,
             storage,
@@ -93,7 +95,7 @@ class VendingStorage:
             location=storage.base_location,
             access=permits_pb2.ACCESS_READ_WRITE_DELETE,
             purpose=permits_pb2.PURPOSE_VALIDATE,
-            principal="service",
+            principal=principal,
         )
 
     async def keep_secret(self, secret_id: UUID, warehouse_id: WarehouseId) -> None:
@@ -105,6 +107,17 @@ class VendingStorage:
     async def forget_secret(self, secret_id: UUID) -> None:
         """See `StorageJudge`."""
         await self._stub.ForgetSecret(vending_pb2.ForgetSecretRequest(secret_id=str(secret_id)))
+
+
+def _checked(message: vending_pb2.ValidationCheck) -> Checked:
+    if message.HasField("failure"):
+        failed = refusal_of(message.failure)
+        return Checked(message.name, CheckStatus.FAILED, message.duration.ToTimedelta(), failed)
+    if message.passed:
+        return Checked(message.name, CheckStatus.PASSED, message.duration.ToTimedelta())
+    return Checked(
+        message.name, CheckStatus.SKIPPED, reason="it does not apply to this storage, or another check failed"
+    )
 
 
 def _mark(message: vending_pb2.PlaceMark) -> PlaceMark:

@@ -7,10 +7,10 @@ import dataclasses
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.paging import EVERYTHING, Page, PageRequest, read_page
-from lakeward_catalog.application.ports.stores import After
+from lakeward_catalog.application.ports.stores import After, ListedNamespace
 from lakeward_catalog.application.refs import namespace_ref, warehouse_ref
 from lakeward_catalog.application.rules import Rules
-from lakeward_catalog.domain.model import Namespace, NamespaceId, WarehouseId
+from lakeward_catalog.domain.model import NamespaceId, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
@@ -32,34 +32,38 @@ class NamespaceListings:
     doors: Doors
     rules: Rules
 
-    async def __call__(self, command: ListNamespaces, *, caller: Caller) -> Page[Namespace]:
+    async def __call__(self, command: ListNamespaces, *, caller: Caller) -> Page[ListedNamespace]:
         """A page of them.
 
         Raises:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE (the parent), FORBIDDEN, INVALID_PAGE_TOKEN.
         """
-        parent_id, container = await self._open(command, caller)
-        visible = await self.doors.shown(container, ObjectKind.NAMESPACE, caller=caller)
+        parent_id, container, everything = await self._open(command, caller)
+        visible = await self.doors.shown(container, ObjectKind.NAMESPACE, caller=caller, everything=everything)
         return await read_page(
             command.page,
             listing=("namespace", str(command.warehouse_id), str(parent_id), caller.principal.key),
             rules=self.rules,
-            place=lambda namespace: After(namespace.created_at, namespace.namespace_id),
+            place=lambda listed: After(listed.created_at, listed.namespace_id),
             read=lambda after, limit: self.doors.namespaces.children(
                 command.warehouse_id, parent_id, visible=visible, after=after, limit=limit
             ),
         )
 
-    async def _open(self, command: ListNamespaces, caller: Caller) -> tuple[NamespaceId | None, ObjectRef]:
-        """The parent's id and what is listed. Below a parent the warehouse's own listing is needed too, as upstream has it."""
-        needed = Action.WAREHOUSE_LIST_NAMESPACES
+    async def _open(self, command: ListNamespaces, caller: Caller) -> tuple[NamespaceId | None, ObjectRef, bool]:
+        """The parent's id, what is listed, and whether all of it shows.
+
+        Below a parent the warehouse's own listing is needed too, as upstream has it.
+        """
         if command.parent is None:
-            return None, warehouse_ref(await self.doors.warehouse(command.warehouse_id, needed, caller=caller))
+            warehouse, everything = await self.doors.listed_warehouse(command.warehouse_id, caller=caller)
+            return None, warehouse_ref(warehouse), everything
         opened = await self.doors.namespace(
             command.warehouse_id,
             command.parent,
             Action.NAMESPACE_LIST_NAMESPACES,
             caller=caller,
-            on_warehouse=(needed,),
+            on_warehouse=(Action.WAREHOUSE_LIST_NAMESPACES,),
+            asked=(Action.NAMESPACE_LIST_EVERYTHING,),
         )
-        return opened.namespace.namespace_id, namespace_ref(opened.warehouse, opened.namespace)
+        return opened.namespace.namespace_id, namespace_ref(opened.warehouse, opened.namespace), bool(opened.allowed)

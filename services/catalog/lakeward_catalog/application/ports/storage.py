@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
 from lakeward_catalog.domain.model import Storage, WarehouseId
+from lakeward_servicekit.errors import Refusal
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -39,6 +41,32 @@ class Claimed:
     fresh: bool
 
 
+class CheckStatus(enum.StrEnum):
+    """What came of a check; the words are the public API's."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Checked:
+    """One check of a warehouse that is, or may come to be.
+
+    Attributes:
+        name: the public API's word for it.
+        duration: None where it was skipped.
+        refusal: why it failed.
+        reason: why it was skipped.
+    """
+
+    name: str
+    status: CheckStatus
+    duration: timedelta | None = None
+    refusal: Refusal | None = None
+    reason: str = ""
+
+
 class StorageJudge(Protocol):
     """What a storage profile amounts to, whether it works, and what happens to its secret.
 
@@ -67,6 +95,10 @@ class StorageJudge(Protocol):
         Raises:
             Refusal: STORAGE_VALIDATION_FAILED with the first check that failed.
         """
+        ...
+
+    async def examine(self, warehouse_id: WarehouseId, storage: Storage, *, principal: str) -> Sequence[Checked]:
+        """As `validate`, but every check is answered with what came of it."""
         ...
 
     async def claim_place(

@@ -81,6 +81,19 @@ class Listed(NamedTuple):
     protected: bool
 
 
+class ListedNamespace(NamedTuple):
+    """What a listing shows of a namespace, and its place in the order.
+
+    Attributes:
+        path: its parts, with the stored casing.
+    """
+
+    created_at: datetime
+    namespace_id: NamespaceId
+    path: Sequence[str]
+    protected: bool
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Deleted:
     """A tabular that was dropped and can be restored.
@@ -124,7 +137,7 @@ class WarehouseStore(Protocol):
         ...
 
     async def find_by_name(self, project_id: ProjectId, name: str) -> Warehouse | None:
-        """By name, without case; active or not."""
+        """By name, without case; active or not. Concurrent ones may share a statement, as `TabularStore.locate` does."""
         ...
 
     async def list(self, project_id: ProjectId, *, active: bool | None, visible: Visibility) -> Sequence[Warehouse]:
@@ -161,8 +174,11 @@ class NamespaceStore(Protocol):
         visible: Visibility,
         after: After | None,
         limit: int,
-    ) -> Sequence[Namespace]:
-        """Direct children in the order (created_at, namespace_id), at most `limit`."""
+    ) -> Sequence[ListedNamespace]:
+        """Direct children in the order (created_at, namespace_id), at most `limit`.
+
+        Not to be changed: others may get the same.
+        """
         ...
 
 
@@ -199,7 +215,10 @@ class TabularStore(Protocol):
         after: After | None,
         limit: int,
     ) -> Sequence[Listed]:
-        """Live ones of a kind in the order (created_at, incarnation), at most `limit`. Costs what the page costs."""
+        """Live ones of a kind in the order (created_at, incarnation), at most `limit`. Costs what the page costs.
+
+        Not to be changed: others may get the same.
+        """
         ...
 
     async def deleted(

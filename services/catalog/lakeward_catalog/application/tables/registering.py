@@ -93,9 +93,7 @@ class TableRegistrations:
             caller=caller,
         )
         new = await self._plan(command, opened, caller)
-        # before anything is written: a table whose maker can't be given access is not made
-        given = await kind.give(new.made, caller=caller)
-        await self.making.insert(new, caller=caller, keeper=keeper)
+        given = await self.making.insert(new, caller=caller, keeper=keeper)
         return await kind.shown(new.made, given, caller=caller, deflated=command.deflated)
 
     async def _plan(self, command: RegisterTable, opened: OpenedName, caller: Caller) -> New[TableMetadata]:

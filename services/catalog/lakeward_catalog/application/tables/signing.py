@@ -15,7 +15,7 @@ from lakeward_catalog.application.tables.signer_scopes import SignerScope, Signe
 from lakeward_catalog.domain.model import Kind, Tabular, TabularId, Warehouse, WarehouseId
 from lakeward_catalog.domain.wording import no_such_tabular
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Demand, Need, Outcome, Question
+from lakeward_servicekit.authorization.authorizer import Demand, Need, Outcome, Turn
 from lakeward_servicekit.authorization.principals import Principal, user
 from lakeward_servicekit.errors import NoSuchSecret, Refusal, SigningOutside
 
@@ -104,7 +104,7 @@ class StorageSignings:
             return False  # the principal's token is no engine's any more
         use, act = demands
         answers = await self.doors.authorizer.decide_each(
-            [Question(caller, [use]), Question(user(scope.owner), [act], as_owner=True)]
+            [Turn(caller, [use]), Turn(user(scope.owner), [act], as_owner=True)]
         )
         return all(outcome is Outcome.ALLOWED for outcomes in answers for outcome in outcomes)
 

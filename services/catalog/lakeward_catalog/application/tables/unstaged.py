@@ -57,7 +57,7 @@ class UnstagedCreations:
             alone=not asked.brings_files,
         )
         new = await making.plan(wanted, opened, update.document, caller=caller)
-        await making.insert(new, caller=caller, keeper=keeper)
+        await making.insert(new, caller=caller, keeper=keeper, gives=False)
         return OpenedTabular(opened.warehouse, opened.namespace, new.tabular)  # as after a commit: its maker has access
 
 

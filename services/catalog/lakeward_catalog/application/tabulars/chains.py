@@ -36,7 +36,7 @@ from lakeward_catalog.domain.names import TabularIdent
 from lakeward_catalog.domain.view_owners import OwnerProperties, owner_of
 from lakeward_catalog.domain.wording import no_such_tabular, no_such_view_between, no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Demand, Need, Outcome, Question, refuse
+from lakeward_servicekit.authorization.authorizer import Demand, Need, Outcome, Turn, refuse
 from lakeward_servicekit.authorization.principals import Principal, UserId, user
 from lakeward_servicekit.errors import Refusal
 
@@ -72,12 +72,12 @@ class Chained:
         """Begin as `caller`, who has to see the warehouse."""
         self.needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse.warehouse_id))
         self.views = range(len(self.needs), len(self.needs))  # which of the needs are of views
-        self._questions = [Question(caller, [need.demand for need in self.needs])]
+        self._turns = [Turn(caller, [need.demand for need in self.needs])]
 
     @property
-    def reader(self) -> Question:
-        """Who reads at this point, by the question that it is asked."""
-        return self._questions[-1]
+    def reader(self) -> Turn:
+        """Who reads at this point, with what they do on the way."""
+        return self._turns[-1]
 
     def view(self, demands: Iterable[Demand], ident: TabularIdent) -> None:
         """The next view; whoever reads now has to be allowed all of it."""
@@ -90,7 +90,7 @@ class Chained:
         """From here on it is read as an owner."""
         reader = user(owner)
         if not (self.reader.as_owner and self.reader.principal == reader):
-            self._questions.append(Question(reader, (), as_owner=True))
+            self._turns.append(Turn(reader, (), as_owner=True))
 
     def target(self, need: Need, asked: Sequence[Demand]) -> None:
         """What the chain leads to."""
@@ -98,9 +98,9 @@ class Chained:
         self._ask([need.demand, *asked])
 
     @property
-    def questions(self) -> Sequence[Question]:
-        """Those to ask, together; one for each reader in turn."""
-        return [question for question in self._questions if question.demands]
+    def turns(self) -> Sequence[Turn]:
+        """What to ask, together: what each reader does on the way."""
+        return [turn for turn in self._turns if turn.demands]
 
     def settle(self, answers: Sequence[Sequence[Outcome]]) -> Sequence[Outcome]:
         """The outcomes of what was asked beside the needs.
@@ -116,8 +116,8 @@ class Chained:
         return outcomes[len(self.needs) :]
 
     def _ask(self, demands: Sequence[Demand]) -> None:
-        reader = self._questions[-1]
-        self._questions[-1] = Question(reader.principal, [*reader.demands, *demands], as_owner=reader.as_owner)
+        reader = self._turns[-1]
+        self._turns[-1] = Turn(reader.principal, [*reader.demands, *demands], as_owner=reader.as_owner)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -162,13 +162,13 @@ class ChainDoor:
         namespace, tabular = located.namespace, located.tabular
         there = ends is None and tabular is not None and tabular.kind is kind and tabular.state in states
         if namespace is None or tabular is None or not there:
-            chained.settle(await self.doors.authorizer.decide_each(chained.questions))
+            chained.settle(await self.doors.authorizer.decide_each(chained.turns))
             raise ends or no_such_tabular(kind, ident)
         ref = tabular_ref(warehouse, tabular)
         demands = [Demand(ref, action) for action in asked]
         chained.target(Need(Demand(ref, needed), lambda: no_such_tabular(kind, ident)), demands)
         reader = chained.reader
-        outcomes = chained.settle(await self.doors.authorizer.decide_each(chained.questions))
+        outcomes = chained.settle(await self.doors.authorizer.decide_each(chained.turns))
         allowed = frozenset(
             demand.action for demand, outcome in zip(demands, outcomes, strict=True) if outcome is Outcome.ALLOWED
         )

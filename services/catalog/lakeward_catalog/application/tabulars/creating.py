@@ -78,9 +78,7 @@ class TabularCreations(Generic[M]):
         if wanted.name != named:
             opened = await self._look_again(opened, wanted.name)
         new = await making.plan(wanted, opened, command.request, caller=caller)
-        # before anything is written: what its maker can't be given access to is not made
-        given = await kind.give(new.made, caller=caller)
-        await making.insert(new, caller=caller, keeper=keeper)
+        given = await making.insert(new, caller=caller, keeper=keeper)
         return await kind.shown(new.made, given, caller=caller, deflated=command.deflated)
 
     async def _look_again(self, opened: OpenedName, name: str) -> OpenedName:

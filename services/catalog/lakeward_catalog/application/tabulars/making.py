@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from datetime import timedelta
 from typing import Generic
@@ -18,12 +19,14 @@ from lakeward_catalog.application.placing import Place, choose_place, location_t
 from lakeward_catalog.application.ports.stores import TabularStore
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.kinds import Beginning, M, TabularKind, Wanted
+from lakeward_catalog.application.tabulars.loaded import Given
 from lakeward_catalog.application.tabulars.means import Means
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.iceberg.files import first_file, is_compressed
 from lakeward_catalog.domain.model import Incarnation, MetadataId, State, Tabular, TabularId
 from lakeward_catalog.domain.names import TabularIdent, check_new_name
 from lakeward_catalog.domain.wording import name_taken
+from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import CommitStateUnknown, Reason, Refusal
 
 
@@ -93,7 +96,9 @@ class Making(Generic[M]):
             owner = await self.tabulars.by_location(warehouse.warehouse_id, place.location)
             if owner is not None and (there is None or owner.incarnation != there.incarnation):
                 raise location_taken(place.location)
-        if wanted.alone:
+        # A fresh UUID's place is empty, and whether the store is there its file finds out; one that is staged has none yet.
+        fresh = wanted.uuid is None and not place.custom
+        if wanted.alone and (wanted.staged or not fresh):
             principal = caller.principal.key
             if not await means.files.is_empty(warehouse, place.location, principal=principal):
                 raise not_empty(place.location)
@@ -143,28 +148,29 @@ class Making(Generic[M]):
         body = await beside(size, lambda: self.kind.body_of(metadata))
         return New(opened, tabular, place, metadata, body)
 
-    async def insert(self, new: New[M], *, caller: Caller, keeper: Keeper) -> None:
+    async def insert(self, new: New[M], *, caller: Caller, keeper: Keeper, gives: bool = True) -> Given | None:
         """Write a new tabular's file and row. The file of a row that surely was not written is taken back.
+
+        Args:
+            new: see `plan`.
+            caller: who makes it.
+            keeper: keeps what its key did.
+            gives: answer access to its files. Who can't be given it gets no tabular: no row is written before.
 
         Raises:
             Refusal: LOCATION_TAKEN, LOCATION_BEING_PURGED, TABULAR_EXISTS, TABULAR_PROTECTED, NO_SUCH_NAMESPACE,
-                REQUEST_IN_PROGRESS, COMMIT_STATE_UNKNOWN; what `Files.write` raises.
+                REQUEST_IN_PROGRESS, COMMIT_STATE_UNKNOWN; what `Files.write` and, where it gives, `ClientAccess.vend` raise.
         """
-        await self.means.shield(self._insert(new, caller, keeper))
+        given = await self.means.shield(self._insert(new, caller, keeper, gives=gives))
         self.kind.keep(new.tabular, new.metadata, new.body)
+        return given
 
-    async def _insert(self, new: New[M], caller: Caller, keeper: Keeper) -> None:
+    async def _insert(self, new: New[M], caller: Caller, keeper: Keeper, *, gives: bool) -> Given | None:
         means, warehouse, tabular, principal = self.means, new.opened.warehouse, new.tabular, caller.principal.key
-        written: tuple[str, ...] = ()
-        if new.writes and tabular.metadata_location is not None:
-            written = (tabular.metadata_location,)
-            await write_metadata(means.files, warehouse, tabular, new.body, principal=principal)
+        given, written = await self._begin(new, caller, gives=gives)
         try:
             async with means.changes.change() as change:
-                await change.namespaces.lock(warehouse.warehouse_id, new.opened.namespace.ident, exclusively=False)
-                gone = await _make_room(change, new)
-                await reserve(change, warehouse.warehouse_id, new.place)
-                await change.tabulars.insert(tabular, new.body, owner=caller.principal)
+                gone = await _take_place(change, new, owner=caller.principal)
                 self._tell(change, new, gone, caller)
                 await keeper.keep(change, incarnation=tabular.incarnation)
         except CommitStateUnknown:
@@ -173,6 +179,29 @@ class Making(Generic[M]):
         except Refusal:
             await take_back(means.files, warehouse, tabular, written, principal=principal)
             raise
+        return given
+
+    async def _begin(self, new: New[M], caller: Caller, *, gives: bool) -> tuple[Given | None, tuple[str, ...]]:
+        """What needs no row: access to the tabular's files, while its metadata file is written."""
+        files, warehouse, tabular, principal = self.means.files, new.opened.warehouse, new.tabular, caller.principal.key
+        if not new.writes or tabular.metadata_location is None:
+            return await self._give(new, caller, gives=gives), ()
+        written = (tabular.metadata_location,)
+        given, wrote = await asyncio.gather(
+            self._give(new, caller, gives=gives),
+            write_metadata(files, warehouse, tabular, new.body, principal=principal),
+            return_exceptions=True,
+        )
+        if isinstance(given, BaseException):
+            if wrote is None:
+                await take_back(files, warehouse, tabular, written, principal=principal)
+            raise given
+        if wrote is not None:
+            raise wrote
+        return given, written
+
+    async def _give(self, new: New[M], caller: Caller, *, gives: bool) -> Given | None:
+        return await self.kind.give(new.made, caller=caller) if gives else None
 
     def _tell(self, change: Change, new: New[M], gone: Tabular | None, caller: Caller) -> None:
         announcer, when = self.means.announcer, occasion(caller, self.means.clock.now())
@@ -184,6 +213,20 @@ class Making(Generic[M]):
         change.ledger.emit(
             announcer.tabular(new.told, new.tabular, when, request=new.request, index=count - 1, count=count)
         )
+
+
+async def _take_place(change: Change, new: New[M], *, owner: Principal) -> Tabular | None:
+    """Insert a new tabular where nothing is in its way; what left for it is answered."""
+    warehouse_id, namespace = new.tabular.warehouse_id, new.opened.namespace.ident
+    if new.leaves is None and not new.place.custom:
+        await change.locations.lock_inside(warehouse_id, namespace)
+        await change.tabulars.insert(new.tabular, new.body, owner=owner, looks=True)
+        return None
+    await change.namespaces.lock(warehouse_id, namespace, exclusively=False)
+    gone = await _make_room(change, new)
+    await reserve(change, warehouse_id, new.place)
+    await change.tabulars.insert(new.tabular, new.body, owner=owner)
+    return gone
 
 
 async def _make_room(change: Change, new: New[M]) -> Tabular | None:

@@ -70,7 +70,7 @@ class StorageReplacements:
         action, kind = _CREDENTIAL_ALONE if command.profile is None else _WHOLE
         warehouse = await self.doors.specified(command.warehouse_id, action, caller=caller)
         old = warehouse.storage
-        secret_id = _secret(command.credential, old)
+        secret_id = secret_after(command.credential, old)
         profile = old.profile if command.profile is None else command.profile
         storage = await self.judge.normalise(profile, secret_id=secret_id, replaces=old.profile)
         storage = await self.judge.validate(warehouse.warehouse_id, storage, principal=caller.principal.key)
@@ -104,7 +104,8 @@ class StorageReplacements:
         return updated, None
 
 
-def _secret(credential: UUID | OldCredential, old: Storage) -> UUID | None:
+def secret_after(credential: UUID | OldCredential, old: Storage) -> UUID | None:
+    """Which secret a storage has once its credential was replaced; None: none."""
     if isinstance(credential, OldCredential):
         return old.secret_id if credential is OldCredential.KEPT else None
     return credential

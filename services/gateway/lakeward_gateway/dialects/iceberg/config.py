@@ -4,47 +4,83 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from functools import partial
 from typing import Final
 
 from lakeward_gateway.dialects.iceberg import documents, paths
 from lakeward_gateway.dialects.iceberg.errors import RENDERED
+from lakeward_gateway.encoding import GZIP, WORTHWHILE, gzipped
 from lakeward_gateway.http import Request, Response, json_response
 from lakeward_gateway.operation import Answer, Operation
 from lakeward_gateway.query import Text
 from lakeward_protocol.catalog.v1 import warehouses_pb2, warehouses_pb2_grpc
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.keeping import Kept
 
+_WRITTEN_BYTES: Final = 4 << 20
 _WAREHOUSE: Final = Text("warehouse", 'Required: the warehouse\'s name, or "project/name".')
 
 
-async def get_config(
-    request: Request,
-    *,
-    warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub,
-    endpoints: Sequence[str],
-    prefix_template: str,
-) -> Response:
-    """Configuration of one warehouse; `uri` and `prefix` are overrides, since a client's own would lead elsewhere."""
-    context = request.context
-    if not context.base_uri:
-        raise Refusal(
-            Reason.REASON_NO_HOST,
-            "the request has no usable Host header, so no link to this server can be made; send one, or set BASE_URI",
+class Configs:
+    """Configurations of warehouses, each written once.
+
+    `uri` and `prefix` are overrides, since a client's own would lead elsewhere.
+
+    Args:
+        warehouses: answers each request anew; what is remembered is how its answer is written.
+        endpoints: what is served.
+        prefix_template: text around "{warehouse_id}".
+    """
+
+    def __init__(
+        self,
+        warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub,
+        *,
+        endpoints: Sequence[str],
+        prefix_template: str,
+    ) -> None:
+        """See the class."""
+        self._warehouses: Final = warehouses
+        self._endpoints: Final = list(endpoints)
+        self._prefix_template: Final = prefix_template
+        # by the answer, the base of links and whether it is gzipped
+        self._written: Final = Kept[tuple[bytes, str, bool], Response](size=_WRITTEN_BYTES)
+
+    async def __call__(self, request: Request, /) -> Response:
+        """The configuration of one warehouse."""
+        context = request.context
+        if not context.base_uri:
+            raise Refusal(
+                Reason.REASON_NO_HOST,
+                "the request has no usable Host header, so no link to this server can be made; send one, or set BASE_URI",
+            )
+        asked = warehouses_pb2.GetConfigRequest(warehouse=_WAREHOUSE.read(request.query) or "")
+        asked.context.CopyFrom(context)
+        config = await self._warehouses.GetConfig(asked)
+        key = (config.SerializeToString(deterministic=True), context.base_uri, request.takes_gzip)
+        written = self._written.look(key)
+        if written is None:
+            written = await self._write(config, context.base_uri, takes_gzip=request.takes_gzip)
+            self._written.put(key, written, size=len(written.body) + len(key[0]) + len(key[1]))
+        else:
+            self._written.used(key)
+        return written
+
+    async def _write(self, config: warehouses_pb2.GetConfigResponse, base_uri: str, *, takes_gzip: bool) -> Response:
+        prefix = self._prefix_template.replace("{warehouse_id}", config.warehouse_id)
+        lifetime = (
+            config.idempotency_key_lifetime.ToTimedelta() if config.HasField("idempotency_key_lifetime") else None
         )
-    config = await warehouses.GetConfig(
-        warehouses_pb2.GetConfigRequest(context=context, warehouse=_WAREHOUSE.read(request.query) or "")
-    )
-    prefix = prefix_template.replace("{warehouse_id}", config.warehouse_id)
-    lifetime = config.idempotency_key_lifetime.ToTimedelta() if config.HasField("idempotency_key_lifetime") else None
-    return json_response(
-        documents.CatalogConfig(
-            defaults={**config.defaults, "prefix": prefix},
-            overrides={**config.overrides, "uri": f"{context.base_uri}{paths.MOUNT}", "prefix": prefix},
-            endpoints=list(endpoints),
-            idempotency_key_lifetime=None if lifetime is None else iso_duration(lifetime),
+        plain = json_response(
+            documents.CatalogConfig(
+                defaults={**config.defaults, "prefix": prefix},
+                overrides={**config.overrides, "uri": f"{base_uri}{paths.MOUNT}", "prefix": prefix},
+                endpoints=self._endpoints,
+                idempotency_key_lifetime=None if lifetime is None else iso_duration(lifetime),
+            )
         )
-    )
+        if not takes_gzip or len(plain.body) < WORTHWHILE:
+            return plain
+        return Response(200, headers=(*plain.headers, GZIP), body=await gzipped(plain.body), encoded=True)
 
 
 def iso_duration(span: timedelta) -> str:
@@ -72,7 +108,7 @@ def operations(
             method="GET",
             path=paths.CONFIG,
             summary="What a client needs to start: prefix, defaults, overrides and the endpoints that are served.",
-            handler=partial(get_config, warehouses=warehouses, endpoints=endpoints, prefix_template=prefix_template),
+            handler=Configs(warehouses, endpoints=endpoints, prefix_template=prefix_template),
             query=(_WAREHOUSE,),
             answers={200: Answer("The configuration.", "CatalogConfig", documents.CatalogConfig)},
             renderings=RENDERED,

@@ -73,6 +73,17 @@ def _project_name(metadata: Mapping[str, str]) -> Rendering:
     return Rendering(400, "InvalidProjectName" if fits else "ProjectNameTooLong")
 
 
+def _user(metadata: Mapping[str, str]) -> Rendering:
+    field, problem = metadata["field"].capitalize(), metadata["problem"]
+    if (field, problem) == ("Name", "empty"):
+        return Rendering(400, "EmptyName")
+    return Rendering(400, f"MissingUser{field}" if problem == "missing" else f"InvalidUser{field}")
+
+
+def _role_name(metadata: Mapping[str, str]) -> Rendering:
+    return Rendering(400, "InvalidRoleName" if metadata["name"].strip() else "EmptyRoleName")
+
+
 def _format_policy(metadata: Mapping[str, str]) -> Rendering:
     return Rendering(400, "DefaultFormatVersionNotAllowed" if metadata["versions"] else "EmptyAllowedFormatVersions")
 
@@ -84,6 +95,10 @@ def _view_update(metadata: Mapping[str, str]) -> Rendering:
         "set-current-view-version": "SetCurrentViewVersionError",
     }
     return Rendering(400, words.get(metadata["action"], "InvalidViewUpdate"))
+
+
+def _permissions(metadata: Mapping[str, str]) -> Rendering:
+    return Rendering(400, metadata["cause"])
 
 
 def _commit_unavailable(metadata: Mapping[str, str]) -> Rendering:
@@ -219,6 +234,25 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_INVALID_ROLE_ID: Rendering(400, "InvalidRoleIdError"),
     Reason.REASON_ASSUMED_ROLE_UNKNOWN: Rendering(400, "InvalidAssumeRoleId"),
     Reason.REASON_ROLE_NOT_ASSUMABLE: Rendering(403, "AssumeRoleForbidden"),
+    # users and roles
+    Reason.REASON_NO_SUCH_USER: Rendering(404, "UserNotFound"),
+    Reason.REASON_USER_EXISTS: Rendering(409, "UserAlreadyExists"),
+    Reason.REASON_USER_INCOMPLETE: _user,
+    Reason.REASON_NOBODY: Rendering(401, "GetMyUserWithoutToken", challenge=Challenge.NONE_CAME),
+    Reason.REASON_ROLE_EXISTS: Rendering(409, "RoleNameAlreadyExists"),
+    Reason.REASON_ROLE_IDENT_TAKEN: Rendering(409, "RoleSourceIdConflict"),
+    Reason.REASON_INVALID_ROLE_NAME: _role_name,
+    Reason.REASON_INVALID_ROLE_IDENT: Rendering(400, "InvalidRoleIdentifier"),
+    Reason.REASON_RESERVED_ROLE_PROVIDER: Rendering(400, "RoleProviderIdReserved"),
+    Reason.REASON_ROLE_MEMBER_UNKNOWN: Rendering(404, "RoleAssignmentUserNotFound"),
+    Reason.REASON_ROLE_MEMBERSHIP_CYCLE: Rendering(409, "RoleMembershipCycle"),
+    Reason.REASON_ROLE_NESTED_TOO_DEEP: Rendering(409, "RoleMembershipDepthExceeded"),
+    Reason.REASON_PERMISSIONS_INVALID: _permissions,
+    Reason.REASON_GRANT_EXISTS: Rendering(409, "TupleAlreadyExistsError"),
+    Reason.REASON_NO_SUCH_GRANT: Rendering(404, "TupleNotFoundError"),
+    Reason.REASON_NO_SUCH_ROLE: Rendering(404, "RoleIdNotFound"),
+    Reason.REASON_NO_SUCH_TAG: Rendering(404, "TagDefinitionIdNotFound"),
+    Reason.REASON_NO_SUCH_GENERIC_TABLE: Rendering(404, "NoSuchGenericTableException"),
     # the gateway itself was not believed: no caller can do anything about it
     Reason.REASON_WORKLOAD_REFUSED: Rendering(500, "InternalServerError"),
     # dialects

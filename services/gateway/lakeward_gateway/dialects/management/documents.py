@@ -240,6 +240,31 @@ class UndropTabularsRequest(msgspec.Struct, frozen=True):
     targets: list[TabularIdent]
 
 
+class ErrorModel(msgspec.Struct, frozen=True):
+    """What went wrong in a check, as it would have been refused."""
+
+    message: str
+    type: str
+    code: int
+
+
+class ValidationCheck(msgspec.Struct, frozen=True, rename="kebab"):
+    """One check; `reason` is of skipped ones, `error` of failed ones."""
+
+    name: str
+    status: Literal["passed", "failed", "skipped"]
+    duration_ms: int | None = None
+    error: ErrorModel | None = None
+    reason: str | None = None
+
+
+class ValidateWarehouseResponse(msgspec.Struct, frozen=True):
+    """What came of checks, in the order in which they ran; valid where none failed."""
+
+    valid: bool
+    checks: list[ValidationCheck]
+
+
 def warehouse_document(warehouse: warehouses_pb2.Warehouse) -> GetWarehouseResponse:
     """A warehouse as the public API shows it."""
     kind, _, credential_type = warehouse.credential_kind.partition(":")

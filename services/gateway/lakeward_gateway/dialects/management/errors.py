@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -16,4 +17,26 @@ RENDERED: Final[Renderings] = MappingProxyType(
         Reason.REASON_CONCURRENT_CHANGE: Rendering(409, "ConcurrentUpdateError"),
         Reason.REASON_PREFIX_MISSING: Rendering(400, "BadRequestException"),
     }
+)
+
+
+def _query(metadata: Mapping[str, str]) -> Rendering:
+    cause = metadata["cause"]
+    return Rendering(400, "InvalidGetAccessQuery" if cause == "AmbiguousGrantPrincipal" else cause)
+
+
+# What somebody may do: about another, only who may read grants may ask.
+INSPECTED: Final[Renderings] = MappingProxyType(
+    {
+        **RENDERED,
+        Reason.REASON_FORBIDDEN: Rendering(403, "CannotInspectPermissions"),
+        Reason.REASON_PERMISSIONS_INVALID: _query,
+    }
+)
+# A role that is looked for in one project.
+IN_PROJECT: Final[Renderings] = MappingProxyType(
+    {**RENDERED, Reason.REASON_NO_SUCH_ROLE: Rendering(404, "RoleNotFoundInProject")}
+)
+APPLIED: Final[Renderings] = MappingProxyType(
+    {**RENDERED, Reason.REASON_FORBIDDEN: Rendering(403, "GrantActionForbidden")}
 )

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeward_gateway.dialects.management import (
+    actions,
+    checks,
+    grants,
+    permissions,
     projects,
     protection,
+    role_operations,
     server,
     tabulars,
     unsupported,
+    users,
+    validation,
     warehouse_operations,
 )
 from lakeward_gateway.operation import Operation
@@ -22,7 +29,14 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *server.operations(stubs.server),
         *projects.operations(stubs.server),
         *warehouse_operations.operations(stubs.warehouses, stubs.storage),
+        *validation.operations(stubs.warehouses, stubs.storage),
         *protection.operations(stubs),
         *tabulars.operations(stubs.tabulars),
+        *permissions.operations(stubs.grants),
+        *grants.operations(stubs.grants),
+        *users.operations(stubs.users),
+        *role_operations.operations(stubs.roles),
+        *actions.operations(stubs.grants),
+        *checks.operations(stubs),
         *unsupported.operations(),
     )

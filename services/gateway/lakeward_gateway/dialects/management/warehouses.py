@@ -46,6 +46,14 @@ async def create_warehouse(
     storage: vending_pb2_grpc.StorageServiceAsyncStub,
 ) -> Response:
     """Make a warehouse."""
+    response = await warehouses.CreateWarehouse(await wanted(request, storage))
+    return json_response(documents.warehouse_document(response.warehouse), status=201)
+
+
+async def wanted(
+    request: Request, storage: vending_pb2_grpc.StorageServiceAsyncStub
+) -> warehouses_pb2.CreateWarehouseRequest:
+    """The warehouse that a body asks for; its credential is staged."""
     document = await parsed(_create_decoder, request.body)
     context = in_project(request.context, document.project_id)
     versions = document.allowed_format_versions
@@ -55,20 +63,17 @@ async def create_warehouse(
             "allowed-format-versions is empty; name at least one of 1, 2 and 3, or leave it out for all",
             versions="",
         )
-    secret_id = await _staged(storage, context, document.storage_credential, warehouse_id="")
-    response = await warehouses.CreateWarehouse(
-        warehouses_pb2.CreateWarehouseRequest(
-            context=context,
-            name=document.warehouse_name,
-            storage_profile=bytes(document.storage_profile),
-            secret_id=secret_id,
-            delete_profile=_delete_profile(document.delete_profile),
-            allowed_format_versions=versions,
-            default_format_version=document.default_format_version or 0,
-            managed_by=_MANAGERS[document.managed_by or "self-managed"],
-        )
+    secret_id = await staged(storage, context, document.storage_credential, warehouse_id="")
+    return warehouses_pb2.CreateWarehouseRequest(
+        context=context,
+        name=document.warehouse_name,
+        storage_profile=bytes(document.storage_profile),
+        secret_id=secret_id,
+        delete_profile=_delete_profile(document.delete_profile),
+        allowed_format_versions=versions,
+        default_format_version=document.default_format_version or 0,
+        managed_by=_MANAGERS[document.managed_by or "self-managed"],
     )
-    return json_response(documents.warehouse_document(response.warehouse), status=201)
 
 
 def _delete_profile(profile: documents.HardDelete | documents.SoftDelete | None) -> warehouses_pb2.DeleteProfile | None:
@@ -79,7 +84,7 @@ def _delete_profile(profile: documents.HardDelete | documents.SoftDelete | None)
     return warehouses_pb2.DeleteProfile(restorable_for=duration_pb2.Duration(seconds=profile.expiration_seconds))
 
 
-async def _staged(
+async def staged(
     storage: vending_pb2_grpc.StorageServiceAsyncStub,
     context: context_pb2.RequestContext,
     credential: msgspec.Raw,
@@ -235,6 +240,14 @@ async def update_storage(
     storage: vending_pb2_grpc.StorageServiceAsyncStub,
 ) -> Response:
     """Replace a warehouse's storage profile and credential."""
+    response = await warehouses.UpdateStorage(await wanted_storage(request, storage))
+    return json_response(documents.warehouse_document(response.warehouse))
+
+
+async def wanted_storage(
+    request: Request, storage: vending_pb2_grpc.StorageServiceAsyncStub
+) -> warehouses_pb2.UpdateStorageRequest:
+    """The storage that a body asks for; its credential is staged."""
     warehouse_id = request.arguments[0]
     document = await parsed(_storage_decoder, request.body)
     message = warehouses_pb2.UpdateStorageRequest(
@@ -243,11 +256,10 @@ async def update_storage(
     if bytes(document.storage_credential) == b"null":
         message.without_credential = True
     elif _is_given(document.storage_credential):
-        message.secret_id = await _staged(
+        message.secret_id = await staged(
             storage, request.context, document.storage_credential, warehouse_id=warehouse_id
         )
-    response = await warehouses.UpdateStorage(message)
-    return json_response(documents.warehouse_document(response.warehouse))
+    return message
 
 
 async def update_storage_credential(
@@ -257,12 +269,17 @@ async def update_storage_credential(
     storage: vending_pb2_grpc.StorageServiceAsyncStub,
 ) -> Response:
     """Replace a warehouse's credential."""
+    response = await warehouses.UpdateStorageCredential(await wanted_credential(request, storage))
+    return json_response(documents.warehouse_document(response.warehouse))
+
+
+async def wanted_credential(
+    request: Request, storage: vending_pb2_grpc.StorageServiceAsyncStub
+) -> warehouses_pb2.UpdateStorageCredentialRequest:
+    """The credential that a body has, staged."""
     warehouse_id = request.arguments[0]
     document = await parsed(_credential_decoder, request.body)
-    secret_id = await _staged(storage, request.context, document.new_storage_credential, warehouse_id=warehouse_id)
-    response = await warehouses.UpdateStorageCredential(
-        warehouses_pb2.UpdateStorageCredentialRequest(
-            context=request.context, warehouse_id=warehouse_id, secret_id=secret_id
-        )
+    secret_id = await staged(storage, request.context, document.new_storage_credential, warehouse_id=warehouse_id)
+    return warehouses_pb2.UpdateStorageCredentialRequest(
+        context=request.context, warehouse_id=warehouse_id, secret_id=secret_id
     )
-    return json_response(documents.warehouse_document(response.warehouse))

@@ -7,7 +7,7 @@ from typing import Final
 from alembic import op
 
 revision: Final = "0005"
-down_revision: Final = "0003"
+down_revision: Final = "0004"
 branch_labels: Final = None
 depends_on: Final = None
 

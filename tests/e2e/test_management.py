@@ -1,0 +1,72 @@
+"""Managing a warehouse over HTTP, with its files in a real store."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.lakeward import Lakeward
+from tests.support.warehouses import make_namespace, make_table, make_warehouse, told, warehouse_document
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+async def http(lakeward: Lakeward) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=lakeward.url, timeout=60) as client:
+        yield client
+
+
+MANAGEMENT = "/management/v1/warehouse"
+
+
+def _statuses(reply: httpx.Response) -> dict[str, str]:
+    return {check["name"]: check["status"] for check in told(reply).json()["checks"]}
+
+
+async def test_a_storage_that_works_and_one_that_does_not_are_told_apart_without_a_warehouse(
+    lakeward: Lakeward, http: httpx.AsyncClient
+) -> None:
+    name, prefix = f"w{secrets.token_hex(4)}", f"checked-{secrets.token_hex(4)}"
+    document: dict[str, Any] = warehouse_document(lakeward.store, name=name, key_prefix=prefix)
+    path = "/management/v1/warehouse-creation-validation"
+    sound = told(await http.post(path, json=document, timeout=60)).json()
+    assert sound["valid"]
+    assert {check["status"] for check in sound["checks"]} == {"passed"}
+    document["storage-credential"]["secret-access-key"] = "wrong"
+    broken = told(await http.post(path, json=document, timeout=60)).json()
+    assert not broken["valid"]
+    (failed,) = (check for check in broken["checks"] if check["status"] == "failed")
+    assert failed["error"]["message"]
+    assert "wrong" not in str(broken)
+    listed = told(await http.get(MANAGEMENT)).json()["warehouses"]
+    assert name not in {each["name"] for each in listed}
+
+
+async def test_a_warehouse_s_storage_is_checked_as_it_is(lakeward: Lakeward, http: httpx.AsyncClient) -> None:
+    warehouse = await make_warehouse(http, lakeward.store)
+    reply = await http.post(f"{MANAGEMENT}/{warehouse.id}/storage/validate-access", timeout=60)
+    assert set(_statuses(reply).values()) == {"passed"}
+
+
+async def test_what_was_dropped_comes_back_with_its_data(lakeward: Lakeward, http: httpx.AsyncClient) -> None:
+    warehouse = await make_warehouse(http, lakeward.store)
+    one = f"{MANAGEMENT}/{warehouse.id}"
+    told(
+        await http.post(f"{one}/delete-profile", json={"delete-profile": {"type": "soft", "expiration-seconds": 3600}})
+    )
+    namespace = await make_namespace(http, warehouse)
+    made: Any = await make_table(http, warehouse, namespace, "orders")
+    path = f"{warehouse.path}/namespaces/{namespace}/tables/orders"
+    told(await http.delete(path, params={"purgeRequested": "true"}))
+    assert (await http.get(path)).status_code == 404
+    (listed,) = told(await http.get(f"{one}/deleted-tabulars")).json()["tabulars"]
+    assert (listed["id"], listed["name"], listed["typ"]) == (made["metadata"]["table-uuid"], "orders", "table")
+    told(await http.post(f"{one}/deleted-tabulars/undrop", json={"targets": [{"type": "table", "id": listed["id"]}]}))
+    loaded = told(await http.get(path)).json()
+    assert loaded["metadata-location"] == made["metadata-location"]
+    assert told(await http.get(f"{one}/deleted-tabulars")).json()["tabulars"] == []

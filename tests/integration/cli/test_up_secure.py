@@ -1,0 +1,186 @@
+"""`lakeward up --secure`: three people, with the rights and the snippets that it prints."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from lakeward_components.openfga import OpenFgaServer
+from lakeward_pipelines import java
+from tests.support.up import SECONDS, Start, Up, wait
+
+pytestmark = pytest.mark.integration
+
+PEOPLE = ("admin", "writer", "reader")
+SECURE = ("--secure",)
+OPENFGA = {"LAKEKEEPER__AUTHZ_BACKEND": "openfga"}
+_SHELL_SECONDS = 240
+
+
+def printed(up: Up) -> dict[str, str]:
+    """What is printed, by what stands above it: people by their names, and engines."""
+    found = re.findall(r"^(\w+)(?:, who [^\n]+)?:\n\n(.+?)\n(?=\n|\Z|\{)", up.said(), re.MULTILINE | re.DOTALL)
+    return dict(found)
+
+
+def shell(command: str, token: str, *, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run what was printed as it stands."""
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "LAKEWARD_TOKEN": token,
+        "JAVA_HOME": str(java.home()),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    return subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_SHELL_SECONDS,
+        env=environment,
+        cwd=cwd,
+    )
+
+
+def fresh_token(name: str, home: Path) -> subprocess.CompletedProcess[str]:
+    """`lakeward token`."""
+    command = [sys.executable, "-m", "lakeward_cli", "token", name]
+    environment = {**os.environ, "LAKEWARD_HOME": str(home)}
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=environment)
+
+
+def client(up: Up, token: str) -> httpx.Client:
+    return httpx.Client(base_url=up.url, headers={"authorization": f"Bearer {token}"}, timeout=60)
+
+
+def prefix(http: httpx.Client) -> str:
+    config = http.get("/catalog/v1/config", params={"warehouse": "demo"}).raise_for_status().json()
+    return str({**config["defaults"], **config["overrides"]}["prefix"])
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def secured(start: Start) -> Up:
+    up = start(arguments=SECURE)
+    up.ready()
+    wait(lambda: "\ncurl:\n" in up.said())
+    return up
+
+
+def test_each_persons_printed_curl_works_and_nobody_else_is_let_in(secured: Up) -> None:
+    shown = printed(secured)
+    for name in PEOPLE:
+        answered = shell(shown[name], "")
+        assert '"prefix"' in answered.stdout, (name, answered.stdout, answered.stderr)
+    assert httpx.get(f"{secured.url}/catalog/v1/config", params={"warehouse": "demo"}).status_code == 401
+
+
+def test_the_reader_is_refused_a_write_by_an_error_that_says_so_and_the_writer_is_not(
+    secured: Up, home: Path, tmp_path: Path
+) -> None:
+    tokens = {name: fresh_token(name, home).stdout.strip() for name in PEOPLE}
+    schema = {"type": "struct", "schema-id": 0, "fields": [{"id": 1, "name": "n", "type": "long", "required": False}]}
+    with client(secured, tokens["writer"]) as http:
+        tables = f"/catalog/v1/{prefix(http)}/namespaces/default/tables"
+        http.post(tables, json={"name": "theirs", "schema": schema}).raise_for_status()
+    with client(secured, tokens["reader"]) as http:
+        http.get(f"{tables}/theirs", headers={"x-iceberg-access-delegation": "vended-credentials"}).raise_for_status()
+        refused = http.delete(f"{tables}/theirs")
+        assert (refused.status_code, refused.json()["error"]["type"]) == (403, "TableActionForbidden")
+        assert refused.json()["error"]["message"] == "you see this table and may not drop; ask who manages its grants"
+    with client(secured, tokens["admin"]) as http:
+        http.delete(f"{tables}/theirs").raise_for_status()
+    for name in PEOPLE:
+        script = tmp_path / "printed.py"
+        script.write_text(printed(secured)["PyIceberg"])
+        answered = shell(f"{sys.executable} {script}", tokens[name])
+        assert "('default',)" in answered.stdout, answered.stderr
+
+
+def test_the_printed_spark_shell_writes_as_the_writer_and_is_told_why_not_as_the_reader(
+    secured: Up, home: Path, tmp_path: Path
+) -> None:
+    command = printed(secured)["Spark"]
+    make = f'{command} -e "create table default.shell as select 41 + 1 as n; select n from default.shell"'
+    written = shell(make, fresh_token("writer", home).stdout.strip(), cwd=tmp_path)
+    assert written.returncode == 0, written.stderr[-4000:]
+    assert written.stdout.split()[-1:] == ["42"]
+    drop = f'{command} -e "select n + 1 from default.shell; drop table default.shell"'
+    refused = shell(drop, fresh_token("reader", home).stdout.strip(), cwd=tmp_path)
+    assert "43" in refused.stdout.split()
+    assert "you see this table and may not drop" in refused.stderr
+
+
+def test_its_people_and_their_rights_are_there_again_after_a_kill(start: Start, home: Path, secured: Up) -> None:
+    secured.process.send_signal(signal.SIGKILL)
+    secured.process.wait()
+    again = start(arguments=SECURE)
+    again.ready()
+    wait(lambda: "\ncurl:\n" in again.said())
+    with client(again, fresh_token("reader", home).stdout.strip()) as http:
+        assert http.get(f"/catalog/v1/{prefix(http)}/namespaces").json()["namespaces"] == [["default"]]
+
+
+@pytest.mark.usefixtures("secured")
+def test_its_provider_gives_no_token_without_a_password(home: Path) -> None:
+    issuer = next(iter(re.findall(r"http://127\.0\.0\.1:\d+", (home / "oidc/configuration/settings.yaml").read_text())))
+    assert httpx.post(f"{issuer}/api/users/admin/token", json={}).status_code == 401
+    form = {"grant_type": "password", "client_id": "lakeward", "username": "admin", "password": "admin"}
+    assert httpx.post(f"{issuer}/token", data=form).status_code in {400, 401}
+    assert (home / "people.json").stat().st_mode & 0o077 == 0
+
+
+def test_no_token_is_had_where_nothing_was_started_so_and_the_message_says_what_to_do(tmp_path: Path) -> None:
+    asked = fresh_token("reader", tmp_path / "nowhere")
+    assert asked.returncode == 69
+    assert "start it with `lakeward up --secure`" in asked.stderr
+
+
+def test_a_home_that_anybody_opened_is_not_taken_for_a_secure_one(start: Start) -> None:
+    first = start()
+    first.ready()
+    first.process.send_signal(signal.SIGINT)
+    first.process.wait(timeout=SECONDS)
+    second = start(arguments=SECURE)
+    assert second.process.wait(timeout=SECONDS) == 69
+    assert "opened for use by somebody else" in second.said()
+
+
+@pytest.mark.parametrize(
+    ("variables", "complaint"),
+    [
+        ({"LAKEKEEPER__AUTHZ_BACKEND": "allowall"}, "--secure takes builtin or openfga"),
+        ({"LAKEKEEPER__OPENID_PROVIDER_URI": "http://127.0.0.1:1"}, "--secure brings an identity provider of its own"),
+    ],
+)
+def test_what_would_not_be_secure_is_refused(start: Start, variables: dict[str, str], complaint: str) -> None:
+    up = start(arguments=SECURE, variables=variables)
+    assert up.process.wait(timeout=SECONDS) == 69
+    assert complaint in up.said()
+
+
+def test_openfga_decides_where_it_is_asked_for(start: Start, home: Path, openfga_server: OpenFgaServer) -> None:
+    del openfga_server  # it is built by now
+    for _ in range(2):  # the second one has forgotten everything
+        up = start(arguments=SECURE, variables=OPENFGA)
+        up.ready()
+        wait(lambda up=up: "\ncurl:\n" in up.said())
+        assert up.child("openfga")
+        with client(up, fresh_token("reader", home).stdout.strip()) as http:
+            namespaces = f"/catalog/v1/{prefix(http)}/namespaces"
+            assert http.get(namespaces).json()["namespaces"] == [["default"]]
+            assert http.post(namespaces, json={"namespace": ["mine"]}).status_code == 403
+        up.process.send_signal(signal.SIGINT)
+        assert up.process.wait(timeout=SECONDS) == 0, up.said()

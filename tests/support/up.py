@@ -1,0 +1,76 @@
+"""`lakeward up` as a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Up:
+    """One run of the command."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+    output: Path
+
+    def said(self) -> str:
+        return self.output.read_text(encoding="utf-8", errors="replace")
+
+    def ready(self) -> None:
+        wait(lambda: self.answers() or self.process.poll() is not None)
+        assert self.process.poll() is None, self.said()
+
+    def answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/health").status_code == httpx.codes.OK
+        except httpx.TransportError:
+            return False
+
+    def children(self) -> Sequence[int]:
+        running = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+        return [pid for pid in running if parent_of(pid) == self.process.pid]
+
+    def child(self, name: str) -> int:
+        (pid,) = (pid for pid in self.children() if Path(f"/proc/{pid}/comm").read_text().strip() == name)
+        return pid
+
+    def namespaces(self) -> httpx.Response:
+        config = httpx.get(f"{self.url}/catalog/v1/config", params={"warehouse": "demo"}).json()
+        prefix = {**config["defaults"], **config["overrides"]}["prefix"]
+        return httpx.get(f"{self.url}/catalog/v1/{prefix}/namespaces")
+
+
+def parent_of(pid: int) -> int | None:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None  # it has ended meanwhile
+
+
+def wait(fact: Callable[[], bool]) -> None:
+    until = time.monotonic() + SECONDS
+    while not fact():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.05)
+
+
+def none_of(pids: Sequence[int]) -> Callable[[], bool]:
+    return lambda: not any(Path(f"/proc/{pid}").exists() and not is_zombie(pid) for pid in pids)
+
+
+def is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+Start = Callable[..., Up]
