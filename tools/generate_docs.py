@@ -151,6 +151,7 @@ VARYING: Final[Mapping[ReasonValue, str]] = {
     Reason.REASON_DUPLICATE_HEADER: "400 `DuplicateHeader`, or `DuplicateIdempotencyKey`",
     Reason.REASON_INVALID_PROJECT_NAME: "400 `EmptyProjectName`, `ProjectNameTooLong` or `InvalidProjectName`",
     Reason.REASON_INVALID_WAREHOUSE_NAME: "400 `EmptyWarehouseName`, `WarehouseNameTooLong` or `InvalidWarehouseName`",
+    Reason.REASON_TOO_MANY_NAMED: "400 `TooManyTasks`, `TooManyQueueNames` or `TooManyEntities`",
     Reason.REASON_USER_INCOMPLETE: "400 `MissingUserName`, `MissingUserType`, `MissingUserId`, `EmptyName`, `InvalidUserName`, "
     "`InvalidUserEmail`",
     Reason.REASON_INVALID_ROLE_NAME: "400 `EmptyRoleName` or `InvalidRoleName`",

@@ -141,6 +141,24 @@ def _home(given: Path | None, *, secure: bool) -> Path:
     return given or Path(os.environ.get("LAKEWARD_HOME") or default)
 
 
+@click.command()
+@click.argument("who")
+@click.argument("action")
+@click.argument("on")
+@click.option("--url", envvar="LAKEWARD_URL", default="http://127.0.0.1:8181", show_default=True, help="Of the server.")
+@click.option("--token", envvar="LAKEWARD_TOKEN", default="", help="Yours; LAKEWARD_TOKEN.")
+def why(who: str, action: str, on: str, url: str, token: str) -> None:
+    """Say why WHO may take ACTION on ON, or what they would have to be given.
+
+    WHO is a user's id, role:ID, or me. ON is server, project[/ID], warehouse/NAME, namespace/WAREHOUSE/a.b, or
+    table/WAREHOUSE/a.b.t, and so on for a view or generic-table. Exits with 1 where they may not, and with 2 where that is not
+    known.
+    """
+    from lakeward_cli.why import why as run  # noqa: PLC0415 - see the module
+
+    raise SystemExit(run(url, token, (who, action, on)))
+
+
 def _run(command: Coroutine[Any, Any, int | None]) -> NoReturn:
     """Run a command to its exit status; what a user can mend is one message, not a stack."""
     from lakeward_cli.failing import explained  # noqa: PLC0415 - see the module

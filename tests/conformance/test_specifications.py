@@ -41,6 +41,7 @@ DECLINED = {
 ADDED = {"signS3TabularRequest", "signS3Request", "signS3RequestBelowCatalog", "signS3RequestAtRoot"}
 ADDED_MANAGEMENT = {
     "get_default_project_deprecated",
+    "explain_access",
     # rights on tabulars that are named without their warehouse
     *(
         f"{verb}_{kind}_assignments_by_id_alone"

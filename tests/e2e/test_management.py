@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from typing import Any
@@ -70,3 +71,45 @@ async def test_what_was_dropped_comes_back_with_its_data(lakeward: Lakeward, htt
     loaded = told(await http.get(path)).json()
     assert loaded["metadata-location"] == made["metadata-location"]
     assert told(await http.get(f"{one}/deleted-tabulars")).json()["tabulars"] == []
+
+
+async def test_a_purge_is_seen_run_at_once_and_found_when_it_is_done(
+    lakeward: Lakeward, http: httpx.AsyncClient
+) -> None:
+    warehouse = await make_warehouse(http, lakeward.store)
+    tasks = f"{MANAGEMENT}/{warehouse.id}/task"
+    namespace = await make_namespace(http, warehouse)
+    made: Any = await make_table(http, warehouse, namespace, "orders")
+    told(await http.delete(f"{warehouse.path}/namespaces/{namespace}/tables/orders"))
+    (purge,) = told(await http.post(f"{tasks}/list", json={})).json()["tasks"]
+    assert (purge["status"], purge["entity-name"]) == ("SCHEDULED", [namespace, "orders"])
+    assert purge["entity"] == {"type": "table", "table-id": made["metadata"]["table-uuid"]}
+    body = {"action": {"action-type": "run-now"}, "task-ids": [purge["task-id"]]}
+    told(await http.post(f"{tasks}/control", json=body))
+    async with asyncio.timeout(60):
+        while True:
+            found = told(await http.get(f"{tasks}/by-id/{purge['task-id']}")).json()
+            if found["status"] == "SUCCESS":
+                break
+            await asyncio.sleep(0.2)
+    assert found["message"] == "Purged tabular data"
+    assert found["task-data"] == {"tabular_location": made["metadata"]["location"]}
+    (attempt,) = found["attempts"]
+    assert (attempt["attempt"], attempt["status"], attempt["progress"]) == (1, "SUCCESS", 1.0)
+    told(await http.delete(f"{warehouse.path}/namespaces/{namespace}"))
+    told(await http.delete(f"{MANAGEMENT}/{warehouse.id}"))
+
+
+async def test_cancelling_a_soft_deletion_brings_its_table_back(lakeward: Lakeward, http: httpx.AsyncClient) -> None:
+    warehouse = await make_warehouse(http, lakeward.store)
+    one = f"{MANAGEMENT}/{warehouse.id}"
+    told(await http.post(f"{one}/delete-profile", json={"delete-profile": {"type": "soft"}}))
+    namespace = await make_namespace(http, warehouse)
+    await make_table(http, warehouse, namespace, "orders")
+    path = f"{warehouse.path}/namespaces/{namespace}/tables/orders"
+    told(await http.delete(path))
+    (task,) = told(await http.post(f"{one}/task/list", json={"queue-name": ["soft_deletion"]})).json()["tasks"]
+    body = {"action": {"action-type": "cancel"}, "task-ids": [task["task-id"]]}
+    told(await http.post(f"{one}/task/control", json=body))
+    told(await http.get(path))
+    assert told(await http.get(f"{one}/task/by-id/{task['task-id']}")).json()["status"] == "CANCELLED"

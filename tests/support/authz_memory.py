@@ -7,9 +7,11 @@ import datetime as dt
 from collections.abc import Collection, Sequence
 from uuid import UUID
 
+from lakeward_authz.application.explaining import Trail
 from lakeward_authz.application.permissions import ALL, Given, Grant, Named, Rights, Shown, TreeChange, Wanted
-from lakeward_authz.domain.permissions.lakeward import MODEL
-from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
+from lakeward_authz.domain.permissions.explaining import Link, Right, Way
+from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MODEL, OWNERSHIP, shows_above
+from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject, role_subject
 from tests.support.authz_worlds import World, id_of
 
 WHEN = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
@@ -39,7 +41,11 @@ class InMemory:
     async def find(self, named: Sequence[Named]) -> Sequence[ObjectKey | None]:
         return [next((node.key for node in self.world.nodes.values() if _is(node.key, each)), None) for each in named]
 
-    async def of(self, subject: Subject, objects: Sequence[ObjectKey]) -> Rights:
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
+        raise AssertionError((token_roles, project_ids))
+
+    async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
+        assert not also
         self.asked += 1
         held = [
             None if name is None else MODEL.types[key.type].mask(*self.world.may(self._caller(subject), name))
@@ -48,7 +54,8 @@ class InMemory:
         ]
         return Rights(held, [False] * len(held), 1)
 
-    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:
+    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
+        assert not also
         raise AssertionError((subject, scope, type_name))
 
     async def apply(self, stream: str, changes: Sequence[tuple[int, TreeChange]]) -> int:
@@ -97,6 +104,57 @@ class InMemory:
         if kind == "role":
             return next(f"role:{name}" for name in self.world.nodes if id_of(name) == UUID(own))
         return f"user:{own.removeprefix('oidc~')}"
+
+
+class TrailsInMemory:
+    """The `Trails` of a world."""
+
+    def __init__(self, rows: InMemory) -> None:
+        self._rows = rows
+
+    async def of(self, key: ObjectKey, subject: Subject) -> Trail | None:
+        world = self._rows.world
+        name = next((name for name, node in world.nodes.items() if node.key == key), None)
+        if name is None:
+            return None
+        chain = list(world.chain(name))[::-1]
+        roles: dict[Subject, Subject] = {}
+        fresh = {subject}
+        while fresh:
+            found = {
+                role_subject(world.nodes[on].key.id): held_by
+                for held_by, relation, on in sorted(world.grants)
+                if held_by in fresh and relation in {ASSIGNEE, OWNERSHIP} and world.nodes[on].key.type == "role"
+            }
+            fresh = set(found) - set(roles)
+            roles |= {role: via for role, via in found.items() if role in fresh}
+        subjects = {subject, *roles}
+        others = sorted(
+            Right(chain.index(on), held_by, relation) for held_by, relation, on in world.grants if on in chain
+        )
+        inside = {
+            place: [
+                Given(Grant(held_by, relation), as_named(world.nodes[on].key), WHEN, ())
+                for held_by, relation, on in sorted(world.grants)
+                if held_by in subjects
+                and relation in shows_above(world.nodes[on].key.type)
+                and link in list(world.chain(on))[1:]
+            ]
+            for place, link in enumerate(chain)
+            if GLIMPSE in MODEL.types[world.nodes[link].key.type].bits
+        }
+        return Trail(
+            way=Way(
+                [Link(world.nodes[link].key, managed=world.nodes[link].managed) for link in chain],
+                shown=[place for place, found_inside in inside.items() if found_inside],
+                assumed=key.type == "role" and subject == role_subject(key.id),
+            ),
+            named=[as_named(world.nodes[link].key) for link in chain],
+            rights=[right for right in others if right.subject in subjects],
+            roles=roles,
+            inside=inside.get(len(chain) - 1, []),
+            others=others,
+        )
 
 
 def as_named(key: ObjectKey) -> Named:

@@ -45,9 +45,9 @@ class Tokens:
 
     async def identify(self, authorization: str) -> Identification:
         if not authorization:
-            return Identification(ANONYMOUS, None, (), None, "open")
+            return Identification(ANONYMOUS, None, None, "open")
         profile = self.profiles.get(authorization, Profile(authorization.title(), None, UserKind.HUMAN))
-        return Identification(user(f"oidc~{authorization}"), profile, (), None, "names-1")
+        return Identification(user(f"oidc~{authorization}"), profile, None, "names-1")
 
 
 class HeldClock:

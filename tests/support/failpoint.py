@@ -1,13 +1,15 @@
-"""Lakeward with a fault between the metadata file's PUT and the compare-and-set of its pointer.
+"""Lakeward with a fault between the metadata file's PUT and the compare-and-set of its pointer, or in telling authz of a change.
 
     python -m tests.support.failpoint lakeward|catalog
 
-It is composed as `lakeward serve` composes it, except that the catalog is handed a wrapped channel to vending; the product has no
-failpoint. `FAILPOINT` in the environment names the fault:
+It is composed as `lakeward serve` composes it, except that the catalog is handed wrapped channels to vending and authz; the
+product has no failpoint. `FAILPOINT` in the environment names the fault:
 
     die        kill this process once a file is written
     forget     answer as if the file were written: what the order of PUT and pointer guards against
     unlocked   read an unknown outcome back without waiting for the commit that may be under way
+    untold     kill this process before authz is told of a change of its tree
+    unheard    kill this process once authz has answered that it applied one
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ from lakeward_servicekit.rpc import Channel, Host
 DIE: Final = "die"
 FORGET: Final = "forget"
 UNLOCKED: Final = "unlocked"
+UNTOLD: Final = "untold"
+UNHEARD: Final = "unheard"
 _WRITE: Final = "/lakeward.vending.v1.FileService/WriteFile"
+_TELL: Final = "/lakeward.authz.v1.TreeService/ApplyTreeChanges"
 
 
 class Faulty:
@@ -44,6 +49,8 @@ class Faulty:
 
     def unary_unary(self, method: str, *args: Any, **kwargs: Any) -> Any:
         call = self._channel.unary_unary(method, *args, **kwargs)
+        if method == _TELL and self._fault in {UNTOLD, UNHEARD}:
+            return self._telling(call)
         if method != _WRITE:
             return call
 
@@ -57,9 +64,19 @@ class Faulty:
 
         return write
 
+    def _telling(self, call: Any) -> Any:
+        async def tell(request: Any, timeout: float | None = None) -> Any:  # noqa: ASYNC109 - a stub's own signature
+            if self._fault == UNHEARD:
+                await call(request, timeout=timeout)
+            os.kill(os.getpid(), signal.SIGKILL)
 
-def _faulty(settings: CatalogSettings, *, vending: Channel, **others: Any) -> AbstractAsyncContextManager[Host]:
-    return catalog(settings, vending=Faulty(vending, os.environ), **others)
+        return tell
+
+
+def _faulty(
+    settings: CatalogSettings, *, vending: Channel, authz: Channel, **others: Any
+) -> AbstractAsyncContextManager[Host]:
+    return catalog(settings, vending=Faulty(vending, os.environ), authz=Faulty(authz, os.environ), **others)
 
 
 if __name__ == "__main__":

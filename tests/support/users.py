@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -68,7 +68,8 @@ class FakeRoles:
     def __init__(self, holders: Mapping[UUID, Collection[Subject]] | None = None) -> None:
         self.holders = {} if holders is None else dict(holders)
 
-    async def may_assume(self, user_id: UserId, role_id: RoleId) -> bool | None:
+    async def may_assume(self, user_id: UserId, role_id: RoleId, *, token_roles: Sequence[str] = ()) -> bool | None:
+        del token_roles
         if UUID(role_id) not in self.holders:
             return None
         found, fresh = set[Subject](), {user_subject(user_id)}

@@ -33,6 +33,9 @@ class Coalescer(Generic[Item, Answer]):
         at_once: batches under way, before the next has to wait.
         patience: seconds after which a batch counts no more, so that one that takes long holds up nobody; None: it always counts.
         alike: whether items that are equal share an answer; they are hashable then.
+        regather: seconds that what waits when a batch was answered waits for those who got its answers, who mostly ask again at
+            once: else two halves of a crowd take turns, and each question costs twice. It ends when as many have come; None: it
+            is not waited at all.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class Coalescer(Generic[Item, Answer]):
         at_once: int = 1,
         patience: float | None = 0.01,
         alike: bool = False,
+        regather: float | None = None,
     ) -> None:
         """Start empty; see the class."""
         self._ask: Final = ask
@@ -50,11 +54,13 @@ class Coalescer(Generic[Item, Answer]):
         self._at_once: Final = at_once
         self._patience: Final = patience
         self._alike: Final = alike
+        self._regather: Final = regather
         # by the item itself or its identity, for as long as it waits: the item, and who waits for its answer
         self._waiting: Final[dict[Hashable, tuple[Item, list[asyncio.Future[Answer]]]]] = {}
         self._senders: Final[dict[_Sender, asyncio.Task[None]]] = {}
         self._under_way = 0
         self._gathering = False  # whether a sender has yet to begin
+        self._crowd: tuple[int, asyncio.Future[None]] | None = None  # how many a sender waits for
 
     def __call__(self, item: Item) -> asyncio.Future[Answer]:
         """The answer to one question, to be awaited; it raises what `ask` raised, or answered for this item."""
@@ -65,6 +71,8 @@ class Coalescer(Generic[Item, Answer]):
             asked[1].append(answer)
             return answer
         self._waiting[name] = (item, [answer])
+        if self._crowd is not None and len(self._waiting) >= self._crowd[0] and not self._crowd[1].done():
+            self._crowd[1].set_result(None)
         if self._under_way < self._at_once and not self._gathering:
             self._begin()
         return answer
@@ -87,10 +95,23 @@ class Coalescer(Generic[Item, Answer]):
                     self._begin()  # more came at one moment than go into a batch
                 if batch:
                     await self._answer(batch, sender)
+                if len(self._waiting) and sender.counts:
+                    await self._gathered(len(batch))
         finally:
             # Here and not when the task is collected: a caller in between would count on a sender that has ended.
             self._under_way -= sender.counts
             del self._senders[sender]
+
+    async def _gathered(self, answered: int) -> None:
+        """Wait for as many more as were answered just now, where that is wanted and nobody else does."""
+        if self._regather is None or self._crowd is not None:
+            return
+        full: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._crowd = (min(len(self._waiting) + answered, self._max_items), full)
+        try:
+            await asyncio.wait([full], timeout=self._regather)
+        finally:
+            self._crowd = None
 
     def _taken(self) -> _Batch[Item, Answer]:
         """The questions that waited longest, as many as go into a batch, without those whose callers have all gone."""
@@ -110,10 +131,12 @@ class Coalescer(Generic[Item, Answer]):
         items, callers = zip(*batch, strict=True)
         try:
             for waiting, found in zip(callers, await self._ask(items), strict=True):
-                failed = isinstance(found, Exception)
+                if isinstance(found, Exception):
+                    _fail([waiting], found)
+                    continue
                 for answer in waiting:
                     if not answer.done():  # else its caller was cancelled
-                        (answer.set_exception if failed else answer.set_result)(found)
+                        answer.set_result(found)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is each caller's, and the next batch goes on
             _fail(callers, error)
         except BaseException:
@@ -141,8 +164,9 @@ class _Sender:
 
 
 def _fail(callers: Sequence[Sequence[asyncio.Future[Answer]]], error: BaseException) -> None:
+    alone = sum(map(len, callers)) == 1
     for waiting in callers:
         for answer in waiting:
             if not answer.done():
                 # A refusal that is raised in many places would gather all their tracebacks.
-                answer.set_exception(copy.copy(error) if isinstance(error, Refusal) else error)
+                answer.set_exception(copy.copy(error) if isinstance(error, Refusal) and not alone else error)

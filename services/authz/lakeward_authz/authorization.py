@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from lakeward_authz.adapters.allow_all import AllowAll
 from lakeward_authz.adapters.builtin import Builtin
+from lakeward_authz.adapters.joined_rights import JoinedRights
 from lakeward_authz.adapters.postgres.rights import PostgresRights
 from lakeward_authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
 from lakeward_authz.authentication import unusable
@@ -52,7 +53,7 @@ async def open_authorizer(settings: DecidingSettings, postgres: PostgresSettings
             case AuthzBackend.ALLOW_ALL:
                 deciding = Deciding(AllowAll())
             case AuthzBackend.BUILTIN:
-                deciding = Deciding(Builtin(PostgresRights(await _decisions(postgres, stack))))
+                deciding = Deciding(Builtin(JoinedRights(PostgresRights(await _decisions(postgres, stack)))))
             case AuthzBackend.OPENFGA:
                 deciding = await _openfga(settings.openfga, await _decisions(postgres, stack), stack)
             case backend:
@@ -93,7 +94,7 @@ async def _openfga(settings: OpenFgaSettings, pool: Pool, stack: AsyncExitStack)
     openfga = await stack.enter_async_context(connected(_address(settings)))
     feeder = Feeder(pool, openfga)
     await stack.enter_async_context(feeder.kept_up())
-    return Deciding(OpenFgaEngine(openfga, feeder, PostgresRights(pool)), {"openfga": openfga.ping})
+    return Deciding(OpenFgaEngine(openfga, feeder, JoinedRights(PostgresRights(pool))), {"openfga": openfga.ping})
 
 
 def _address(settings: OpenFgaSettings) -> StoreAddress:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from lakeward_authz.adapters.allow_all import EveryRight
 from lakeward_authz.adapters.postgres.names import PostgresNames
 from lakeward_authz.adapters.postgres.rights import PostgresRights
+from lakeward_authz.adapters.postgres.trails import PostgresTrails
 from lakeward_authz.application.doors import Doors
+from lakeward_authz.application.explaining import ExplainAccess
 from lakeward_authz.application.grants import ChangeGrants, GrantablePrivileges, ListGrants, ListGrantsOfPrincipal
 from lakeward_authz.application.inspecting import AllowedActions, CheckActions, GetManagedAccess, SetManagedAccess
 from lakeward_authz.application.permissions import GrantStore, TreeStore
@@ -26,6 +28,7 @@ def grant_servicer(pool: Pool, tree: TreeStore, grants: GrantStore, settings: Au
         grantable=GrantablePrivileges(doors),
         allowed=AllowedActions(doors),
         check=CheckActions(doors),
+        explain=ExplainAccess(doors, PostgresTrails(pool), open_to_all=rights is not rows),
         managed=GetManagedAccess(doors),
         manage=SetManagedAccess(doors, tree),
     )

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from lakeward_servicekit.joints import Joints
 from lakeward_servicekit.settings import kinds
 from lakeward_servicekit.settings.authorization import AuthorizationSettings, AuthzBackend, OpenFgaSettings
-from lakeward_servicekit.settings.catalogue import Family, Service, Support
+from lakeward_servicekit.settings.catalogue import Family, Service
 from lakeward_servicekit.settings.model import Contradiction, Settings, level, setting, variable_of
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.settings.server import IdempotencySettings, PageSettings, ServerSettings
@@ -39,7 +39,7 @@ class OpenIdProvider(Settings, read_by=_AUTHZ):
         "OPENID_PROVIDERS__<ID>__SUBJECT_CLAIMS", kinds.LIST, "oid,sub", "Its claims that name the user."
     )
     roles_claim: str | None = setting(
-        "OPENID_PROVIDERS__<ID>__ROLES_CLAIM", kinds.TEXT, None, "Its claim that holds roles.", support=Support.PLANNED
+        "OPENID_PROVIDERS__<ID>__ROLES_CLAIM", kinds.TEXT, None, "Its claim that holds roles; see OPENID_ROLES_CLAIM."
     )
     display_name_template: str | None = setting(
         "OPENID_PROVIDERS__<ID>__DISPLAY_NAME_TEMPLATE", kinds.TEXT, None, "Its display names."
@@ -76,7 +76,10 @@ class AuthenticationSettings(Settings, read_by=_AUTHZ):
         "OPENID_SUBJECT_CLAIM", kinds.LIST, "oid,sub", "Claims that name the user; the first one present counts."
     )
     openid_roles_claim: str | None = setting(
-        "OPENID_ROLES_CLAIM", kinds.TEXT, None, "Dotted path of the claim that holds roles.", support=Support.PLANNED
+        "OPENID_ROLES_CLAIM",
+        kinds.TEXT,
+        None,
+        "Dotted path of the claim that names roles; those that are bound to one of the names count.",
     )
     openid_display_name_template: str | None = setting(
         "OPENID_DISPLAY_NAME_TEMPLATE",

@@ -20,6 +20,7 @@ from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.locating import Locating
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
+from lakeward_catalog.adapters.postgres.task_records import PostgresTaskRecords
 from lakeward_catalog.adapters.postgres.tree_rows import PostgresTreeRows
 from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
@@ -237,6 +238,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         doors=doors,
         changes=changes,
         outcomes=Outcomes(changes),
+        task_records=PostgresTaskRecords(pool),
         documents=Documents(bodies),
         files=VendingFiles(vending, permits),
         access=RememberedAccess(VendingAccess(vending, permits, ids), clock),

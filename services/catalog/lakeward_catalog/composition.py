@@ -31,6 +31,9 @@ from lakeward_catalog.application.tabulars.queueing import Queues
 from lakeward_catalog.application.tabulars.reading import TabularReads
 from lakeward_catalog.application.tabulars.renaming import TabularRenames
 from lakeward_catalog.application.tabulars.restoring import DeletedListings, TabularUndrops
+from lakeward_catalog.application.tabulars.searching import TabularSearches
+from lakeward_catalog.application.tasks.controlling import QueueSettings, TaskControls
+from lakeward_catalog.application.tasks.reading import TaskListings, TaskViews
 from lakeward_catalog.application.views.committing import ViewCommits
 from lakeward_catalog.application.views.kind import Views
 from lakeward_catalog.application.warehouses.changing import (
@@ -58,6 +61,7 @@ from lakeward_catalog.transport.signing import SigningServicer
 from lakeward_catalog.transport.tables import TableServicer
 from lakeward_catalog.transport.tabular_service import TabularServicer
 from lakeward_catalog.transport.tabulars import TabularMethods
+from lakeward_catalog.transport.tasks import TaskServicer
 from lakeward_catalog.transport.views import ViewServicer
 from lakeward_catalog.transport.warehouses import WarehouseServicer
 from lakeward_protocol.catalog.v1 import (
@@ -67,6 +71,7 @@ from lakeward_protocol.catalog.v1 import (
     signing_pb2_grpc,
     tables_pb2_grpc,
     tabulars_pb2_grpc,
+    tasks_pb2_grpc,
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
@@ -101,6 +106,10 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
     )
     host.add(names_pb2_grpc.add_NameServiceServicer_to_server, NameServicer(NameLookups(parts.doors.tabulars)))
     host.add(
+        tasks_pb2_grpc.add_TaskServiceServicer_to_server,
+        _tasks(parts),
+    )
+    host.add(
         signing_pb2_grpc.add_SigningServiceServicer_to_server,
         SigningServicer(sign=StorageSignings(parts.doors, parts.access, parts.scopes)),
     )
@@ -110,7 +119,24 @@ def _tabulars_of_every_kind(parts: Parts) -> TabularServicer:
     doors, changes, announcer, clock = parts.doors, parts.changes, parts.announcer, parts.clock
     return TabularServicer(
         deleted=DeletedListings(doors, parts.rules),
+        search=TabularSearches(doors),
         undrop=TabularUndrops(doors, changes, parts.once, announcer, clock),
+    )
+
+
+def _tasks(parts: Parts) -> TaskServicer:
+    doors, records, changes, announcer, clock = (
+        parts.doors,
+        parts.task_records,
+        parts.changes,
+        parts.announcer,
+        parts.clock,
+    )
+    return TaskServicer(
+        list=TaskListings(doors, records, parts.rules),
+        view=TaskViews(doors, records),
+        control=TaskControls(doors, changes, records, parts.once, announcer, clock),
+        queues=QueueSettings(doors, changes, records, announcer, clock),
     )
 
 
@@ -145,6 +171,7 @@ def _warehouses(parts: Parts) -> WarehouseServicer:
         manage=WarehouseManagers(doors, edits),
         delete=WarehouseDeletions(doors, edits, places, secrets, once),
         replace_storage=StorageReplacements(doors, changes, judge, places, secrets, announcer, clock),
+        clock=clock,
         checks=WarehouseChecks(doors, changes, judge, places, clock, ids),
         restorable_by_default=parts.rules.restorable_by_default,
     )

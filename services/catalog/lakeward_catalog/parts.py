@@ -16,6 +16,7 @@ from lakeward_catalog.application.ports.files import Files
 from lakeward_catalog.application.ports.gates import ChangeGate
 from lakeward_catalog.application.ports.storage import StorageJudge
 from lakeward_catalog.application.ports.system import Clock, Ids
+from lakeward_catalog.application.ports.tasks import TaskRecords
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.tables.signer_scopes import SignerScopes
 from lakeward_catalog.application.tabulars.means import Shield
@@ -31,6 +32,7 @@ class Parts:
     registrar: Registrar
     doors: Doors
     changes: Changes
+    task_records: TaskRecords
     documents: Documents
     outcomes: Outcomes
     files: Files

@@ -152,7 +152,7 @@ class Application:
                 query_string=scope["query_string"],
                 headers=headers,
                 context=context,
-                takes_gzip=takes_gzip(headers.get(b"accept-encoding", b"")),
+                takes_gzip=b"accept-encoding" in headers and takes_gzip(headers[b"accept-encoding"]),
                 body=body,
             )
             del body  # it is the request's, who may pass it on
@@ -214,7 +214,7 @@ class Application:
         headers = [*response.headers, (b"x-request-id", request_id.encode())]
         body = response.body
         if response.status not in _BODILESS:
-            if not response.encoded and len(body) >= WORTHWHILE:
+            if len(body) >= WORTHWHILE and not response.encoded and b"accept-encoding" in request_headers:
                 smaller = await self._smaller(body, request_headers)
                 if smaller is not None:
                     body = smaller
@@ -233,8 +233,7 @@ class Application:
 
     @staticmethod
     async def _smaller(body: bytes, request_headers: Mapping[bytes, bytes]) -> bytes | None:
-        accepted = request_headers.get(b"accept-encoding")
-        return await gzipped(body) if accepted is not None and takes_gzip(accepted) else None
+        return await gzipped(body) if takes_gzip(request_headers[b"accept-encoding"]) else None
 
 
 def _traceparent(headers: Mapping[bytes, bytes]) -> str | None:

@@ -17,6 +17,7 @@ from lakeward_protocol.catalog.v1 import (
     tables_pb2,
     tables_pb2_grpc,
     tabulars_pb2_grpc,
+    tasks_pb2_grpc,
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
@@ -62,6 +63,7 @@ class Stubs:
         self.names: names_pb2_grpc.NameServiceAsyncStub = names_pb2_grpc.NameServiceStub(catalog)
         self.tables: tables_pb2_grpc.TableServiceAsyncStub = tables_pb2_grpc.TableServiceStub(catalog)
         self.tabulars: tabulars_pb2_grpc.TabularServiceAsyncStub = tabulars_pb2_grpc.TabularServiceStub(catalog)
+        self.tasks: tasks_pb2_grpc.TaskServiceAsyncStub = tasks_pb2_grpc.TaskServiceStub(catalog)
         self.views: views_pb2_grpc.ViewServiceAsyncStub = views_pb2_grpc.ViewServiceStub(catalog)
         self.warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub = warehouses_pb2_grpc.WarehouseServiceStub(
             catalog

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from lakeward_gateway.percent import decode_form
 from lakeward_servicekit.errors import invalid_field
+from lakeward_servicekit.remembering import remembered
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
 
@@ -17,8 +18,9 @@ _MAX_PARAMETERS: Final = 1000
 _LARGEST_PAGE: Final = 2**31 - 1
 
 
+@remembered(entries=1024, longest=256)
 def parse_query(query_string: bytes) -> Query:
-    """The values of each name, in the order in which they stood.
+    """The values of each name, in the order in which they stood; others may get the same, and nobody changes them.
 
     Raises:
         Refusal: INVALID_FIELD, for an escape that does not hold or text that is not UTF-8.

@@ -13,7 +13,9 @@ from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.names import PostgresNames
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
+from lakeward_authz.adapters.postgres.trails import PostgresTrails
 from lakeward_authz.application.permissions import ALL, Given, Gone, Grant, Made, Moved, Named, Wanted
+from lakeward_authz.domain.permissions.explaining import Right, causes, lacking
 from lakeward_authz.domain.permissions.lakeward import MODEL
 from lakeward_authz.domain.permissions.objects import SERVER, ObjectKey, role_subject
 from lakeward_servicekit.authorization.actions import SEEING, Action
@@ -25,6 +27,7 @@ from tests.support.authz_stores import Stores
 from tests.support.authz_worlds import (
     ROLES,
     USERS,
+    Node,
     World,
     fill,
     id_of,
@@ -533,3 +536,32 @@ async def test_where_everything_is_allowed_it_is_on_what_is_there_and_managed_ac
     again = (await rights.of(subject_of("user:anybody"), [namespace])).held[0]
     assert again is not None
     assert "managed_access" in MODEL.types["namespace"].names(again)
+
+
+@MANY
+@given(world=worlds())
+async def test_what_follows_along_the_way_to_an_object_is_what_is_held_on_it(stores: Stores, world: World) -> None:
+    await stores.forget()
+    await fill(world, stores.tree, stores.grants)
+    trails = PostgresTrails(stores.pool)
+    for caller in CALLERS:
+        for name, node in world.nodes.items():
+            trail = await trails.of(node.key, subject_of(caller))
+            assert trail is not None
+            may = world.may(caller, name)
+            found = {each for each in MODEL.types[node.key.type].bits if trail.way.holds(trail.rights, each)}
+            assert found == may, (caller, name)
+            for relation in sorted(may & {"can_read_data", "can_drop", "can_get_metadata", "can_grant_select"}):
+                groups = causes(trail.way, trail.rights, relation)
+                assert all(trail.way.holds(group, relation) for group in groups)
+                assert groups or trail.inside or trail.way.holds((), relation)
+            for relation in sorted({"can_read_data", "can_create_table", "can_grant_select"} & _lacking(node, may)):
+                remedies = lacking(trail.way, trail.rights, relation)
+                assert remedies, "a project's or the server's administrator can do anything"
+                for remedy in remedies:
+                    given_too = Right(remedy.place, subject_of(caller), remedy.privilege)
+                    assert trail.way.holds([*trail.rights, given_too], relation)
+
+
+def _lacking(node: Node, may: frozenset[str]) -> set[str]:
+    return {*MODEL.types[node.key.type].bits} - may

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -39,7 +39,6 @@ from tests.support.tokens import signed_by
 
 pytestmark = pytest.mark.integration
 
-ALICE, BOB = user("oidc~alice"), user("oidc~bob")
 PROJECT, WAREHOUSE = "p", UUID("0198f2c0-0000-7000-8000-0000000000aa")
 NAMESPACE = ObjectRef.namespace(PROJECT, WAREHOUSE, UUID(int=1), parent_id=None)
 TABLE = ObjectRef.table(PROJECT, WAREHOUSE, UUID(int=2), namespace_id=UUID(int=1))
@@ -60,10 +59,10 @@ class Deciding:
 
     async def may_read(self) -> bool:
         """Bob, the table."""
-        return (await self._authorizer.decide(BOB, [READ])) == (Outcome.ALLOWED,)
+        return (await self.decide("bob", READ)) == (Outcome.ALLOWED,)
 
-    async def decide(self, who: str, *demands: Demand) -> Sequence[Outcome]:
-        return await self._authorizer.decide(user(f"oidc~{who}"), demands)
+    async def decide(self, who: str, *demands: Demand) -> tuple[Outcome, ...]:
+        return tuple(await self._authorizer.decide(user(f"oidc~{who}"), demands))
 
     async def bootstrap(self, who: str, *, is_operator: bool = False) -> None:
         identity: identity_pb2_grpc.IdentityServiceAsyncStub = stub(

@@ -45,11 +45,16 @@ class People:
         self._host = host
         self._oidc = oidc
         self._grants = grants
+        self.groups: dict[str, list[str]] = {}
+
+    def _token(self, who: str) -> str:
+        claims = {"groups": self.groups[who]} if who in self.groups else {}
+        return f"Bearer {signed_by(self._oidc, sub=who, name=who, **claims)}"
 
     async def call(
         self, who: str, method: str, path: str, body: object = None, *, project: str = PROJECT, **headers: str
     ) -> httpx.Response:
-        sent = {"x-project-id": project, "authorization": f"Bearer {signed_by(self._oidc, sub=who, name=who)}"}
+        sent = {"x-project-id": project, "authorization": self._token(who)}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         return await self._client.request(method, f"/management/v1{path}", json=body, headers=sent)
 
@@ -70,7 +75,7 @@ class People:
         identity: identity_pb2_grpc.IdentityServiceAsyncStub = stub(
             identity_pb2_grpc.IdentityServiceStub, self._host.channel(caller=Caller.CALLER_CATALOG)
         )
-        context = RequestContext(authorization=f"Bearer {signed_by(self._oidc, sub=who, name=who)}")
+        context = RequestContext(authorization=self._token(who))
         await identity.BootstrapAdministrator(
             identity_pb2.BootstrapAdministratorRequest(context=context, is_operator=True)
         )
@@ -293,3 +298,25 @@ async def test_a_depth_that_is_configured_is_kept(empty: str, oidc: OidcProvider
             response = await people.call("ann", "POST", f"/role/{roles[outer]}/members", body)
             words = response.json().get("error", {}).get("type")
             assert words == (None if outer == 0 else "RoleMembershipDepthExceeded")
+
+
+async def test_a_group_of_the_token_is_the_role_that_is_bound_to_it(empty: str, oidc: OidcProvider) -> None:
+    variables = {"LAKEKEEPER__AUTHZ_BACKEND": "builtin", "LAKEKEEPER__OPENID_ROLES_CLAIM": "groups"}
+    async with serving(empty, oidc, **variables) as people:
+        bound = {"name": "engineers", "provider-id": "oidc", "source-id": "eng"}
+        role = await people.told(ADMINISTRATOR, "POST", "/role", bound)
+        await people.give(role_subject(UUID(role["id"])), "describe")
+        await people.told("ann", "POST", "/user", {})
+        assert await people.refused("ann", "GET", "/role") == (404, "ProjectNotFound")
+        people.groups["ann"] = ["eng", "others"]
+        assert (await people.told("ann", "GET", "/role"))["roles"] == [role]
+        acting = await people.told("ann", "GET", "/role", x_assume_role=role["id"])
+        assert acting["roles"] == [role]
+        # what a token says is not written down anywhere
+        assert (await people.told("ann", "GET", "/user/oidc~ann/roles"))["roles"] == []
+        people.groups["ann"] = ["others"]
+        assert await people.refused("ann", "GET", "/role") == (404, "ProjectNotFound")
+        people.groups["ann"] = ["eng"]
+        elsewhere = {"provider-id": "oidc", "source-id": "elsewhere"}
+        await people.told(ADMINISTRATOR, "PUT", f"/role/{role['id']}/source-system", elsewhere)
+        assert await people.refused("ann", "GET", "/role") == (404, "ProjectNotFound")

@@ -12,7 +12,7 @@ import pytest
 from lakeward_authz.application.tree import ApplyTreeChanges
 from lakeward_authz.transport.tree import TreeServicer
 from lakeward_catalog.adapters.authz_tree import RemoteTree
-from lakeward_catalog.adapters.postgres import schema, shared, warehouses
+from lakeward_catalog.adapters.postgres import containers, schema, shared
 from lakeward_catalog.adapters.postgres.bell import LocalBell
 from lakeward_catalog.adapters.postgres.location_changes import PostgresLocationChanges
 from lakeward_catalog.adapters.postgres.migrations import versions
@@ -92,7 +92,7 @@ async def test_old_places_are_found_without_regard_to_case_and_their_warehouses_
         assert {(row[0], row[1]) for row in folded} == {(place.key, place.folded_key) for place in places}
         during = Location.parse("s3://lake/base/Late")  # by a process of the older release, which goes on meanwhile
         await connection.execute(_TABULAR, warehouse, uuid7(), namespace, str(during), during.key, "late")
-        found = await connection.fetchrow(warehouses.FIND, warehouse)
+        found = await connection.fetchrow(containers.WAREHOUSES, [warehouse])
         assert found is not None
         kept = warehouse_of(found)
         assert (kept.storage.tells_case, kept.storage.folds) == (None, True)

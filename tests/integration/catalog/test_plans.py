@@ -24,6 +24,8 @@ from lakeward_catalog.adapters.postgres import (
     tabulars,
     task_changes,
     tasks,
+    tree_rows,
+    tree_streams,
     warehouses,
 )
 from lakeward_catalog.adapters.postgres.bodies import BodyRow
@@ -71,6 +73,11 @@ _FILL_OTHERS = (
     """insert into outbox (event_id, stream, kind, verb, body)
        select gen_random_uuid(), case when $1::uuid is null then '' else 's' end, 'k', 'v', 'b'
          from generate_series(1, 5000) g""",
+    """insert into tree_change (warehouse_id, verb, kind, object_id)
+       select coalesce(case when g % 2 = 0 then $1::uuid end, md5((g % 100)::text)::uuid), 'made', 'table', gen_random_uuid()
+         from generate_series(1, 20000) g""",
+    """insert into tree_stream (warehouse_id)
+       select gen_random_uuid() from generate_series(1, 5000) g where $1::uuid is not null""",
     """insert into body_chunk (warehouse_id, incarnation, chunk_id, raw)
        select t.warehouse_id, t.incarnation, gen_random_uuid(), 'x' from tabular t where t.warehouse_id = $1 limit 5000""",
 )
@@ -194,6 +201,13 @@ def _statements(tabular: Tabular) -> dict[str, tuple[str, tuple[object, ...], se
         "claim": (tasks.CLAIM, ("tabular_purge", NOON), {"task_due"}),
         "replay": (event_log.READ, ("s1", 0, 100), {"event_log_00_pkey"}),
         "move": (event_log.MOVE, (100,), {"outbox_pkey"}),
+        "streams to tell": (tree_streams.PENDING, (), {"tree_change_pkey"}),
+        "a stream's next changes": (
+            tree_streams.TAKE,
+            (here, [1, 2], [3, 4], 1000, 7),
+            {"tree_change_pkey", "tree_stream_pkey"},
+        ),
+        "tables to compare": (tree_rows.TABULARS, (here, namespace_id, 1000, "table"), {"tabular_pkey"}),
         "expired staged": (sweeps.EXPIRED_STAGED, (NOON, 100), {"tabular_expiry", "tabular_pkey"}),
         "expired keys": (sweeps.FORGOTTEN_KEYS, (NOON, 100), {"idempotency_expiry"}),
         "old attempts": (sweeps.OLD_TASK_LOG, (NOON, 100), {"task_log_age"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -10,7 +11,9 @@ from uuid import uuid4
 
 import httpx
 import pytest
+from click.testing import CliRunner, Result
 
+from lakeward_cli.commands import why
 from tests.conformance.documents import document
 from tests.conformance.specifications import operations
 from tests.integration.permissions.conftest import PROJECT, House
@@ -79,9 +82,9 @@ async def place(house: House) -> AsyncIterator[Place]:
     async with house.client("admin") as admin:
         name = await make_namespace(admin, house.warehouse)
         table: Any = await make_table(admin, house.warehouse, name, "t")
-        namespace = await house.namespace(name)
+        namespace_id = (await house.namespace(name)).removeprefix("namespace/")
         path = f"{tables_of(house.warehouse, name)}/t"
-        yield Place(house, admin, name, str(namespace.id), table["metadata"]["table-uuid"], path)
+        yield Place(house, admin, name, namespace_id, table["metadata"]["table-uuid"], path)
 
 
 def somebody(prefix: str = "somebody") -> str:
@@ -266,3 +269,68 @@ async def test_nobody_is_told_anything_of_rights_without_a_token_and_a_stranger_
                 assert refused.status_code in ({401} if method == "GET" else {400, 401}), (method, url, refused.text)
                 answered = await stranger.request(method, url, json=body)
                 assert answered.status_code in {200, 400, 403, 404}, (method, url, answered.text)
+
+
+async def test_an_answer_is_explained_by_grants_and_roles_and_a_denial_by_what_would_do(place: Place) -> None:
+    who, explain = somebody(), f"{PERMISSIONS}/explain"
+    named: dict[str, Any] = {"warehouse-id": place.warehouse, "namespace": [place.name], "table": "t"}
+    reads = {"operation": {"table": {"action": "read_data", **named}}}
+    writes = {"operation": {"table": {"action": {"action": "write_data"}, **named}}}
+    about = {"identity": {"user": f"oidc~{who}"}}
+    role = told(await place.admin.post(f"{MANAGEMENT}/role", json={"name": somebody("role")})).json()["id"]
+    members = {"writes": [{"type": "assignee", "user": f"oidc~{who}"}]}
+    assert (await place.admin.post(f"{PERMISSIONS}/role/{role}/assignments", json=members)).status_code == 204
+    async with place.house.client(who) as http:
+        assert kind_of(await http.post(explain, json=reads)) == (404, "NoSuchTableException")
+        to_role = {"writes": [{"principal": {"role": role}, "privilege": "select"}]}
+        assert (await place.admin.post(place.grants("namespace"), json=to_role)).status_code == 204
+        because = [
+            [
+                {
+                    "resource": {
+                        "type": "namespace",
+                        "warehouse-id": place.warehouse,
+                        "namespace-id": place.namespace_id,
+                    },
+                    "principal": {"role": role},
+                    "privilege": "select",
+                    "through-roles": [role],
+                }
+            ]
+        ]
+        for client, question in ((http, reads), (http, reads | about), (place.admin, reads | about)):
+            found = told(await client.post(explain, json=question)).json()
+            assert (found["allowed"], found["ground"], found["because"]) == (True, "grants", because)
+        own = told(await http.post(explain, json=writes)).json()
+        assert not own["allowed"]
+        assert own["remedies"][0] == {
+            "resource": {"type": "table", "warehouse-id": place.warehouse, "table-id": place.table_id},
+            "privilege": "modify",
+            "right-to-give": "grant_modify",
+            "givers": [],
+        }
+        told_more = told(await place.admin.post(explain, json=writes | about)).json()["remedies"][0]
+        assert {"user": "oidc~admin"} in told_more["givers"]
+        other = {"identity": {"user": "oidc~admin"}}
+        assert kind_of(await http.post(explain, json=writes | other)) == (403, "CannotInspectPermissions")
+    # what it says would do, does
+    remedy = told_more["privilege"]
+    await place.give(who, remedy)
+    assert told(await place.admin.post(explain, json=writes | about)).json()["allowed"]
+
+
+async def test_the_command_says_why_and_ends_by_the_answer(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    who = somebody()
+    await place.give(who, "select")
+    monkeypatch.setenv("LAKEWARD_URL", place.house.installation.url)
+    monkeypatch.setenv("LAKEWARD_TOKEN", place.admin.headers["authorization"].removeprefix("Bearer "))
+
+    async def run(action: str, name: str) -> Result:
+        on = f"table/{place.house.warehouse.name}/{place.name}.{name}"
+        return await asyncio.to_thread(CliRunner().invoke, why, [f"oidc~{who}", action, on])
+
+    reads, writes, absent = await run("read_data", "t"), await run("write_data", "t"), await run("read_data", "absent")
+    assert (reads.exit_code, writes.exit_code, absent.exit_code) == (0, 1, 2)
+    assert f"by select on table {place.table_id} to oidc~{who}" in reads.output
+    assert f"modify on table {place.table_id} would do; to be given by" in writes.output
+    assert f"there is no table '{place.name}.absent' that you can see" in absent.output

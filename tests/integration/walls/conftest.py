@@ -37,6 +37,7 @@ class Walled:
         channels: to each listener, without any proof.
         warehouse: has namespace `sales` with table `orders` and view `recent`, and empty ones `archive` and `empty`.
         location: of the table.
+        purge_id: of the task that purges a table that was dropped.
         profile: of the warehouse's storage, as the catalog keeps it.
     """
 
@@ -53,6 +54,7 @@ class Walled:
     metadata_location: str
     profile: bytes
     secret_id: str
+    purge_id: str
 
     @property
     def signer(self) -> PermitSigner:
@@ -71,6 +73,7 @@ class Walled:
             ),
             namespace=lambda _name: SimpleNamespace(namespace_id=UUID(self.namespace_id)),
             ids=SimpleNamespace(uuid4=uuid4),
+            task_id=lambda _queue: self.purge_id,
         )
 
     def claims(self, purpose: permits_pb2.Purpose.ValueType) -> permits_pb2.PermitClaims:
@@ -138,6 +141,9 @@ async def walled(
             view = told(await http.post(f"{warehouse.path}/namespaces/sales/views", json=_VIEW)).json()
             sales = told(await http.get(f"{warehouse.path}/namespaces/sales")).json()
             assert tables_of(warehouse, "sales")
+            await make_table(http, warehouse, "sales", "gone")
+            told(await http.delete(f"{warehouse.path}/namespaces/sales/tables/gone"))
+            listed = told(await http.post(f"/management/v1/warehouse/{warehouse.id}/task/list", json={})).json()
         await _told(database, table["metadata"]["table-uuid"])
         profile, secret_id = await _storage(database, warehouse.id)
         channels = {
@@ -158,6 +164,7 @@ async def walled(
             metadata_location=table["metadata-location"],
             profile=profile,
             secret_id=secret_id,
+            purge_id=listed["tasks"][0]["task-id"],
         )
 
 

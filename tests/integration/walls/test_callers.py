@@ -58,7 +58,16 @@ CALLERS: Mapping[str, set[str]] = {
         "RenameProject",
         "DeleteProject",
     ),
-    **_service("catalog.v1.TabularService", _PUBLIC, "ListDeletedTabulars", "UndropTabulars"),
+    **_service(
+        "catalog.v1.TaskService",
+        _PUBLIC,
+        "ListTasks",
+        "GetTask",
+        "ControlTasks",
+        "GetQueueConfig",
+        "SetQueueConfig",
+    ),
+    **_service("catalog.v1.TabularService", _PUBLIC, "ListDeletedTabulars", "SearchTabulars", "UndropTabulars"),
     **_service(
         "catalog.v1.WarehouseService",
         _PUBLIC,
@@ -70,6 +79,7 @@ CALLERS: Mapping[str, set[str]] = {
         "ActivateWarehouse",
         "DeactivateWarehouse",
         "SetWarehouseProtection",
+        "GetWarehouseStatistics",
         "SetDeleteProfile",
         "ValidateWarehouse",
         "ValidateWarehouseStorage",
@@ -178,6 +188,7 @@ CALLERS: Mapping[str, set[str]] = {
         "GetGrantablePrivileges",
         "GetAllowedActions",
         "CheckActions",
+        "ExplainAccess",
         "GetManagedAccess",
         "SetManagedAccess",
     ),
@@ -223,6 +234,9 @@ def _about_rights(walled: Walled, request: Any) -> None:
         request.grantee.user_id = "oidc~somebody"
     if "writes" in fields:
         request.writes.add(privilege="admin").grantee.user_id = "oidc~somebody"
+    if "check" in fields:
+        request.check.action = "create_project"
+        request.check.object.kind = principals_pb2.OBJECT_KIND_SERVER
     if "checks" in fields:
         request.checks.add(action="create_project").object.kind = principals_pb2.OBJECT_KIND_SERVER
 

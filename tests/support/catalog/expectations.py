@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from lakeward_catalog.domain.model import Kind
+from lakeward_catalog.domain.tasks import Queue
 from lakeward_protocol.catalog.v1 import (
     names_pb2,
     namespaces_pb2,
@@ -20,6 +21,7 @@ from lakeward_protocol.catalog.v1 import (
     signing_pb2,
     tables_pb2,
     tabulars_pb2,
+    tasks_pb2,
     types_pb2,
     views_pb2,
     warehouses_pb2,
@@ -47,6 +49,8 @@ WAREHOUSE: Final = {ObjectKind.WAREHOUSE: Reason.REASON_NO_SUCH_WAREHOUSE}
 NAMESPACE: Final = {**WAREHOUSE, ObjectKind.NAMESPACE: Reason.REASON_NO_SUCH_NAMESPACE}
 TABLE: Final = {**WAREHOUSE, ObjectKind.TABLE: Reason.REASON_NO_SUCH_TABLE}
 VIEW: Final = {**WAREHOUSE, ObjectKind.VIEW: Reason.REASON_NO_SUCH_VIEW}
+TABLE_TASK: Final = {**WAREHOUSE, ObjectKind.TABLE: Reason.REASON_NO_SUCH_TASK}
+VIEW_TASK: Final = {**WAREHOUSE, ObjectKind.VIEW: Reason.REASON_NO_SUCH_TASK}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,6 +124,37 @@ async def _dropped(house: House) -> None:
 def _undrop(house: House, kind: Kind, name: str) -> tabulars_pb2.UndropTabularsRequest:
     return tabulars_pb2.UndropTabularsRequest(
         warehouse_id=house.warehouse_id, tabulars=[tabular_ref(kind, house.tabular(name).tabular_id)]
+    )
+
+
+async def _purged(house: House) -> None:
+    """A table is gone, and its files wait to be."""
+    await house.make_table("sales", "gone")
+    await house.tables.DropTable(
+        tables_pb2.DropTableRequest(warehouse_id=house.warehouse_id, table=tabular("sales", "gone"))
+    )
+
+
+def _tasks_about(house: House, kind: Kind, name: str) -> tasks_pb2.ListTasksRequest:
+    about = tasks_pb2.TaskEntities(tabulars=[tabular_ref(kind, house.tabular(name).tabular_id)])
+    return tasks_pb2.ListTasksRequest(warehouse_id=house.warehouse_id, entities=about)
+
+
+def _expiration(house: House, name: str) -> str:
+    """The task that ends the retention of what was dropped."""
+    tasks = house.catalog.rows.queued.items()
+    return next(str(task_id) for task_id, task in tasks if task.path[-1] == name)
+
+
+def _task(house: House, name: str) -> tasks_pb2.GetTaskRequest:
+    return tasks_pb2.GetTaskRequest(warehouse_id=house.warehouse_id, task_id=_expiration(house, name))
+
+
+def _cancel(house: House, name: str) -> tasks_pb2.ControlTasksRequest:
+    return tasks_pb2.ControlTasksRequest(
+        warehouse_id=house.warehouse_id,
+        task_ids=[_expiration(house, name)],
+        action=tasks_pb2.TASK_ACTION_CANCEL,
     )
 
 
@@ -220,6 +255,9 @@ WAREHOUSE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "ListWarehouses": (Case(lambda house: warehouses_pb2.ListWarehousesRequest(), PROJECT),),
     "GetWarehouse": (
         Case(lambda house: warehouses_pb2.GetWarehouseRequest(warehouse_id=house.warehouse_id), WAREHOUSE),
+    ),
+    "GetWarehouseStatistics": (
+        Case(lambda house: warehouses_pb2.GetWarehouseStatisticsRequest(warehouse_id=house.warehouse_id), WAREHOUSE),
     ),
     "RenameWarehouse": (
         Case(
@@ -566,6 +604,12 @@ TABULAR_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
             NAMESPACE,
         ),
     ),
+    "SearchTabulars": (
+        Case(
+            lambda house: tabulars_pb2.SearchTabularsRequest(warehouse_id=house.warehouse_id, search="orders"),
+            WAREHOUSE,
+        ),
+    ),
     "UndropTabulars": (
         Case(
             lambda house: _undrop(house, Kind.TABLE, "orders"),
@@ -596,6 +640,90 @@ NAME_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     ),
 }
 
+TASK_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
+    "ListTasks": (
+        Case(
+            lambda house: tasks_pb2.ListTasksRequest(warehouse_id=house.warehouse_id),
+            WAREHOUSE,
+            needs=frozenset({Action.WAREHOUSE_GET_ALL_TASKS}),
+        ),
+        Case(
+            lambda house: _tasks_about(house, Kind.TABLE, "orders"),
+            TABLE,
+            needs=frozenset({Action.TABLE_GET_TASKS}),
+            only_hidden=frozenset({ObjectKind.TABLE}),
+        ),
+        Case(
+            lambda house: _tasks_about(house, Kind.VIEW, "recent"),
+            VIEW,
+            needs=frozenset({Action.VIEW_GET_TASKS}),
+            only_hidden=frozenset({ObjectKind.VIEW}),
+        ),
+    ),
+    "GetTask": (
+        Case(
+            lambda house: tasks_pb2.GetTaskRequest(
+                warehouse_id=house.warehouse_id, task_id=house.task_id(Queue.TABULAR_PURGE)
+            ),
+            WAREHOUSE,
+            needs=frozenset({Action.WAREHOUSE_GET_ALL_TASKS}),
+            prepare=_purged,
+        ),
+        Case(
+            lambda house: _task(house, "orders"),
+            TABLE_TASK,
+            needs=frozenset({Action.TABLE_GET_TASKS}),
+            only_hidden=frozenset({ObjectKind.TABLE}),
+            prepare=_dropped,
+        ),
+        Case(
+            lambda house: _task(house, "recent"),
+            VIEW_TASK,
+            needs=frozenset({Action.VIEW_GET_TASKS}),
+            only_hidden=frozenset({ObjectKind.VIEW}),
+            prepare=_dropped,
+        ),
+    ),
+    "ControlTasks": (
+        Case(
+            lambda house: tasks_pb2.ControlTasksRequest(
+                warehouse_id=house.warehouse_id,
+                task_ids=[house.task_id(Queue.TABULAR_PURGE)],
+                action=tasks_pb2.TASK_ACTION_CANCEL,
+            ),
+            WAREHOUSE,
+            needs=frozenset({Action.WAREHOUSE_CONTROL_ALL_TASKS}),
+            prepare=_purged,
+        ),
+        Case(
+            lambda house: _cancel(house, "orders"),
+            TABLE_TASK,
+            needs=frozenset({Action.TABLE_CONTROL_TASKS}),
+            only_hidden=frozenset({ObjectKind.TABLE}),
+            prepare=_dropped,
+        ),
+        Case(
+            lambda house: _cancel(house, "recent"),
+            VIEW_TASK,
+            needs=frozenset({Action.VIEW_CONTROL_TASKS}),
+            only_hidden=frozenset({ObjectKind.VIEW}),
+            prepare=_dropped,
+        ),
+    ),
+    "GetQueueConfig": (
+        Case(
+            lambda house: tasks_pb2.GetQueueConfigRequest(warehouse_id=house.warehouse_id, queue="tabular_purge"),
+            WAREHOUSE,
+        ),
+    ),
+    "SetQueueConfig": (
+        Case(
+            lambda house: tasks_pb2.SetQueueConfigRequest(warehouse_id=house.warehouse_id, queue="tabular_purge"),
+            WAREHOUSE,
+        ),
+    ),
+}
+
 EXPECTED: Final[Mapping[str, tuple[Case, ...]]] = {
     f"/lakeward.catalog.v1.{service}/{method}": cases
     for service, methods in {
@@ -606,6 +734,7 @@ EXPECTED: Final[Mapping[str, tuple[Case, ...]]] = {
         "SigningService": SIGNING_SERVICE,
         "ViewService": VIEW_SERVICE,
         "TabularService": TABULAR_SERVICE,
+        "TaskService": TASK_SERVICE,
         "NameService": NAME_SERVICE,
     }.items()
     for method, cases in methods.items()

@@ -39,6 +39,7 @@ from lakeward_catalog.domain.model import (
     Tabular,
     WarehouseId,
 )
+from lakeward_catalog.domain.tasks import Queue
 from lakeward_catalog.domain.view_owners import OwnerProperties
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.callers import caller_of
@@ -51,6 +52,7 @@ from lakeward_protocol.catalog.v1 import (
     tables_pb2_grpc,
     tabulars_pb2,
     tabulars_pb2_grpc,
+    tasks_pb2_grpc,
     types_pb2,
     views_pb2,
     views_pb2_grpc,
@@ -63,6 +65,7 @@ from lakeward_servicekit.permits import PermitSigner
 from lakeward_servicekit.rpc import Caller, Host
 from tests.support.catalog.fakes import CountedIds, CountingAccess, MemoryFiles, OpenGate, PlainJudge, TokenIdentity
 from tests.support.catalog.memory import MemoryCatalog
+from tests.support.catalog.memory_tasks import MemoryTaskRecords
 from tests.support.catalog.values import FreshIds, HeldClock
 from tests.support.deciding import Rule, TableAuthorizer
 
@@ -133,6 +136,7 @@ class House:
             doors=doors,
             changes=rows.changes,
             outcomes=Outcomes(rows.changes, pause=timedelta()),
+            task_records=MemoryTaskRecords(rows) if isinstance(rows, MemoryCatalog) else rows.task_records,
             documents=Documents(rows.bodies),
             files=self.files,
             access=self.access,
@@ -163,6 +167,7 @@ class House:
         self.views: Any = views_pb2_grpc.ViewServiceStub(channel)
         self.tables: Any = tables_pb2_grpc.TableServiceStub(channel)
         self.tabulars: Any = tabulars_pb2_grpc.TabularServiceStub(channel)
+        self.tasks: Any = tasks_pb2_grpc.TaskServiceStub(channel)
         self.signing: Any = signing_pb2_grpc.SigningServiceStub(channel)
 
     def events(self) -> list[str]:
@@ -198,6 +203,11 @@ class House:
 
     def tabular(self, name: str) -> Tabular:
         return next(each for each in self.catalog.rows.tabulars.values() if each.ident.name == name)
+
+    def task_id(self, queue: Queue) -> str:
+        """Of the one task of a queue, whatever became of it."""
+        (task_id,) = (each for each, task in self.catalog.rows.queued.items() if task.queue is queue)
+        return str(task_id)
 
     async def make_warehouse(self, name: str = "demo", *, base: str = "s3://lake/demo", **profile: Any) -> str:
         response = await self.warehouses.CreateWarehouse(

@@ -11,9 +11,11 @@ import asyncio
 import copy
 import dataclasses
 import enum
+import re
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
 
@@ -25,6 +27,7 @@ from lakeward_catalog.application.ports.stores import (
     Listed,
     ListedNamespace,
     Located,
+    Match,
     ReadView,
     Visibility,
 )
@@ -45,11 +48,12 @@ from lakeward_catalog.domain.model import (
     State,
     Tabular,
     TabularId,
+    TabularKey,
     Warehouse,
     WarehouseId,
 )
 from lakeward_catalog.domain.names import SEPARATOR, NamespaceIdent, TabularIdent, name_key
-from lakeward_catalog.domain.tasks import NewTask, Queue, Task
+from lakeward_catalog.domain.tasks import NewTask, Queue
 from lakeward_catalog.domain.wording import (
     name_taken_meanwhile,
     name_taken_since,
@@ -67,6 +71,7 @@ from lakeward_servicekit.authorization.principals import Principal, PrincipalKin
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.idempotency import KeyPlace, Remembered
 from lakeward_servicekit.postgres.failures import OutcomeUnknown
+from tests.support.catalog.memory_task_rows import Attempt, Held, TaskRowChanges
 from tests.support.catalog.values import FreshIds, HeldClock
 
 Row = TypeVar("Row", ListedNamespace, Listed, Deleted)
@@ -78,26 +83,6 @@ class Fate(enum.Enum):
     AWAY = "the database is away; nothing happened"
     LOST_BEFORE = "nothing happened, and nobody knows"
     LOST_AFTER = "it happened, and nobody knows"
-
-
-@dataclasses.dataclass(frozen=True)
-class Held:
-    """What became of a queued task; one that nobody began has none."""
-
-    state: str = "waiting"
-    due_at: datetime | None = None
-    attempt: int = 0
-    fence: int = 0
-    message: str | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Attempt:
-    """An ended attempt."""
-
-    task_id: UUID
-    attempt: int
-    outcome: str
 
 
 @dataclasses.dataclass
@@ -113,8 +98,10 @@ class Rows:
     keys: dict[KeyPlace, tuple[Remembered, datetime]] = dataclasses.field(default_factory=dict)
     events: list[Event] = dataclasses.field(default_factory=list)
     tasks: dict[UUID, NewTask] = dataclasses.field(default_factory=dict)
+    queued: dict[UUID, NewTask] = dataclasses.field(default_factory=dict)
     held: dict[UUID, Held] = dataclasses.field(default_factory=dict)
     attempts: list[Attempt] = dataclasses.field(default_factory=list)
+    silences: dict[tuple[WarehouseId, Queue], timedelta | None] = dataclasses.field(default_factory=dict)
     dropped_at: dict[tuple[UUID, UUID], datetime] = dataclasses.field(default_factory=dict)
     growth: list[tuple[StreamId, TreeChange]] = dataclasses.field(default_factory=list)
 
@@ -331,6 +318,42 @@ class MemoryTabulars:
             and rows.shows(each, visible)
         ]
         return _page([(each.dropped_at, each.tabular.incarnation, each) for each in found], after, limit)
+
+    async def search(
+        self, warehouse_id: WarehouseId, text: str | UUID, *, visible: Mapping[Kind, Visibility], limit: int
+    ) -> Sequence[Match]:
+        rows = self._catalog.rows
+        live = [
+            each
+            for each in rows.tabulars.values()
+            if (each.warehouse_id, each.state) == (warehouse_id, State.LIVE) and rows.shows(each, visible)
+        ]
+        if isinstance(text, UUID):
+            found = [(0.0, each) for each in live if text in {each.tabular_id, each.namespace_id}]
+        else:
+            found = [(_distance(text, each.ident), each) for each in live]
+        ordered = sorted(found, key=lambda entry: (entry[0], entry[1].ident.key))
+        return [
+            Match(TabularKey(each.kind, each.tabular_id), each.ident, None if isinstance(text, UUID) else distance)
+            for distance, each in ordered
+            if distance < 0.8
+        ][:limit]
+
+    async def counts(self, warehouse_id: WarehouseId) -> Mapping[Kind, int]:
+        found = self._catalog.rows.tabulars.values()
+        return Counter(each.kind for each in found if (each.warehouse_id, each.state) == (warehouse_id, State.LIVE))
+
+
+def _distance(text: str, ident: TabularIdent) -> float:
+    """How unlike a text is to a name, or to the likest part of its path, by the share of threes of letters."""
+
+    def threes(word: str) -> set[str]:
+        padded = [f"  {part} " for part in re.findall(r"\w+", word)]
+        return {part[place : place + 3] for part in padded for place in range(len(part) - 2)}
+
+    sought = threes(text)
+    others = [threes(each) for each in (ident.name_key, *ident.namespace.key.split(SEPARATOR))]
+    return 1 - max(len(sought & other) / (len(sought | other) or 1) for other in others)
 
 
 def listed(tabular: Tabular) -> Listed:
@@ -696,47 +719,6 @@ class _Ledger:
         self._record = (scope, remembered, until)
 
 
-class _Tasks:
-    def __init__(self, rows: Rows, ids: Ids) -> None:
-        self.rows = rows
-        self._ids = ids
-
-    async def enqueue(self, task: NewTask) -> UUID:
-        for task_id, queued in self.rows.tasks.items():
-            if (queued.queue, queued.warehouse_id, queued.incarnation) == (
-                task.queue,
-                task.warehouse_id,
-                task.incarnation,
-            ):
-                return task_id
-        task_id = self._ids.uuid7()
-        self.rows.tasks[task_id] = task
-        return task_id
-
-    async def cancel(
-        self,
-        queue: Queue,
-        warehouse_id: WarehouseId,
-        incarnations: Collection[Incarnation],
-        *,
-        at: datetime,
-        message: str,
-    ) -> None:
-        del at, message
-        for task_id, queued in list(self.rows.tasks.items()):
-            if (queued.queue, queued.warehouse_id) == (queue, warehouse_id) and queued.incarnation in incarnations:
-                del self.rows.tasks[task_id]
-                held = self.rows.held.pop(task_id, Held())
-                attempt = held.attempt + (held.state != "running")
-                self.rows.attempts.append(Attempt(task_id, attempt, "cancelled"))
-
-    async def is_held(self, task: Task) -> bool:
-        held = self.rows.held.get(task.task_id)
-        return (
-            task.task_id in self.rows.tasks and held is not None and (held.state, held.fence) == ("running", task.fence)
-        )
-
-
 class MemoryChange:
     def __init__(self, catalog: MemoryCatalog) -> None:
         self.rows = catalog.rows.copy()
@@ -747,7 +729,7 @@ class MemoryChange:
         self.namespaces = _Namespaces(self.rows, self.tabulars)
         self.locations = _Locations(self.rows)
         self.ledger = _Ledger(self.rows, catalog.clock)
-        self.tasks = _Tasks(self.rows, catalog.ids)
+        self.tasks = TaskRowChanges(self.rows, catalog.ids)
 
 
 def _owner(principal: Principal) -> Principal | None:

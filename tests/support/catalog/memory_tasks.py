@@ -1,15 +1,18 @@
-"""Queued tasks in memory, over the tasks and tabulars of a `MemoryCatalog`."""
+"""Queued tasks in memory, over the rows of a `MemoryCatalog`: for workers, and for those who look at them."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from lakeward_catalog.domain.tasks import NewTask, Queue, Task
+from lakeward_catalog.application.ports.stores import After
+from lakeward_catalog.application.ports.tasks import AttemptRecord, TaskFilter, TaskRecord
+from lakeward_catalog.domain.model import WarehouseId
+from lakeward_catalog.domain.tasks import Asked, NewTask, Queue, Task
 from lakeward_locations import Location
-from tests.support.catalog.memory import Attempt, Held, MemoryCatalog
+from tests.support.catalog.memory import MemoryCatalog, Rows
+from tests.support.catalog.memory_task_rows import cancel, due_at, held_of, hold, matches, record, records_of
 
 
 class MemoryTasks:
@@ -19,47 +22,52 @@ class MemoryTasks:
         self._catalog = catalog
 
     @property
+    def _rows(self) -> Rows:
+        return self._catalog.rows
+
+    @property
     def log(self) -> list[tuple[UUID, int, str]]:
-        return [(each.task_id, each.attempt, each.outcome) for each in self._catalog.rows.attempts]
+        return [(each.task_id, *each.outcome) for each in self._rows.attempts]
 
     def state_of(self, task_id: UUID) -> str | None:
-        held = self._held.get(task_id, Held())
-        return held.state if task_id in self._tasks or held.state == "failed" else None
-
-    @property
-    def _held(self) -> dict[UUID, Held]:
-        return self._catalog.rows.held
-
-    def _set(self, task_id: UUID, **changes: object) -> Held:
-        held = dataclasses.replace(self._held.get(task_id, Held()), **changes)  # type: ignore[arg-type]  # its fields
-        self._held[task_id] = held
-        return held
-
-    def _ended(self, task_id: UUID, attempt: int, outcome: str) -> None:
-        self._catalog.rows.attempts.append(Attempt(task_id, attempt, outcome))
-
-    @property
-    def _tasks(self) -> Mapping[UUID, NewTask]:
-        return self._catalog.rows.tasks
+        state = held_of(self._rows, task_id).state
+        return state if task_id in self._rows.tasks or state == "failed" else None
 
     async def claim(self, queue: Queue, *, now: datetime, silence: timedelta, attempts: int) -> Task | None:
+        rows = self._rows
         while True:
             due = [
-                (self._due(task_id, new), task_id)
-                for task_id, new in self._tasks.items()
-                if new.queue is queue and self._due(task_id, new) <= now
+                (due_at(rows, task_id), task_id)
+                for task_id, new in rows.tasks.items()
+                if new.queue is queue and due_at(rows, task_id) <= now
             ]
             if not due:
                 return None
-            _, task_id = min(due)
-            new, held = self._tasks[task_id], self._held.get(task_id, Held())
+            at, task_id = min(due)
+            new, held = rows.tasks[task_id], held_of(rows, task_id)
+            if held.asked is Asked.CANCEL:
+                cancel(rows, task_id, at=now, message="Stopped, as was asked for")
+                continue
             if held.state == "running":
-                self._ended(task_id, held.attempt, "failed")
-            if held.attempt >= attempts or self._moved_in(new):
+                record(rows, task_id, "failed", at=now, message="Attempt timed out")
+            if held.attempt - held.spent >= attempts or self._moved_in(new):
                 self._end(task_id, "failed")
                 continue
-            begun = {"attempt": held.attempt + 1, "fence": held.fence + 1}
-            held = self._set(task_id, state="running", due_at=now + silence, **begun)
+            silence = rows.silences.get((new.warehouse_id, queue)) or silence
+            held = hold(
+                rows,
+                task_id,
+                state="running",
+                due_at=now + silence,
+                attempt=held.attempt + 1,
+                fence=held.fence + 1,
+                progress=0,
+                message="",
+                asked=None,
+                scheduled_for=held.scheduled_for if held.state == "running" else at,
+                started_at=now,
+                heard_at=now,
+            )
             return Task(
                 task_id,
                 queue,
@@ -70,52 +78,83 @@ class MemoryTasks:
                 new.purge,
                 held.attempt,
                 held.fence,
+                held.spent,
+                silence,
             )
-
-    def _due(self, task_id: UUID, new: NewTask) -> datetime:
-        held = self._held.get(task_id)
-        return new.scheduled_for if held is None or held.due_at is None else held.due_at
 
     def _moved_in(self, new: NewTask) -> bool:
         place = Location.parse(new.location)
         return new.queue is Queue.TABULAR_PURGE and any(
             each.warehouse_id == new.warehouse_id and Location.parse(each.location).overlaps(place)
-            for each in self._catalog.rows.tabulars.values()
+            for each in self._rows.tabulars.values()
         )
 
     def _end(self, task_id: UUID, state: str) -> None:
-        self._set(task_id, state=state)
-        del self._catalog.rows.tasks[task_id]
+        hold(self._rows, task_id, state=state)
+        del self._rows.tasks[task_id]
 
-    def _mine(self, task: Task) -> Held | None:
-        held = self._held.get(task.task_id)
-        mine = held is not None and held.state == "running" and held.fence == task.fence
-        return held if mine and task.task_id in self._tasks else None
+    def _is_mine(self, task: Task) -> bool:
+        held = held_of(self._rows, task.task_id)
+        return (held.state, held.fence) == ("running", task.fence) and task.task_id in self._rows.tasks
 
     async def keep(self, task: Task, *, now: datetime, silence: timedelta, progress: int) -> bool:
-        del progress
-        held = self._mine(task)
-        if held is not None:
-            self._set(task.task_id, due_at=now + silence)
-        return held is not None
+        if not self._is_mine(task) or held_of(self._rows, task.task_id).asked is not None:
+            return False
+        hold(self._rows, task.task_id, due_at=now + silence, heard_at=now, progress=progress)
+        return True
 
     async def finish(self, task: Task, *, now: datetime, message: str, progress: int) -> bool:
-        del now, message, progress
-        if self._mine(task) is None:
+        if not self._is_mine(task):
             return False
-        self._ended(task.task_id, task.attempt, "success")
+        record(self._rows, task.task_id, "success", at=now, message=message, progress=progress)
         self._end(task.task_id, "done")
         return True
 
+    async def stopped(self, task: Task, *, now: datetime, progress: int, retry_at: datetime | None) -> None:
+        if not self._is_mine(task):
+            return
+        match held_of(self._rows, task.task_id).asked:
+            case Asked.CANCEL:
+                cancel(self._rows, task.task_id, at=now, message="Stopped, as was asked for")
+            case Asked.STOP:
+                await self.fail(
+                    task, now=now, message="Stopped, as was asked for", progress=progress, retry_at=retry_at
+                )
+            case None:
+                pass
+
     async def fail(self, task: Task, *, now: datetime, message: str, progress: int, retry_at: datetime | None) -> bool:
-        del now, progress
-        held = self._mine(task)
-        if held is None:
+        if not self._is_mine(task):
             return False
-        self._ended(task.task_id, task.attempt, "failed")
-        self._set(task.task_id, message=message)
+        record(self._rows, task.task_id, "failed", at=now, message=message, progress=progress)
+        hold(self._rows, task.task_id, message=message, progress=progress, asked=None)
         if retry_at is None:
             self._end(task.task_id, "failed")
         else:
-            self._set(task.task_id, state="waiting", due_at=retry_at)
+            hold(self._rows, task.task_id, state="waiting", due_at=retry_at)
         return True
+
+
+class MemoryTaskRecords:
+    """`TaskRecords`."""
+
+    def __init__(self, catalog: MemoryCatalog) -> None:
+        self._catalog = catalog
+
+    async def list(
+        self, warehouse_id: WarehouseId, which: TaskFilter, *, after: After | None, limit: int
+    ) -> Sequence[TaskRecord]:
+        found = records_of(self._catalog.rows, warehouse_id)
+        return [each for each in found if matches(each, which, after)][:limit]
+
+    async def find(self, warehouse_id: WarehouseId, task_ids: Collection[UUID]) -> Sequence[TaskRecord]:
+        return [each for each in records_of(self._catalog.rows, warehouse_id) if each.task_id in task_ids]
+
+    async def attempts(self, warehouse_id: WarehouseId, task_id: UUID, *, limit: int) -> Sequence[AttemptRecord]:
+        rows = self._catalog.rows
+        mine = task_id in rows.queued and rows.queued[task_id].warehouse_id == warehouse_id
+        found = [each.record for each in rows.attempts if mine and each.task_id == task_id]
+        return found[::-1][:limit]
+
+    async def silence(self, warehouse_id: WarehouseId, queue: Queue) -> timedelta | None:
+        return self._catalog.rows.silences.get((warehouse_id, queue))

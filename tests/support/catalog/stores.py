@@ -15,6 +15,7 @@ from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.locating import Locating
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
+from lakeward_catalog.adapters.postgres.task_records import PostgresTaskRecords
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
 from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
@@ -26,6 +27,7 @@ from lakeward_catalog.application.ports.stores import (
     TabularStore,
     WarehouseStore,
 )
+from lakeward_catalog.application.ports.tasks import TaskRecords
 from lakeward_catalog.application.tree import TreeStreams, TreeWatch
 from lakeward_catalog.application.workers import TaskStore
 from lakeward_catalog.domain.model import Namespace, Project, Tabular, Warehouse
@@ -35,7 +37,7 @@ from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.secrecy import SecretStr
 from tests.support.catalog.memory import MemoryCatalog
-from tests.support.catalog.memory_tasks import MemoryTasks
+from tests.support.catalog.memory_tasks import MemoryTaskRecords, MemoryTasks
 from tests.support.catalog.memory_tree import MemoryTreeStreams
 from tests.support.catalog.values import FreshIds, HeldClock, a_body, a_namespace, a_project, a_tabular, a_warehouse
 
@@ -54,7 +56,7 @@ class Stores:
         told: ids of the events that were written, in their order.
         chunks: how many shared parts are stored for a tabular.
         tree: what authz is to be told.
-        tasks: the queue.
+        tasks: the queue, for workers; task_records: for those who look at it.
         attempts: (attempt, outcome) of a task's ended attempts, in order.
         state_of: "waiting", "running" or "failed" for a task; None once it is done.
     """
@@ -71,6 +73,7 @@ class Stores:
     chunks: Callable[[Tabular], Awaitable[int]]
     tree: TreeStreams
     tasks: TaskStore
+    task_records: TaskRecords
     attempts: Callable[[UUID], Awaitable[list[tuple[int, str]]]]
     state_of: Callable[[UUID], Awaitable[str | None]]
 
@@ -145,6 +148,7 @@ class MemoryStores(Stores):
             chunks,
             MemoryTreeStreams(catalog),
             tasks,
+            MemoryTaskRecords(catalog),
             attempts,
             state_of,
         )
@@ -185,6 +189,7 @@ class PostgresStores(Stores):
             chunks,
             PostgresTreeStreams(pool),
             PostgresTasks(pool),
+            PostgresTaskRecords(pool),
             attempts,
             state_of,
         )

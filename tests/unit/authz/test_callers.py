@@ -25,7 +25,7 @@ class Names:
     """Takes an authorization for a name."""
 
     async def identify(self, authorization: str) -> Identification:
-        return Identification(user(f"oidc~{authorization}"), ANN, (), datetime(2026, 8, 1, tzinfo=UTC), "names-1")
+        return Identification(user(f"oidc~{authorization}"), ANN, datetime(2026, 8, 1, tzinfo=UTC), "names-1")
 
 
 NAMED = Authenticate(Names(), FakeRoles({UUID(ROLE): [user_subject("oidc~ann")]}))

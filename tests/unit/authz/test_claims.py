@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward_authz.domain.claims import at_path, check_scope, check_times, subject_of, texts_of
+from lakeward_authz.domain.claims import at_path, check_scope, check_times, subject_of, texts_of, token_roles
 from lakeward_authz.domain.display_template import DisplayTemplate, MalformedTemplate
 from lakeward_authz.domain.engines import EngineTokens, engines_of
 from lakeward_authz.domain.profiles import Profile, UserKind, profile_of
@@ -169,3 +169,8 @@ def test_an_engine_is_known_by_audience_or_subject_at_its_own_provider() -> None
     assert matched("oidc", "svc") == ("other", "trino")
     assert matched("oidc", "x", "trino-aud", "more") == ("trino",)
     assert matched("elsewhere", "svc", "trino-aud") == matched("oidc", "x", "y") == ()
+
+
+def test_roles_are_named_once_in_order_and_as_nothing_that_no_role_can_be_bound_to() -> None:
+    named = ["b", "a", "b", "", "c~d", "a\0b", "\ud800"]
+    assert token_roles("oidc", named) == ("oidc~a", "oidc~b", "oidc~c~d")

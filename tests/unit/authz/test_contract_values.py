@@ -52,12 +52,16 @@ def test_seeing_a_kind_is_an_action_of_that_kind() -> None:
 def test_no_two_principals_share_a_key() -> None:
     principals = [ANONYMOUS, SERVICE, user("oidc~anonymous"), user("oidc~service")]
     principals += [Principal(PrincipalKind.ROLE, UserId("oidc~a"), RoleId(role)) for role in "xy"]
+    named = [(), ("oidc~r",), ("oidc~r", "oidc~s"), ("oidc~r', 'oidc~s",)]
+    principals += [Principal(PrincipalKind.USER, UserId("oidc~a"), token_roles=roles) for roles in named]
     assert len({principal.key for principal in principals}) == len(principals)
 
 
 def test_a_principal_survives_the_trip() -> None:
     principal = Principal(PrincipalKind.ROLE, UserId("oidc~a@b"), RoleId("r"), ("trino",))
     assert principal_of(principal_message(principal)) == principal
+    named = Principal(PrincipalKind.USER, UserId("oidc~a"), token_roles=("oidc~r", "oidc~s"))
+    assert principal_of(principal_message(named)) == named
     with pytest.raises(ValueError, match="kind 0"):
         principal_of(principals_pb2.Principal())
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lakeward_authz.adapters.allow_all import EveryRight
 from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.doors import Doors
+from lakeward_authz.application.explaining import ExplainAccess
 from lakeward_authz.application.grants import ChangeGrants, GrantablePrivileges, ListGrants, ListGrantsOfPrincipal
 from lakeward_authz.application.inspecting import AllowedActions, CheckActions, GetManagedAccess, SetManagedAccess
 from lakeward_authz.application.permissions import Grant
@@ -24,7 +25,7 @@ from lakeward_protocol.authz.v1 import principals_pb2 as kinds
 from lakeward_protocol.common.v1.context_pb2 import Page
 from lakeward_servicekit.authorization.principals import ANONYMOUS, Principal, user
 from lakeward_servicekit.errors import Reason, ReasonValue, Refusal
-from tests.support.authz_memory import InMemory
+from tests.support.authz_memory import InMemory, TrailsInMemory
 from tests.support.authz_worlds import World, id_of, subject_of
 
 ROLE = "0198e000-0000-7000-8000-0000000000bb"
@@ -53,6 +54,7 @@ def servicer(rows: InMemory, *, open_to_all: bool = False) -> GrantServicer:
         grantable=GrantablePrivileges(doors),
         allowed=AllowedActions(doors),
         check=CheckActions(doors),
+        explain=ExplainAccess(doors, TrailsInMemory(rows), open_to_all=open_to_all),
         managed=GetManagedAccess(doors),
         manage=SetManagedAccess(doors, rows),
     )

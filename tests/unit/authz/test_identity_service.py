@@ -39,7 +39,7 @@ class Names:
     async def identify(self, authorization: str) -> Identification:
         if authorization == "stranger":
             raise Refusal(Reason.REASON_TOKEN_REFUSED, "who is that", cause="issuer")
-        return Identification(user(f"oidc~{authorization}"), self.profile, (), NOW, "names-1")
+        return Identification(user(f"oidc~{authorization}"), self.profile, NOW, "names-1")
 
 
 def servicer(

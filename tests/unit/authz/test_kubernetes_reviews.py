@@ -298,7 +298,7 @@ async def test_a_service_account_is_an_application_until_its_token_ends() -> Non
     found = await identify(token(), verifier(Counted()))
     assert found.principal == Principal(PrincipalKind.USER, UserId("kubernetes~u-1"))
     assert found.profile == Profile(SPARK, None, UserKind.APPLICATION)
-    assert (found.roles, found.expires_at) == ((), datetime.fromtimestamp(AT + 300, UTC))
+    assert (found.principal.token_roles, found.expires_at) == ((), datetime.fromtimestamp(AT + 300, UTC))
 
 
 async def test_its_engine_is_matched_by_what_was_reviewed() -> None:

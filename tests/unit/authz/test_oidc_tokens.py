@@ -132,7 +132,7 @@ async def test_a_good_token_says_who_calls() -> None:
     found = await identify(token)
     assert found.principal.user_id == "oidc~o~1"
     assert found.profile is not None
-    assert (found.profile.name, found.roles) == ("Ann", ("r1", "r2"))
+    assert (found.profile.name, found.principal.token_roles) == ("Ann", ("oidc~r1", "oidc~r2"))
     assert found.expires_at == datetime.fromtimestamp(NOW.timestamp() + 300, UTC)
 
 

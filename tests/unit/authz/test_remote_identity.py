@@ -42,7 +42,7 @@ class Idp:
             return await Everybody().identify(authorization)
         profile = Profile("Ann", None, UserKind.HUMAN)
         ends = NOW + timedelta(seconds=self.lives)
-        return Identification(user(f"oidc~{authorization}"), profile, (), ends, self.revision)
+        return Identification(user(f"oidc~{authorization}"), profile, ends, self.revision)
 
 
 class World:

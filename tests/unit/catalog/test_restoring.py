@@ -15,7 +15,6 @@ from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, House, a_house, context, ident, refusal_of, tabular, tabular_ref
-from tests.support.catalog.memory import Attempt
 from tests.support.catalog.memory_tasks import MemoryTasks
 from tests.support.catalog.values import NOON
 from tests.support.deciding import Rule
@@ -96,7 +95,7 @@ async def test_what_was_to_delete_it_is_cancelled_and_its_record_stays() -> None
     assert queued.queue is Queue.SOFT_DELETION
     await undrop(house, house.tabular("orders").tabular_id)
     assert not house.catalog.rows.tasks
-    assert house.catalog.rows.attempts == [Attempt(task_id, 1, "cancelled")]
+    assert [(each.task_id, *each.outcome) for each in house.catalog.rows.attempts] == [(task_id, 1, "cancelled")]
 
 
 async def test_each_restored_tabular_is_told_of_with_its_place_among_them() -> None:

@@ -23,6 +23,7 @@ from lakeward_protocol.catalog.v1 import (
     signing_pb2_grpc,
     tables_pb2_grpc,
     tabulars_pb2_grpc,
+    tasks_pb2_grpc,
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
@@ -94,6 +95,7 @@ def hosts(authz: Any, catalog: Any, vending: Any) -> tuple[Host, Host, Host]:
         signing_pb2_grpc.add_SigningServiceServicer_to_server,
         tables_pb2_grpc.add_TableServiceServicer_to_server,
         tabulars_pb2_grpc.add_TabularServiceServicer_to_server,
+        tasks_pb2_grpc.add_TaskServiceServicer_to_server,
         views_pb2_grpc.add_ViewServiceServicer_to_server,
         warehouses_pb2_grpc.add_WarehouseServiceServicer_to_server,
     ):

@@ -532,3 +532,40 @@ async def test_a_warehouse_s_storage_is_checked_as_it_is_or_would_be(
     assert (asked.warehouse_id, asked.WhichOneof("instead")) == (WAREHOUSE, instead)
     assert asked.storage.without_credential is (what == "profile")
     assert asked.credential.secret_id == ("secret-1" if what == "credential" else "")
+
+
+async def test_a_search_shows_matches_with_their_distance_and_ids_without(served: World) -> None:
+    ref = tabulars_pb2.TabularRef(kind=tabulars_pb2.TABULAR_KIND_TABLE, tabular_id=OTHER)
+    path = types_pb2.TabularIdent(namespace=types_pb2.NamespaceIdent(parts=["a"]), name="t")
+    served.catalog.answers["SearchTabulars"] = tabulars_pb2.SearchTabularsResponse(
+        matches=[
+            tabulars_pb2.TabularMatch(tabular=ref, ident=path, distance=0.25),
+            tabulars_pb2.TabularMatch(tabular=ref, ident=path),
+        ]
+    )
+    response = await served.client.post(f"{ONE}/search-tabular", json={"search": "t"})
+    shown = {"namespace-name": ["a"], "tabular-name": "t", "tabular-id": {"type": "table", "id": OTHER}}
+    assert response.json() == {"tabulars": [{**shown, "distance": 0.25}, {**shown, "distance": None}]}
+    assert (served.asked.warehouse_id, served.asked.search) == (WAREHOUSE, "t")
+    assert (await served.client.post(f"{ONE}/search-tabular", json={})).status_code == 400
+
+
+async def test_statistics_have_one_page_that_is_good_until_the_hour_ends(served: World) -> None:
+    served.catalog.answers["GetWarehouseStatistics"] = warehouses_pb2.GetWarehouseStatisticsResponse(
+        tables=3, views=2, counted_at=timestamp_pb2.Timestamp(seconds=3_601)
+    )
+    response = await served.client.get(f"{ONE}/statistics?page_size=5")
+    assert response.json() == {
+        "warehouse-ident": WAREHOUSE,
+        "stats": [
+            {
+                "timestamp": "1970-01-01T02:00:00Z",
+                "number-of-tables": 3,
+                "number-of-views": 2,
+                "updated-at": "1970-01-01T01:00:01Z",
+            }
+        ],
+        "next-page-token": None,
+    }
+    refused = await served.client.get(f"{ONE}/statistics?page_token=more")
+    assert (refused.status_code, error_of(refused)["type"]) == (400, "InvalidPaginationToken")

@@ -68,6 +68,60 @@ async def test_a_batch_that_takes_long_does_not_keep_the_next_one_waiting() -> N
     assert await slow == 1
 
 
+async def test_what_waits_goes_together_with_those_who_got_answers_and_ask_again() -> None:
+    slow = Slow()
+    same = Coalescer(slow, alike=True, regather=60)
+
+    async def asks_twice(name: str) -> None:
+        await same(f"{name}1")
+        await same(f"{name}2")
+
+    asking = [asyncio.create_task(asks_twice(name)) for name in "ab"]
+    await turns()
+    third = asyncio.ensure_future(same("c"))
+    await turns()
+    assert slow.batches == [["a1", "b1"]]
+    slow.answers.release()
+    await turns()
+    assert slow.batches == [["a1", "b1"], ["c", "a2", "b2"]]
+    slow.answers.release()
+    await asyncio.gather(third, *asking)
+
+
+async def test_what_waits_does_not_wait_long_for_those_who_do_not_come_again() -> None:
+    slow = Slow()
+    same = Coalescer(slow, alike=True, regather=0.001)
+    first = asyncio.ensure_future(same("a"))
+    await turns()
+    second = asyncio.ensure_future(same("b"))
+    await turns()
+    slow.answers.release()
+    slow.answers.release()
+    async with asyncio.timeout(10):
+        assert [await first, await second] == [1, 2]
+
+
+async def test_more_than_go_into_a_batch_go_beside_it_as_far_as_is_allowed() -> None:
+    slow = Slow()
+    same = Coalescer(slow, max_items=1, at_once=2, patience=None, alike=True)
+    asking = [asyncio.ensure_future(same(name)) for name in "abca"]
+    await turns()
+    assert slow.batches == [["a"], ["b"]]
+    for _ in range(3):
+        slow.answers.release()
+    assert await asyncio.gather(*asking) == [1, 2, 3, 1]
+
+
+async def test_a_refusal_of_one_place_is_each_callers_own() -> None:
+    async def ask(items: Sequence[str]) -> list[int | Exception]:
+        return [REFUSED for _ in items]
+
+    same = Coalescer(ask, alike=True)
+    refusals = await asyncio.gather(same("a"), same("a"), return_exceptions=True)
+    assert all(isinstance(each, Refusal) and each.reason == REFUSED.reason for each in refusals)
+    assert refusals[0] is not refusals[1]
+
+
 async def test_questions_whose_callers_went_are_not_asked_and_the_others_are() -> None:
     asked: list[int] = []
     gate = asyncio.Event()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import hashlib
 from typing import Final, NewType
 
 import msgspec
@@ -29,12 +30,14 @@ class Principal(msgspec.Struct, frozen=True, gc=False):
         user_id: "<idp>~<subject>" for a user and for who assumed a role; "" for the others.
         role_id: the role that is assumed; "" otherwise.
         engines: names of trusted engines that the token was matched to.
+        token_roles: of a user, what its token calls roles that it has, as "oidc~engineers", sorted.
     """
 
     kind: PrincipalKind
     user_id: UserId = UserId("")
     role_id: RoleId = RoleId("")
     engines: tuple[str, ...] = ()
+    token_roles: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -43,6 +46,9 @@ class Principal(msgspec.Struct, frozen=True, gc=False):
         No two principals share it: a user id has a "~" with no space before it, and the other forms don't begin so.
         """
         match self.kind:
+            case PrincipalKind.USER if self.token_roles:
+                # a user id has no control characters, so no other principal's key has this in it
+                return f"{self.user_id}\x1f{hashlib.sha256(repr(self.token_roles).encode()).hexdigest()[:32]}"
             case PrincipalKind.USER:
                 return self.user_id
             case PrincipalKind.ROLE:

@@ -34,7 +34,8 @@ def principal_of(message: principals_pb2.Principal) -> Principal:
     if kind is None:
         raise ValueError(f"principal of kind {message.kind}")
     engines = tuple(message.engines) if message.engines else ()
-    return Principal(kind, UserId(message.user_id), RoleId(message.role_id), engines)
+    token_roles = tuple(message.token_roles) if message.token_roles else ()
+    return Principal(kind, UserId(message.user_id), RoleId(message.role_id), engines, token_roles)
 
 
 def object_message(ref: ObjectRef) -> principals_pb2.ObjectRef:
@@ -142,6 +143,8 @@ def _fill(message: principals_pb2.Principal, principal: Principal) -> None:
         message.role_id = principal.role_id
     if principal.engines:
         message.engines.extend(principal.engines)
+    if principal.token_roles:
+        message.token_roles.extend(principal.token_roles)
 
 
 _EVERYTHING: Final = VisibleSet(everything=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from lakeward_authz.application.permissions import Rights, RightsReader, Shown
@@ -62,15 +62,19 @@ class EveryRight:
         """Allow everything on what `rows` has."""
         self._rows = rows
 
-    async def of(self, subject: Subject, objects: Sequence[ObjectKey]) -> Rights:
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
         """See `RightsReader`."""
-        rights = await self._rows.of(subject, objects)
+        return await self._rows.bound(token_roles, project_ids)
+
+    async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
+        """See `RightsReader`."""
+        rights = await self._rows.of(subject, objects, also=also)
         held = [
             None if mask is None else mask | _EVERY_ACTION[key.type]
             for key, mask in zip(objects, rights.held, strict=True)
         ]
         return dataclasses.replace(rights, held=held)
 
-    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:
+    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """See `RightsReader`."""
-        return await self._rows.shown(subject, scope, type_name)
+        return await self._rows.shown(subject, scope, type_name, also=also)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from lakeward_authz.application.permissions import Rights, RightsTogether, key_of, subject_of
+from lakeward_authz.application.permissions import Asked, Rights, RightsTogether, key_of, subject_of, token_roles_of
 from lakeward_authz.domain.permissions.lakeward import ALLOWS, MODEL, SIGHT, TABULARS
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
@@ -43,18 +43,14 @@ class Builtin:
     async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
         """See `Authorizer`."""
         places = _places(demands)
-        rights = await self._rights.of(subject_of(principal), [key_of(ref) for ref in places])
-        return self._outcomes(demands, places, rights)
+        subject, objects, also = await self._asked(principal, places)
+        return self._outcomes(demands, places, await self._rights.of(subject, objects, also=also))
 
     async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
         """See `Authorizer`."""
         places = [_places(turn.demands) for turn in turns]
-        rights = await self._rights.of_each(
-            [
-                (subject_of(turn.principal), [key_of(ref) for ref in own])
-                for turn, own in zip(turns, places, strict=True)
-            ]
-        )
+        asked = [await self._asked(turn.principal, own) for turn, own in zip(turns, places, strict=True)]
+        rights = await self._rights.of_each(asked)
         return [self._outcomes(turn.demands, own, its) for turn, own, its in zip(turns, places, rights, strict=True)]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
@@ -63,7 +59,8 @@ class Builtin:
         if between is None:
             return _NOTHING
         subject, key = subject_of(principal), key_of(scope)
-        rights = await self._rights.of(subject, [key])
+        also = await token_roles_of(principal, self._rights, [key.project_id])
+        rights = await self._rights.of(subject, [key], also=also)
         held = rights.held[0]
         if held is None:
             return _NOTHING
@@ -74,8 +71,12 @@ class Builtin:
             above = here
         if held & above.bits[SIGHT]:
             return _EVERYTHING
-        shown = await self._rights.shown(subject, key, kind.word)
+        shown = await self._rights.shown(subject, key, kind.word, also=also)
         return VisibleSet(everything=False, containers=shown.containers, objects=shown.objects)
+
+    async def _asked(self, principal: Principal, places: Mapping[ObjectRef, int]) -> Asked:
+        also = await token_roles_of(principal, self._rights, {ref.project_id for ref in places})
+        return subject_of(principal), [key_of(ref) for ref in places], also
 
     def _outcomes(self, demands: Sequence[Demand], places: Mapping[ObjectRef, int], rights: Rights) -> list[Outcome]:
         self._revision = max(self._revision, rights.revision)

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from lakeward_authz.application.permissions import Named, ObjectNames, RightsReader, subject_of
+from lakeward_authz.application.permissions import Named, ObjectNames, RightsReader, subject_of, token_roles_of
 from lakeward_authz.domain.permissions.lakeward import CONTROLS, MODEL
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind
@@ -68,14 +68,14 @@ class Doors:
         key = (await self.names.find([named]))[0]
         own = subject_of(caller)
         if subject is not None and subject != own:
-            _admit(named, await self._held(key, own), [READS_GRANTS])
+            admit(named, await self._held(key, own, caller), [READS_GRANTS])
             found = await self._held(key, subject)
-            _admit(named, found, ())
+            admit(named, found, ())
         else:
-            found = await self._held(key, own)
-            if powers and key is not None and self._passes(caller):
+            found = await self._held(key, own, caller)
+            if powers and key is not None and self.passes(caller):
                 found = found | CONTROLS[named.type]
-            _admit(named, found, needs)
+            admit(named, found, needs)
         assert key is not None
         return Opened(key, found)
 
@@ -95,34 +95,40 @@ class Doors:
         known = dict.fromkeys(named)
         keys = dict(zip(known, await self.names.find([*known]), strict=True))
         own = subject_of(caller)
-        held = await self._all(keys, own)
+        held = await self._all(keys, own, caller)
         if subject is None or subject == own:
-            if self._passes(caller):
+            if self.passes(caller):
                 held = {each: found | CONTROLS[each.type] if keys[each] else found for each, found in held.items()}
         else:
             shown = {each: key if there(each, held[each]) else None for each, key in keys.items()}
             for each, key in shown.items():
                 if key is not None:
-                    _admit(each, held[each], [READS_GRANTS])
+                    admit(each, held[each], [READS_GRANTS])
             held = await self._all(shown, subject)
         return [held[each] for each in named]
 
-    async def _held(self, key: ObjectKey | None, subject: Subject) -> frozenset[str]:
+    async def _held(self, key: ObjectKey | None, subject: Subject, caller: Principal | None = None) -> frozenset[str]:
         if key is None:
             return frozenset()
-        held = (await self.rights.of(subject, [key])).held[0]
+        also = () if caller is None else await token_roles_of(caller, self.rights, [key.project_id])
+        held = (await self.rights.of(subject, [key], also=also)).held[0]
         return frozenset() if held is None else MODEL.types[key.type].names(held)
 
-    async def _all(self, keys: dict[Named, ObjectKey | None], subject: Subject) -> dict[Named, frozenset[str]]:
+    async def _all(
+        self, keys: dict[Named, ObjectKey | None], subject: Subject, caller: Principal | None = None
+    ) -> dict[Named, frozenset[str]]:
         wanted = [key for key in dict.fromkeys(keys.values()) if key is not None]
-        rights = (await self.rights.of(subject, wanted)).held if wanted else ()
+        projects = {key.project_id for key in wanted}
+        also = () if caller is None else await token_roles_of(caller, self.rights, projects)
+        rights = (await self.rights.of(subject, wanted, also=also)).held if wanted else ()
         held = {
             key: frozenset[str]() if mask is None else MODEL.types[key.type].names(mask)
             for key, mask in zip(wanted, rights, strict=True)
         }
         return {each: frozenset() if key is None else held[key] for each, key in keys.items()}
 
-    def _passes(self, caller: Principal) -> bool:
+    def passes(self, caller: Principal) -> bool:
+        """Whether the caller administers the instance, and does so as itself."""
         return caller.kind is PrincipalKind.USER and caller.user_id in self.administrators
 
 
@@ -131,7 +137,12 @@ def there(named: Named, held: Collection[str]) -> bool:
     return named.type == "server" or any(relation.startswith(ACTION) for relation in held)
 
 
-def _admit(named: Named, held: Collection[str], needs: Collection[str]) -> None:
+def admit(named: Named, held: Collection[str], needs: Collection[str]) -> None:
+    """Return where who holds this on an object may do what is needed.
+
+    Raises:
+        Refusal: NO_SUCH_…, by the type; FORBIDDEN.
+    """
     if not there(named, held):
         raise absent(named)
     if lacking := [relation for relation in needs if relation not in held]:

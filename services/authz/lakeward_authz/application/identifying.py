@@ -24,14 +24,12 @@ class Identification:
 
     Attributes:
         profile: None for the anonymous caller.
-        roles: names that the token gives for the user's roles, as the provider spells them.
         expires_at: when the token ends; None: it does not.
         revision: which configuration and keys this came from.
     """
 
     principal: Principal
     profile: Profile | None
-    roles: tuple[str, ...]
     expires_at: datetime | None
     revision: str
 
@@ -139,7 +137,7 @@ class TrustedProviders:
 class Everybody:
     """No identity provider is configured: whatever token comes, the caller is anonymous."""
 
-    _IDENTIFIED = Identification(ANONYMOUS, profile=None, roles=(), expires_at=None, revision=OPEN_REVISION)
+    _IDENTIFIED = Identification(ANONYMOUS, profile=None, expires_at=None, revision=OPEN_REVISION)
 
     async def identify(self, authorization: str) -> Identification:
         """See `Authenticator`."""
@@ -150,8 +148,10 @@ class Everybody:
 class RoleMembership(Protocol):
     """Which roles there are, and who holds them."""
 
-    async def may_assume(self, user_id: UserId, role_id: RoleId) -> bool | None:
+    async def may_assume(self, user_id: UserId, role_id: RoleId, *, token_roles: Sequence[str] = ()) -> bool | None:
         """Whether a user holds a role, directly or through roles, or owns it; None where there is no such role.
+
+        It holds the roles of the role's project, too, that are bound to one of `token_roles`.
 
         Raises:
             Refusal: DATABASE_UNAVAILABLE; never a guess.
@@ -191,7 +191,7 @@ class Authenticate:
     async def _as_role(self, principal: Principal, role_id: RoleId) -> Principal:
         if principal.kind is not PrincipalKind.USER:
             raise _not_assumable(role_id, "nobody is asked who they are here, so nobody holds a role")
-        may = await self.roles.may_assume(principal.user_id, role_id)
+        may = await self.roles.may_assume(principal.user_id, role_id, token_roles=principal.token_roles)
         if may is None:
             raise Refusal(
                 Reason.REASON_ASSUMED_ROLE_UNKNOWN, f"there is no role {role_id}, so it can't be assumed", role=role_id

@@ -52,11 +52,18 @@ class Shown:
 class RightsReader(Protocol):
     """What follows from the rows. Every method raises Refusal DATABASE_UNAVAILABLE."""
 
-    async def of(self, subject: Subject, objects: Sequence[ObjectKey]) -> Rights:
-        """What the subject holds on each object by itself and by all of its roles; one statement, one state of the grants."""
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
+        """The roles of some projects that are bound to what a token calls roles, as "oidc~engineers"."""
         ...
 
-    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:
+    async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
+        """What the subject holds on each object by itself and by all of its roles; one statement, one state of the grants.
+
+        It holds what is held by `also`, too, roles that it has for this question alone.
+        """
+        ...
+
+    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """What of one type shows in a project, warehouse or namespace though the scope does not settle it.
 
         Of warehouses and namespaces the direct children of the scope; of tabulars those directly in a namespace, or all of a
@@ -65,11 +72,15 @@ class RightsReader(Protocol):
         ...
 
 
+# Who asks, of which objects, and the roles that it has for this question alone.
+Asked: TypeAlias = tuple[Subject, Sequence[ObjectKey], Sequence[Subject]]
+
+
 class RightsTogether(RightsReader, Protocol):
     """A `RightsReader` that reads for several at once."""
 
-    async def of_each(self, asked: Sequence[tuple[Subject, Sequence[ObjectKey]]]) -> Sequence[Rights]:
-        """What each subject holds on its objects, in their order; one statement, so that all are of one state of the grants."""
+    async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
+        """What `of` answers of each, in their order; one statement, so that all are of one state of the grants."""
         ...
 
 
@@ -235,6 +246,15 @@ def subject_of(principal: Principal) -> Subject:
             return role_subject(UUID(principal.role_id))
         case _:
             return ANYBODY
+
+
+async def token_roles_of(principal: Principal, rights: RightsReader, project_ids: Collection[str]) -> Sequence[Subject]:
+    """Roles that a caller has by its token, of the projects that are asked about; nothing is read where it names none.
+
+    Raises:
+        Refusal: DATABASE_UNAVAILABLE.
+    """
+    return await rights.bound(principal.token_roles, project_ids) if principal.token_roles else ()
 
 
 def key_of(ref: ObjectRef) -> ObjectKey:

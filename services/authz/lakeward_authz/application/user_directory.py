@@ -16,7 +16,7 @@ from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.directory_doors import DirectoryDoors
 from lakeward_authz.application.paging import Page, PageRequest, PageSizes, read_page
 from lakeward_authz.application.users import Clock, User
-from lakeward_authz.domain.profiles import Profile, UserKind, checked_profile, incomplete
+from lakeward_authz.domain.profiles import Profile, UserKind, checked_email, checked_name, incomplete
 from lakeward_authz.domain.roles import no_such_role
 from lakeward_authz.domain.search import sought
 from lakeward_authz.domain.user_ids import no_such_user
@@ -149,13 +149,12 @@ class UserCreations:
 
 def _own_profile(command: CreateUser, caller: Caller, user_id: UserId) -> Profile:
     said = caller.profile or Profile(None, None, UserKind.APPLICATION)
-    name = (said.name or f"Nameless App with ID {user_id}") if command.name is None else command.name
-    email = said.email if command.email is None else command.email
-    kind = said.kind if command.kind is None else command.kind
-    if command.name is None and command.email is None:
-        return Profile(name, email, kind)
-    checked = checked_profile(name if command.name is not None else "-", email, kind)
-    return dataclasses.replace(checked, name=name)
+    nameless = f"Nameless App with ID {user_id}"
+    return Profile(
+        (said.name or nameless) if command.name is None else checked_name(command.name),
+        said.email if command.email is None else checked_email(command.email),
+        said.kind if command.kind is None else command.kind,
+    )
 
 
 def _others_profile(command: CreateUser) -> Profile:
@@ -163,7 +162,7 @@ def _others_profile(command: CreateUser) -> Profile:
         raise incomplete("name", "missing", "who records another user says its name")
     if command.kind is None:
         raise incomplete("type", "missing", "who records another user says whether it is human or an application")
-    return checked_profile(command.name, command.email, command.kind)
+    return Profile(checked_name(command.name), checked_email(command.email), command.kind)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -290,7 +289,7 @@ class UserUpdates:
         await self.doors.user(command.user_id, Action.SERVER_UPDATE_USERS, caller=caller)
         if command.kind is None:
             raise incomplete("type", "missing", "it is human or application")
-        profile = checked_profile(command.name, command.email, command.kind)
+        profile = Profile(checked_name(command.name), checked_email(command.email), command.kind)
         at = self.clock.now()
         user = await self.users.replace(command.user_id, profile, updated_with=_UPDATED, at=at)
         if user is None:

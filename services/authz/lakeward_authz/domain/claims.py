@@ -36,6 +36,18 @@ def texts_of(value: object) -> tuple[str, ...]:
     return ()
 
 
+def token_roles(provider: str, named: Iterable[str]) -> tuple[str, ...]:
+    """What a provider's token calls roles, as roles are bound to: "<provider>~<name>", each once and in order.
+
+    What no role can be bound to is left out: an empty name, or one with half a surrogate pair, which no database carries.
+    """
+    return tuple(sorted({f"{provider}~{name}" for name in named if name and _storable(name)}))
+
+
+def _storable(text: str) -> bool:
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def at_path(claims: Claims, path: str) -> object:
     """The claim at a dotted path, as "resource_access.lakeward.roles"; None where there is none.
 

@@ -40,19 +40,31 @@ def profile_of(claims: Claims, template: DisplayTemplate | None) -> Profile:
     return Profile(_name(claims, template), _email(claims), _kind(claims))
 
 
-def checked_profile(name: str, email: str | None, kind: UserKind) -> Profile:
-    """What a caller says of a user; an empty address is none.
+def checked_name(name: str) -> str:
+    """A name that a caller gives a user.
 
     Raises:
         Refusal: USER_INCOMPLETE.
     """
     if not name.strip():
         raise incomplete("name", "empty", "it is empty; send one")
-    for field, text in (("name", name), ("email", email or "")):
-        if _storable(text) != (text or None):
-            cure = f"it has control characters, blanks around it or more than {_MAX_CHARACTERS} characters"
-            raise incomplete(field, "malformed", cure)
-    return Profile(name, email or None, kind)
+    return _checked("name", name)
+
+
+def checked_email(email: str | None) -> str | None:
+    """An address that a caller gives a user; an empty one is none.
+
+    Raises:
+        Refusal: USER_INCOMPLETE.
+    """
+    return _checked("email", email) if email else None
+
+
+def _checked(field: str, text: str) -> str:
+    if _storable(text) != text:
+        cure = f"it has control characters, blanks around it or more than {_MAX_CHARACTERS} characters"
+        raise incomplete(field, "malformed", cure)
+    return text
 
 
 def incomplete(field: str, problem: str, why: str) -> Refusal:

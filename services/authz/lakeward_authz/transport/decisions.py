@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import cast
 
@@ -42,7 +43,10 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
         decode.batch(request.items)
         if request.together:
             return await self._together([decode.turn(item) for item in request.items])
-        return pb.BatchDecideResponse(items=[await self._item(item) for item in request.items])
+        if len(request.items) == 1:
+            return pb.BatchDecideResponse(items=[await self._item(request.items[0])])
+        # at once, so that an engine may ask for all of them together
+        return pb.BatchDecideResponse(items=await asyncio.gather(*map(self._item, request.items)))
 
     async def Visible(self, request: pb.VisibleRequest, context: Call) -> pb.VisibleResponse:
         """What shows in a listing."""

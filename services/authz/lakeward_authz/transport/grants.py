@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Final, Protocol, cast
+from typing import Final, Protocol
 from uuid import UUID
 
 from lakeward_authz.application.caller import Caller
+from lakeward_authz.application.explaining import ExplainAccess, Question
 from lakeward_authz.application.grants import (
     ChangeGrants,
     GrantablePrivileges,
@@ -31,19 +32,18 @@ from lakeward_authz.application.inspecting import (
 )
 from lakeward_authz.application.permissions import Given, Grant, Named, Wanted
 from lakeward_authz.domain.permissions.lakeward import granting
-from lakeward_authz.domain.permissions.objects import Subject, role_id_of, role_subject, user_subject
+from lakeward_authz.domain.permissions.objects import Subject, role_subject, user_subject
 from lakeward_authz.domain.permissions.privileges import VOCABULARY, Privilege
 from lakeward_authz.domain.user_ids import parse_user_id
-from lakeward_authz.transport import pages
+from lakeward_authz.transport import encode, pages
 from lakeward_authz.transport.callers import project_id_of
 from lakeward_protocol.authz.v1 import grants_pb2 as pb
-from lakeward_protocol.authz.v1 import grants_pb2_grpc, principals_pb2
+from lakeward_protocol.authz.v1 import grants_pb2_grpc
 from lakeward_protocol.common.v1.context_pb2 import Page
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import invalid_field
 
 _KINDS: Final = {int(kind): kind for kind in ObjectKind}
-_NUMBERS: Final = {kind.word: kind for kind in ObjectKind}
 _TABULARS: Final = frozenset({ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.GENERIC_TABLE})
 _IN_WAREHOUSE: Final = frozenset({*_TABULARS, ObjectKind.NAMESPACE})
 _WITH_ID: Final = frozenset({*_IN_WAREHOUSE, ObjectKind.ROLE, ObjectKind.TAG})
@@ -68,6 +68,7 @@ class GrantServicer(grants_pb2_grpc.GrantServiceServicer):
     grantable: GrantablePrivileges
     allowed: AllowedActions
     check: CheckActions
+    explain: ExplainAccess
     managed: GetManagedAccess
     manage: SetManagedAccess
 
@@ -149,6 +150,13 @@ class GrantServicer(grants_pb2_grpc.GrantServiceServicer):
         ]
         command = ActionChecks(checks, absent_is_refused=request.absent_is_refused)
         return pb.CheckActionsResponse(allowed=await self.check(command, caller=caller.principal))
+
+    async def ExplainAccess(self, request: pb.ExplainAccessRequest, caller: Caller) -> pb.ExplainAccessResponse:
+        """Why something may be done, or not."""
+        check = request.check
+        subject = grantee(check.grantee, "check.grantee") if check.HasField("grantee") else None
+        question = Question(_checked(check, caller), check.action, subject)
+        return encode.explanation(await self.explain(question, caller=caller.principal))
 
     async def GetManagedAccess(
         self, request: pb.GetManagedAccessRequest, caller: Caller
@@ -246,19 +254,11 @@ def _project(named: Named) -> str:
 
 def _grant(given: Given) -> pb.Grant:
     grant, named = given.grant, given.named
-    role_id = role_id_of(grant.subject)
     message = pb.Grant(
-        grantee=pb.Grantee(role_id=str(role_id))
-        if role_id is not None
-        else pb.Grantee(user_id=grant.subject.partition(":")[2]),
+        grantee=encode.grantee(grant.subject),
         privilege=grant.relation,
         recognized=granting(named.type, grant.relation) is not None,
-        object=pb.ObjectName(
-            kind=_number(named.type),
-            project_id=named.project_id,
-            warehouse_id="" if named.warehouse_id is None else str(named.warehouse_id),
-            id="" if named.id is None else str(named.id),
-        ),
+        object=encode.object_name(named),
     )
     message.created_at.FromDatetime(given.at)
     return message
@@ -266,16 +266,12 @@ def _grant(given: Given) -> pb.Grant:
 
 def _privilege(privilege: Privilege) -> pb.Privilege:
     return pb.Privilege(
-        kind=_number(privilege.type),
+        kind=encode.kind(privilege.type),
         name=privilege.name,
         display_name=privilege.display_name,
         description=privilege.description,
         category=privilege.category,
     )
-
-
-def _number(type_name: str) -> principals_pb2.ObjectKind.ValueType:
-    return cast("principals_pb2.ObjectKind.ValueType", _NUMBERS[type_name])
 
 
 def _checked(check: pb.ActionCheck, caller: Caller) -> Named:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
@@ -41,7 +41,7 @@ from lakeward_catalog.domain.model import (
     WarehouseId,
 )
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward_catalog.domain.tasks import NewTask, Queue, Task
+from lakeward_catalog.domain.tasks import Asked, NewTask, Queue, Task
 from lakeward_locations import Location
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.idempotency import KeyPlace, Remembered
@@ -73,6 +73,21 @@ class Contents:
 
     namespaces: tuple[Namespace, ...]
     tabulars: tuple[Tabular, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class QueuedTask:
+    """A task that has not ended well.
+
+    Attributes:
+        active: it waits or runs; else its last attempt failed.
+    """
+
+    task_id: UUID
+    queue: Queue
+    incarnation: Incarnation
+    active: bool
+    running: bool
 
 
 class ServerChanges(Protocol):
@@ -252,6 +267,26 @@ class TaskChanges(Protocol):
         message: str,
     ) -> None:
         """End what is queued about these tabulars, whatever its state; what a worker still makes of it counts no more."""
+
+    async def lock(self, warehouse_id: WarehouseId, task_ids: Collection[UUID]) -> Sequence[QueuedTask]:
+        """Those of them that wait, run or failed, held until the end; locked and answered in the order of ids."""
+        ...
+
+    async def end(self, warehouse_id: WarehouseId, task_ids: Collection[UUID], *, at: datetime, message: str) -> None:
+        """As `cancel`, of tasks that were locked."""
+
+    async def ask(self, warehouse_id: WarehouseId, task_ids: Collection[UUID], asked: Asked) -> None:
+        """Have the workers of those that run do something, once they ask; a stop is asked of nobody who is to cancel."""
+
+    async def run(self, warehouse_id: WarehouseId, task_ids: Collection[UUID], *, at: datetime, now: datetime) -> None:
+        """Have attempts begin at a time: of what waits, of what failed, with all its attempts again, and of what did not stop.
+
+        Raises CONCURRENT_CHANGE where something equal waits or runs already.
+        """
+
+    async def set_silence(self, warehouse_id: WarehouseId, queue: Queue, silence: timedelta | None) -> bool:
+        """After which workers of a queue are given up in a warehouse; False where it was so already."""
+        ...
 
     async def is_held(self, task: Task) -> bool:
         """Whether a claimed task is still its worker's; it stays so until the end, for who holds what it is about."""

@@ -69,12 +69,12 @@ class TaskStore(Protocol):
         ...
 
     async def keep(self, task: Task, *, now: datetime, silence: timedelta, progress: int) -> bool:
-        """Say that it is being worked on; False where it is another's by now, or was cancelled.
+        """Say that it is being worked on; False where it is another's by now, was cancelled, or is to be stopped.
 
         Args:
             task: as claimed.
             now: the time.
-            silence: how long nothing more need be said.
+            silence: how long nothing more need be said; the task's own.
             progress: units of work done in this attempt, from its beginning.
         """
         ...
@@ -82,6 +82,9 @@ class TaskStore(Protocol):
     async def finish(self, task: Task, *, now: datetime, message: str, progress: int) -> bool:
         """Record success and take it from the queue; False, and nothing recorded, where it is another's by now."""
         ...
+
+    async def stopped(self, task: Task, *, now: datetime, progress: int, retry_at: datetime | None) -> None:
+        """Record that it was stopped, where that was asked for: for another attempt at `retry_at`, or for good."""
 
     async def fail(self, task: Task, *, now: datetime, message: str, progress: int, retry_at: datetime | None) -> bool:
         """Record a failed attempt; due again at `retry_at`, or, without one, failed for good and visible. False as above."""
@@ -140,7 +143,12 @@ class Worker:
         try:
             await asyncio.wait({working, keeping}, return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
-                _LOG.warning("a task is not this worker's any more; it stops", extra=extra)
+                _LOG.warning("a task is not this worker's any more, or is to be stopped; it stops", extra=extra)
+                working.cancel()
+                await asyncio.gather(working, return_exceptions=True)
+                now = self.clock.now()
+                retry_at = self._retry_at(task, now)
+                await self.tasks.stopped(task, now=now, progress=progress.done, retry_at=retry_at)
                 return
             message = await working
         except Exception as failed:  # noqa: BLE001 - a background loop: whatever an attempt raises is its outcome
@@ -157,15 +165,15 @@ class Worker:
             await asyncio.gather(working, keeping, return_exceptions=True)
 
     def _retry_at(self, task: Task, now: datetime) -> datetime | None:
-        terms = self.terms
-        if task.attempt >= terms.attempts:
+        terms, attempt = self.terms, task.attempt - task.spent
+        if attempt >= terms.attempts:
             return None
-        pause = retry_pause(task.attempt, first=terms.first_retry, last=terms.last_retry, jitter=self.jitter())
+        pause = retry_pause(attempt, first=terms.first_retry, last=terms.last_retry, jitter=self.jitter())
         return now + timedelta(seconds=pause)
 
     async def _keep_alive(self, task: Task, progress: Progress) -> None:
         """Say that the task is being worked on; return when it is not ours any more."""
-        silence = self.terms.silence
+        silence = task.silence
         while True:
             await asyncio.sleep(silence.total_seconds() / 4)
             try:

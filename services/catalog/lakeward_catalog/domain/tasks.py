@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 from uuid import UUID
 
@@ -62,7 +62,12 @@ class NewTask:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Task:
-    """Queued work that a worker holds."""
+    """Queued work that a worker holds.
+
+    Attributes:
+        spent: attempts that count no more, because it was run again since.
+        silence: after which its worker is given up.
+    """
 
     task_id: UUID
     queue: Queue
@@ -73,3 +78,12 @@ class Task:
     purge: bool
     attempt: int
     fence: int
+    spent: int
+    silence: timedelta
+
+
+class Asked(enum.StrEnum):
+    """What the worker of a running task is to do, once it asks. STOP: stop, for another attempt later. CANCEL: stop for good."""
+
+    STOP = "stop"
+    CANCEL = "cancel"

@@ -7,6 +7,7 @@ with what the caller wrote alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from lakeward_catalog.domain.model import Kind
@@ -61,6 +62,20 @@ def instance_admin_required() -> Refusal:
     return Refusal(
         Reason.REASON_INSTANCE_ADMIN_REQUIRED,
         "only an administrator of the instance may say who manages a warehouse; ask one of them",
+    )
+
+
+def no_such_task(task_id: object) -> Refusal:
+    """The refusal of a task that is absent or hidden; also of one whose record is kept no more."""
+    shown = str(task_id)
+    return Refusal(Reason.REASON_NO_SUCH_TASK, f"there is no task {shown!r} here that you can see", task=shown)
+
+
+def already_queued(task_ids: Iterable[object]) -> Refusal:
+    """The refusal to run failed tasks again while something equal waits or runs."""
+    shown = ", ".join(str(each) for each in task_ids)[:1000]
+    return Refusal(
+        Reason.REASON_CONCURRENT_CHANGE, f"what one of the tasks {shown} does is queued again already", object="task"
     )
 
 

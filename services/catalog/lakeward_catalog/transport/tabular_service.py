@@ -12,6 +12,7 @@ from lakeward_catalog.application.tabulars.restoring import (
     TabularUndrops,
     UndropTabulars,
 )
+from lakeward_catalog.application.tabulars.searching import SearchTabulars, TabularSearches
 from lakeward_catalog.transport import decode, encode
 from lakeward_catalog.transport.pages import page_of
 from lakeward_protocol.catalog.v1 import tabulars_pb2, tabulars_pb2_grpc
@@ -22,6 +23,7 @@ class TabularServicer(tabulars_pb2_grpc.TabularServiceServicer):
     """Tabulars of every kind."""
 
     deleted: DeletedListings
+    search: TabularSearches
     undrop: TabularUndrops
 
     async def ListDeletedTabulars(
@@ -36,6 +38,23 @@ class TabularServicer(tabulars_pb2_grpc.TabularServiceServicer):
         page = await self.deleted(command, caller=caller)
         return tabulars_pb2.ListDeletedTabularsResponse(
             tabulars=[_deleted(entry) for entry in page.entries], next_page_token=page.next_token
+        )
+
+    async def SearchTabulars(
+        self, request: tabulars_pb2.SearchTabularsRequest, caller: Caller
+    ) -> tabulars_pb2.SearchTabularsResponse:
+        """See the contract."""
+        command = SearchTabulars(decode.warehouse_id(request.warehouse_id), request.search)
+        found = await self.search(command, caller=caller)
+        return tabulars_pb2.SearchTabularsResponse(
+            matches=[
+                tabulars_pb2.TabularMatch(
+                    tabular=encode.tabular_ref(*each.tabular),
+                    ident=encode.tabular_ident(each.ident),
+                    distance=each.distance,
+                )
+                for each in found
+            ]
         )
 
     async def UndropTabulars(

@@ -9,6 +9,7 @@ from typing import Final
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.config import ClientConfigs
 from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.warehouses.changing import (
     AllowFormatVersions,
     DeleteWarehouse,
@@ -29,7 +30,7 @@ from lakeward_catalog.application.warehouses.creating import CreateWarehouse, Wa
 from lakeward_catalog.application.warehouses.listing import ListWarehouses, WarehouseListings
 from lakeward_catalog.application.warehouses.storage import OldCredential, ReplaceStorage, StorageReplacements
 from lakeward_catalog.application.warehouses.validating import ValidateStorage, WarehouseChecks
-from lakeward_catalog.domain.model import WarehouseId
+from lakeward_catalog.domain.model import Kind, WarehouseId
 from lakeward_catalog.transport import decode
 from lakeward_catalog.transport.callers import presented
 from lakeward_catalog.transport.warehouse_messages import (
@@ -73,6 +74,7 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     delete: WarehouseDeletions
     replace_storage: StorageReplacements
     checks: WarehouseChecks
+    clock: Clock
     restorable_by_default: timedelta
     configs: Kept[tuple[WarehouseId, int, str], warehouses_pb2.GetConfigResponse] = dataclasses.field(
         default_factory=lambda: Kept(_CONFIGS)
@@ -137,6 +139,20 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
             decode.warehouse_id(request.warehouse_id), Action.WAREHOUSE_GET_METADATA, caller=caller, inactive_too=True
         )
         return warehouses_pb2.GetWarehouseResponse(warehouse=warehouse_message(warehouse))
+
+    async def GetWarehouseStatistics(
+        self, request: warehouses_pb2.GetWarehouseStatisticsRequest, caller: Caller
+    ) -> warehouses_pb2.GetWarehouseStatisticsResponse:
+        """See the contract."""
+        warehouse = await self.doors.warehouse(
+            decode.warehouse_id(request.warehouse_id), Action.WAREHOUSE_GET_METADATA, caller=caller, inactive_too=True
+        )
+        counts = await self.doors.tabulars.counts(warehouse.warehouse_id)
+        response = warehouses_pb2.GetWarehouseStatisticsResponse(
+            tables=counts.get(Kind.TABLE, 0), views=counts.get(Kind.VIEW, 0)
+        )
+        response.counted_at.FromDatetime(self.clock.now())
+        return response
 
     async def RenameWarehouse(
         self, request: warehouses_pb2.RenameWarehouseRequest, caller: Caller

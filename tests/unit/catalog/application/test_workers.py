@@ -11,7 +11,7 @@ import pytest
 from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.application.workers import Expiries, Handler, Progress, Purges, Terms, Worker
 from lakeward_catalog.domain.model import Incarnation, Warehouse
-from lakeward_catalog.domain.tasks import Queue, Task
+from lakeward_catalog.domain.tasks import Asked, Queue, Task
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.memory_events import QuietBell
@@ -101,6 +101,41 @@ async def test_work_is_kept_alive_while_it_waits(stores: MemoryStores) -> None:
     async with asyncio.timeout(10):
         await _attempt(stores, task, handle)
     assert await stores.attempts(task.task_id) == [(1, "success")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "left", "outcome"), [(Asked.STOP, "waiting", "failed"), (Asked.CANCEL, None, "cancelled")]
+)
+async def test_work_that_is_to_stop_stops_before_that_is_recorded(
+    stores: MemoryStores, asked: Asked, left: str | None, outcome: str
+) -> None:
+    begun, over = asyncio.Event(), asyncio.Event()
+
+    async def handle(_: Task, progress: Progress) -> str:
+        progress.done = 3
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            over.set()
+        return "never"
+
+    stopped = stores.tasks.stopped
+
+    async def after_the_work(task: Task, **said: object) -> None:
+        assert over.is_set()
+        await stopped(task, **said)  # type: ignore[arg-type]  # what the port takes
+
+    stores.tasks.stopped = after_the_work  # type: ignore[method-assign]  # to see when it is called
+    task = await _claimed(stores)
+    async with asyncio.timeout(10):
+        attempt = asyncio.create_task(_attempt(stores, task, handle))
+        await begun.wait()
+        async with stores.changes.change() as change:
+            await change.tasks.ask(task.warehouse_id, [task.task_id], asked)
+        await attempt
+    assert await stores.attempts(task.task_id) == [(1, outcome)]
+    assert await stores.state_of(task.task_id) == left
 
 
 async def test_work_stops_when_its_task_is_anothers(stores: MemoryStores) -> None:

@@ -9,6 +9,7 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from lakeward_protocol.authz.v1 import principals_pb2 as _principals_pb2
 from lakeward_protocol.common.v1 import context_pb2 as _context_pb2
 import builtins as _builtins
@@ -21,6 +22,34 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _Ground:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _GroundEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Ground.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    GROUND_UNSPECIFIED: _Ground.ValueType  # 0
+    """Never sent."""
+    GROUND_GRANTS: _Ground.ValueType  # 1
+    """What was given."""
+    GROUND_OPEN: _Ground.ValueType  # 2
+    """Everybody may do everything."""
+    GROUND_INSTANCE: _Ground.ValueType  # 3
+    """They administer the instance, by its configuration."""
+
+class Ground(_Ground, metaclass=_GroundEnumTypeWrapper):
+    """What an answer rests on."""
+
+GROUND_UNSPECIFIED: Ground.ValueType  # 0
+"""Never sent."""
+GROUND_GRANTS: Ground.ValueType  # 1
+"""What was given."""
+GROUND_OPEN: Ground.ValueType  # 2
+"""Everybody may do everything."""
+GROUND_INSTANCE: Ground.ValueType  # 3
+"""They administer the instance, by its configuration."""
+Global___Ground: _TypeAlias = Ground  # noqa: Y015
 
 @_typing.final
 class ObjectName(_message.Message):
@@ -818,3 +847,181 @@ class SetManagedAccessResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SetManagedAccessResponse: _TypeAlias = SetManagedAccessResponse  # noqa: Y015
+
+@_typing.final
+class ExplainAccessRequest(_message.Message):
+    """A question why."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    CHECK_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """Who asks."""
+
+    @_builtins.property
+    def check(self) -> Global___ActionCheck:
+        """Required."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        check: Global___ActionCheck | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["check", b"check", "context", b"context"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["check", b"check", "context", b"context"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExplainAccessRequest: _TypeAlias = ExplainAccessRequest  # noqa: Y015
+
+@_typing.final
+class ExplainAccessResponse(_message.Message):
+    """Its answer."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ALLOWED_FIELD_NUMBER: _builtins.int
+    GROUND_FIELD_NUMBER: _builtins.int
+    BECAUSE_FIELD_NUMBER: _builtins.int
+    INSIDE_FIELD_NUMBER: _builtins.int
+    MANAGED_BY_FIELD_NUMBER: _builtins.int
+    REMEDIES_FIELD_NUMBER: _builtins.int
+    allowed: _builtins.bool
+    """Whether they may."""
+    ground: Global___Ground.ValueType
+    """Required."""
+    @_builtins.property
+    def because(self) -> _containers.RepeatedCompositeFieldContainer[Global___GrantSources]:
+        """Grants that it follows from; each group by itself."""
+
+    @_builtins.property
+    def inside(self) -> _containers.RepeatedCompositeFieldContainer[Global___GrantSource]:
+        """Some of what shows the object from within, where that is why it is seen."""
+
+    @_builtins.property
+    def managed_by(self) -> _containers.RepeatedCompositeFieldContainer[Global___ObjectName]:
+        """Where managed access keeps it from being allowed."""
+
+    @_builtins.property
+    def remedies(self) -> _containers.RepeatedCompositeFieldContainer[Global___GrantRemedy]:
+        """Grants that would do, nearest first."""
+
+    def __init__(
+        self,
+        *,
+        allowed: _builtins.bool = ...,
+        ground: Global___Ground.ValueType = ...,
+        because: _abc.Iterable[Global___GrantSources] | None = ...,
+        inside: _abc.Iterable[Global___GrantSource] | None = ...,
+        managed_by: _abc.Iterable[Global___ObjectName] | None = ...,
+        remedies: _abc.Iterable[Global___GrantRemedy] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed", b"allowed", "because", b"because", "ground", b"ground", "inside", b"inside", "managed_by", b"managed_by", "remedies", b"remedies"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExplainAccessResponse: _TypeAlias = ExplainAccessResponse  # noqa: Y015
+
+@_typing.final
+class GrantSources(_message.Message):
+    """Grants that something follows from together."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SOURCES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def sources(self) -> _containers.RepeatedCompositeFieldContainer[Global___GrantSource]:
+        """At least one."""
+
+    def __init__(
+        self,
+        *,
+        sources: _abc.Iterable[Global___GrantSource] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["sources", b"sources"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GrantSources: _TypeAlias = GrantSources  # noqa: Y015
+
+@_typing.final
+class GrantSource(_message.Message):
+    """A grant that something follows from."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OBJECT_FIELD_NUMBER: _builtins.int
+    GRANT_FIELD_NUMBER: _builtins.int
+    ROLES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def object(self) -> Global___ObjectName:
+        """Required; what it is on."""
+
+    @_builtins.property
+    def grant(self) -> Global___GrantEntry:
+        """Unset where who asks may not read grants there."""
+
+    @_builtins.property
+    def roles(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of roles, from who was asked about to whom it was given; empty where it was given to them."""
+
+    def __init__(
+        self,
+        *,
+        object: Global___ObjectName | None = ...,
+        grant: Global___GrantEntry | None = ...,
+        roles: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["grant", b"grant", "object", b"object"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["grant", b"grant", "object", b"object", "roles", b"roles"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GrantSource: _TypeAlias = GrantSource  # noqa: Y015
+
+@_typing.final
+class GrantRemedy(_message.Message):
+    """A grant that would do."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OBJECT_FIELD_NUMBER: _builtins.int
+    PRIVILEGE_FIELD_NUMBER: _builtins.int
+    GIVING_FIELD_NUMBER: _builtins.int
+    GIVERS_FIELD_NUMBER: _builtins.int
+    privilege: _builtins.str
+    """Required."""
+    giving: _builtins.str
+    """Required; the right that who gives it must have, as an action: "grant_select"."""
+    @_builtins.property
+    def object(self) -> Global___ObjectName:
+        """Required; what it would be on."""
+
+    @_builtins.property
+    def givers(self) -> _containers.RepeatedCompositeFieldContainer[Global___Grantee]:
+        """Some of those who were given what brings that right; none where who asks may not read grants there."""
+
+    def __init__(
+        self,
+        *,
+        object: Global___ObjectName | None = ...,
+        privilege: _builtins.str = ...,
+        giving: _builtins.str = ...,
+        givers: _abc.Iterable[Global___Grantee] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["object", b"object"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["givers", b"givers", "giving", b"giving", "object", b"object", "privilege", b"privilege"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GrantRemedy: _TypeAlias = GrantRemedy  # noqa: Y015

@@ -75,6 +75,11 @@ class GrantServiceStub:
                 request_serializer=lakeward_dot_authz_dot_v1_dot_grants__pb2.CheckActionsRequest.SerializeToString,
                 response_deserializer=lakeward_dot_authz_dot_v1_dot_grants__pb2.CheckActionsResponse.FromString,
                 _registered_method=True)
+        self.ExplainAccess = channel.unary_unary(
+                '/lakeward.authz.v1.GrantService/ExplainAccess',
+                request_serializer=lakeward_dot_authz_dot_v1_dot_grants__pb2.ExplainAccessRequest.SerializeToString,
+                response_deserializer=lakeward_dot_authz_dot_v1_dot_grants__pb2.ExplainAccessResponse.FromString,
+                _registered_method=True)
         self.GetManagedAccess = channel.unary_unary(
                 '/lakeward.authz.v1.GrantService/GetManagedAccess',
                 request_serializer=lakeward_dot_authz_dot_v1_dot_grants__pb2.GetManagedAccessRequest.SerializeToString,
@@ -150,6 +155,14 @@ class GrantServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExplainAccess(self, request, context):
+        """Why a principal may take an action, or may not.
+        Errors: as ListGrants; INVALID_ARGUMENT/INVALID_FIELD for an action that the object's kind has not.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetManagedAccess(self, request, context):
         """Whether owners inside a warehouse or namespace are kept from granting.
         Errors: as ListGrants; INVALID_ARGUMENT/INVALID_FIELD for another kind of object.
@@ -203,6 +216,11 @@ def add_GrantServiceServicer_to_server(servicer, server):
                     servicer.CheckActions,
                     request_deserializer=lakeward_dot_authz_dot_v1_dot_grants__pb2.CheckActionsRequest.FromString,
                     response_serializer=lakeward_dot_authz_dot_v1_dot_grants__pb2.CheckActionsResponse.SerializeToString,
+            ),
+            'ExplainAccess': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExplainAccess,
+                    request_deserializer=lakeward_dot_authz_dot_v1_dot_grants__pb2.ExplainAccessRequest.FromString,
+                    response_serializer=lakeward_dot_authz_dot_v1_dot_grants__pb2.ExplainAccessResponse.SerializeToString,
             ),
             'GetManagedAccess': grpc.unary_unary_rpc_method_handler(
                     servicer.GetManagedAccess,
@@ -409,6 +427,33 @@ class GrantService:
             '/lakeward.authz.v1.GrantService/CheckActions',
             lakeward_dot_authz_dot_v1_dot_grants__pb2.CheckActionsRequest.SerializeToString,
             lakeward_dot_authz_dot_v1_dot_grants__pb2.CheckActionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExplainAccess(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.authz.v1.GrantService/ExplainAccess',
+            lakeward_dot_authz_dot_v1_dot_grants__pb2.ExplainAccessRequest.SerializeToString,
+            lakeward_dot_authz_dot_v1_dot_grants__pb2.ExplainAccessResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -65,6 +65,10 @@ class GrantServiceStub:
     """Whether principals may take actions, all under one state of the grants for each principal.
     Errors: as ListGrants; one of them refuses all.
     """
+    ExplainAccess: _grpc.UnaryUnaryMultiCallable[_grants_pb2.ExplainAccessRequest, _grants_pb2.ExplainAccessResponse]
+    """Why a principal may take an action, or may not.
+    Errors: as ListGrants; INVALID_ARGUMENT/INVALID_FIELD for an action that the object's kind has not.
+    """
     GetManagedAccess: _grpc.UnaryUnaryMultiCallable[_grants_pb2.GetManagedAccessRequest, _grants_pb2.GetManagedAccessResponse]
     """Whether owners inside a warehouse or namespace are kept from granting.
     Errors: as ListGrants; INVALID_ARGUMENT/INVALID_FIELD for another kind of object.
@@ -109,6 +113,10 @@ class GrantServiceAsyncStub(GrantServiceStub):
     CheckActions: _aio.UnaryUnaryMultiCallable[_grants_pb2.CheckActionsRequest, _grants_pb2.CheckActionsResponse]  # type: ignore[assignment]
     """Whether principals may take actions, all under one state of the grants for each principal.
     Errors: as ListGrants; one of them refuses all.
+    """
+    ExplainAccess: _aio.UnaryUnaryMultiCallable[_grants_pb2.ExplainAccessRequest, _grants_pb2.ExplainAccessResponse]  # type: ignore[assignment]
+    """Why a principal may take an action, or may not.
+    Errors: as ListGrants; INVALID_ARGUMENT/INVALID_FIELD for an action that the object's kind has not.
     """
     GetManagedAccess: _aio.UnaryUnaryMultiCallable[_grants_pb2.GetManagedAccessRequest, _grants_pb2.GetManagedAccessResponse]  # type: ignore[assignment]
     """Whether owners inside a warehouse or namespace are kept from granting.
@@ -200,6 +208,17 @@ class GrantServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_grants_pb2.CheckActionsResponse, _abc.Awaitable[_grants_pb2.CheckActionsResponse]]:
         """Whether principals may take actions, all under one state of the grants for each principal.
         Errors: as ListGrants; one of them refuses all.
+        """
+
+    @_abc_1.abstractmethod
+    def ExplainAccess(
+        self,
+        request: _grants_pb2.ExplainAccessRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_grants_pb2.ExplainAccessResponse, _abc.Awaitable[_grants_pb2.ExplainAccessResponse]]:
+        """Why a principal may take an action, or may not.
+        Errors: as ListGrants; INVALID_ARGUMENT/INVALID_FIELD for an action that the object's kind has not.
         """
 
     @_abc_1.abstractmethod

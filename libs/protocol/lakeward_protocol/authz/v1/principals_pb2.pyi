@@ -606,6 +606,7 @@ class Principal(_message.Message):
     USER_ID_FIELD_NUMBER: _builtins.int
     ROLE_ID_FIELD_NUMBER: _builtins.int
     ENGINES_FIELD_NUMBER: _builtins.int
+    TOKEN_ROLES_FIELD_NUMBER: _builtins.int
     kind: Global___PrincipalKind.ValueType
     """Required."""
     user_id: _builtins.str
@@ -616,6 +617,12 @@ class Principal(_message.Message):
     def engines(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Engines that the token was matched to."""
 
+    @_builtins.property
+    def token_roles(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Of a user: what its token calls roles that it has, as "oidc~engineers", each once and in order. They count where a role of an
+        object's project is bound to one of them, for what is in that project.
+        """
+
     def __init__(
         self,
         *,
@@ -623,10 +630,11 @@ class Principal(_message.Message):
         user_id: _builtins.str = ...,
         role_id: _builtins.str = ...,
         engines: _abc.Iterable[_builtins.str] | None = ...,
+        token_roles: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["engines", b"engines", "kind", b"kind", "role_id", b"role_id", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["engines", b"engines", "kind", b"kind", "role_id", b"role_id", "token_roles", b"token_roles", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -29,7 +29,7 @@ from lakeward_protocol.common.v1 import context_pb2 as lakeward_dot_common_dot_v
 from lakeward_protocol.common.v1 import options_pb2 as lakeward_dot_common_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"lakeward/catalog/v1/tabulars.proto\x12\x13lakeward.catalog.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1flakeward/catalog/v1/types.proto\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\"P\n\nTabularRef\x12.\n\x04kind\x18\x01 \x01(\x0e\x32 .lakeward.catalog.v1.TabularKind\x12\x12\n\ntabular_id\x18\x02 \x01(\t\"\x84\x02\n\x0e\x44\x65letedTabular\x12\x30\n\x07tabular\x18\x01 \x01(\x0b\x32\x1f.lakeward.catalog.v1.TabularRef\x12\x30\n\x05ident\x18\x02 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\x12.\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\ndeleted_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xa5\x01\n\x1aListDeletedTabularsRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x14\n\x0cnamespace_id\x18\x03 \x01(\t\x12&\n\x04page\x18\x04 \x01(\x0b\x32\x18.lakeward.common.v1.Page\"m\n\x1bListDeletedTabularsResponse\x12\x35\n\x08tabulars\x18\x01 \x03(\x0b\x32#.lakeward.catalog.v1.DeletedTabular\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x95\x01\n\x15UndropTabularsRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x31\n\x08tabulars\x18\x03 \x03(\x0b\x32\x1f.lakeward.catalog.v1.TabularRef\"\x18\n\x16UndropTabularsResponse*Z\n\x0bTabularKind\x12\x1c\n\x18TABULAR_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12TABULAR_KIND_TABLE\x10\x01\x12\x15\n\x11TABULAR_KIND_VIEW\x10\x02\x32\xd1\x02\n\x0eTabularService\x12\xa7\x01\n\x13ListDeletedTabulars\x12/.lakeward.catalog.v1.ListDeletedTabularsRequest\x1a\x30.lakeward.catalog.v1.ListDeletedTabularsResponse\"-\x92\xb5\x18)\n\x02\x01\x05\x10\x01\"\x1fWAREHOUSE_LIST_DELETED_TABULARS0\x01\x12\x94\x01\n\x0eUndropTabulars\x12*.lakeward.catalog.v1.UndropTabularsRequest\x1a+.lakeward.catalog.v1.UndropTabularsResponse\")\x92\xb5\x18%\n\x02\x01\x05\x10\x03\x18\x01\"\x0cTABLE_UNDROP\"\x0bVIEW_UNDROP0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"lakeward/catalog/v1/tabulars.proto\x12\x13lakeward.catalog.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1flakeward/catalog/v1/types.proto\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\"P\n\nTabularRef\x12.\n\x04kind\x18\x01 \x01(\x0e\x32 .lakeward.catalog.v1.TabularKind\x12\x12\n\ntabular_id\x18\x02 \x01(\t\"\x84\x02\n\x0e\x44\x65letedTabular\x12\x30\n\x07tabular\x18\x01 \x01(\x0b\x32\x1f.lakeward.catalog.v1.TabularRef\x12\x30\n\x05ident\x18\x02 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\x12.\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\ndeleted_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xa5\x01\n\x1aListDeletedTabularsRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x14\n\x0cnamespace_id\x18\x03 \x01(\t\x12&\n\x04page\x18\x04 \x01(\x0b\x32\x18.lakeward.common.v1.Page\"m\n\x1bListDeletedTabularsResponse\x12\x35\n\x08tabulars\x18\x01 \x03(\x0b\x32#.lakeward.catalog.v1.DeletedTabular\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"r\n\x15SearchTabularsRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x0e\n\x06search\x18\x03 \x01(\t\"\x96\x01\n\x0cTabularMatch\x12\x30\n\x07tabular\x18\x01 \x01(\x0b\x32\x1f.lakeward.catalog.v1.TabularRef\x12\x30\n\x05ident\x18\x02 \x01(\x0b\x32!.lakeward.catalog.v1.TabularIdent\x12\x15\n\x08\x64istance\x18\x03 \x01(\x02H\x00\x88\x01\x01\x42\x0b\n\t_distance\"L\n\x16SearchTabularsResponse\x12\x32\n\x07matches\x18\x01 \x03(\x0b\x32!.lakeward.catalog.v1.TabularMatch\"\x95\x01\n\x15UndropTabularsRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x31\n\x08tabulars\x18\x03 \x03(\x0b\x32\x1f.lakeward.catalog.v1.TabularRef\"\x18\n\x16UndropTabularsResponse*Z\n\x0bTabularKind\x12\x1c\n\x18TABULAR_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12TABULAR_KIND_TABLE\x10\x01\x12\x15\n\x11TABULAR_KIND_VIEW\x10\x02\x32\xda\x03\n\x0eTabularService\x12\xa7\x01\n\x13ListDeletedTabulars\x12/.lakeward.catalog.v1.ListDeletedTabularsRequest\x1a\x30.lakeward.catalog.v1.ListDeletedTabularsResponse\"-\x92\xb5\x18)\n\x02\x01\x05\x10\x01\"\x1fWAREHOUSE_LIST_DELETED_TABULARS0\x01\x12\x86\x01\n\x0eSearchTabulars\x12*.lakeward.catalog.v1.SearchTabularsRequest\x1a+.lakeward.catalog.v1.SearchTabularsResponse\"\x1b\x92\xb5\x18\x17\n\x02\x01\x05\x10\x01\"\rWAREHOUSE_USE0\x01\x12\x94\x01\n\x0eUndropTabulars\x12*.lakeward.catalog.v1.UndropTabularsRequest\x1a+.lakeward.catalog.v1.UndropTabularsResponse\")\x92\xb5\x18%\n\x02\x01\x05\x10\x03\x18\x01\"\x0cTABLE_UNDROP\"\x0bVIEW_UNDROP0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,10 +38,12 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_TABULARSERVICE'].methods_by_name['ListDeletedTabulars']._loaded_options = None
   _globals['_TABULARSERVICE'].methods_by_name['ListDeletedTabulars']._serialized_options = b'\222\265\030)\n\002\001\005\020\001\"\037WAREHOUSE_LIST_DELETED_TABULARS0\001'
+  _globals['_TABULARSERVICE'].methods_by_name['SearchTabulars']._loaded_options = None
+  _globals['_TABULARSERVICE'].methods_by_name['SearchTabulars']._serialized_options = b'\222\265\030\027\n\002\001\005\020\001\"\rWAREHOUSE_USE0\001'
   _globals['_TABULARSERVICE'].methods_by_name['UndropTabulars']._loaded_options = None
   _globals['_TABULARSERVICE'].methods_by_name['UndropTabulars']._serialized_options = b'\222\265\030%\n\002\001\005\020\003\030\001\"\014TABLE_UNDROP\"\013VIEW_UNDROP0\001'
-  _globals['_TABULARKIND']._serialized_start=995
-  _globals['_TABULARKIND']._serialized_end=1085
+  _globals['_TABULARKIND']._serialized_start=1342
+  _globals['_TABULARKIND']._serialized_end=1432
   _globals['_TABULARREF']._serialized_start=193
   _globals['_TABULARREF']._serialized_end=273
   _globals['_DELETEDTABULAR']._serialized_start=276
@@ -50,10 +52,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTDELETEDTABULARSREQUEST']._serialized_end=704
   _globals['_LISTDELETEDTABULARSRESPONSE']._serialized_start=706
   _globals['_LISTDELETEDTABULARSRESPONSE']._serialized_end=815
-  _globals['_UNDROPTABULARSREQUEST']._serialized_start=818
-  _globals['_UNDROPTABULARSREQUEST']._serialized_end=967
-  _globals['_UNDROPTABULARSRESPONSE']._serialized_start=969
-  _globals['_UNDROPTABULARSRESPONSE']._serialized_end=993
-  _globals['_TABULARSERVICE']._serialized_start=1088
-  _globals['_TABULARSERVICE']._serialized_end=1425
+  _globals['_SEARCHTABULARSREQUEST']._serialized_start=817
+  _globals['_SEARCHTABULARSREQUEST']._serialized_end=931
+  _globals['_TABULARMATCH']._serialized_start=934
+  _globals['_TABULARMATCH']._serialized_end=1084
+  _globals['_SEARCHTABULARSRESPONSE']._serialized_start=1086
+  _globals['_SEARCHTABULARSRESPONSE']._serialized_end=1162
+  _globals['_UNDROPTABULARSREQUEST']._serialized_start=1165
+  _globals['_UNDROPTABULARSREQUEST']._serialized_end=1314
+  _globals['_UNDROPTABULARSRESPONSE']._serialized_start=1316
+  _globals['_UNDROPTABULARSRESPONSE']._serialized_end=1340
+  _globals['_TABULARSERVICE']._serialized_start=1435
+  _globals['_TABULARSERVICE']._serialized_end=1909
 # @@protoc_insertion_point(module_scope)

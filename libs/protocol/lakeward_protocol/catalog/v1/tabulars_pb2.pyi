@@ -188,6 +188,98 @@ class ListDeletedTabularsResponse(_message.Message):
 Global___ListDeletedTabularsResponse: _TypeAlias = ListDeletedTabularsResponse  # noqa: Y015
 
 @_typing.final
+class SearchTabularsRequest(_message.Message):
+    """What is looked for."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    SEARCH_FIELD_NUMBER: _builtins.int
+    warehouse_id: _builtins.str
+    """Required; a UUID."""
+    search: _builtins.str
+    """A text, of which the first 64 characters count, or a UUID."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse_id: _builtins.str = ...,
+        search: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "search", b"search", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SearchTabularsRequest: _TypeAlias = SearchTabularsRequest  # noqa: Y015
+
+@_typing.final
+class TabularMatch(_message.Message):
+    """One that matches."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABULAR_FIELD_NUMBER: _builtins.int
+    IDENT_FIELD_NUMBER: _builtins.int
+    DISTANCE_FIELD_NUMBER: _builtins.int
+    distance: _builtins.float
+    """From 0, the same, to 1; unset where an id was looked for."""
+    @_builtins.property
+    def tabular(self) -> Global___TabularRef:
+        """Which it is."""
+
+    @_builtins.property
+    def ident(self) -> _types_pb2.TabularIdent:
+        """As stored."""
+
+    def __init__(
+        self,
+        *,
+        tabular: Global___TabularRef | None = ...,
+        ident: _types_pb2.TabularIdent | None = ...,
+        distance: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_distance", b"_distance", "distance", b"distance", "ident", b"ident", "tabular", b"tabular"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_distance", b"_distance", "distance", b"distance", "ident", b"ident", "tabular", b"tabular"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__distance: _TypeAlias = _typing.Literal["distance"]  # noqa: Y015
+    _WhichOneofArgType__distance: _TypeAlias = _typing.Literal["_distance", b"_distance"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__distance) -> _WhichOneofReturnType__distance | None: ...
+
+Global___TabularMatch: _TypeAlias = TabularMatch  # noqa: Y015
+
+@_typing.final
+class SearchTabularsResponse(_message.Message):
+    """What matches."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MATCHES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def matches(self) -> _containers.RepeatedCompositeFieldContainer[Global___TabularMatch]:
+        """The nearest first."""
+
+    def __init__(
+        self,
+        *,
+        matches: _abc.Iterable[Global___TabularMatch] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["matches", b"matches"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SearchTabularsResponse: _TypeAlias = SearchTabularsResponse  # noqa: Y015
+
+@_typing.final
 class UndropTabularsRequest(_message.Message):
     """What to restore."""
 

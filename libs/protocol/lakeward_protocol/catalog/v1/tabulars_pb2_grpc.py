@@ -42,6 +42,11 @@ class TabularServiceStub:
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_tabulars__pb2.ListDeletedTabularsRequest.SerializeToString,
                 response_deserializer=lakeward_dot_catalog_dot_v1_dot_tabulars__pb2.ListDeletedTabularsResponse.FromString,
                 _registered_method=True)
+        self.SearchTabulars = channel.unary_unary(
+                '/lakeward.catalog.v1.TabularService/SearchTabulars',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_tabulars__pb2.SearchTabularsRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_tabulars__pb2.SearchTabularsResponse.FromString,
+                _registered_method=True)
         self.UndropTabulars = channel.unary_unary(
                 '/lakeward.catalog.v1.TabularService/UndropTabulars',
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_tabulars__pb2.UndropTabularsRequest.SerializeToString,
@@ -57,6 +62,14 @@ class TabularServiceServicer:
     def ListDeletedTabulars(self, request, context):
         """What was dropped, can be restored and may be seen by the caller, in the order in which it was dropped.
         Errors: NOT_FOUND/NO_SUCH_NAMESPACE, INVALID_ARGUMENT/INVALID_PAGE_TOKEN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SearchTabulars(self, request, context):
+        """The best matches for a text among what is live and may be seen by the caller, at most 10, the nearest first: by name or path,
+        whatever the case and in spite of typos; or by the id of a tabular or a namespace.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -78,6 +91,11 @@ def add_TabularServiceServicer_to_server(servicer, server):
                     servicer.ListDeletedTabulars,
                     request_deserializer=lakeward_dot_catalog_dot_v1_dot_tabulars__pb2.ListDeletedTabularsRequest.FromString,
                     response_serializer=lakeward_dot_catalog_dot_v1_dot_tabulars__pb2.ListDeletedTabularsResponse.SerializeToString,
+            ),
+            'SearchTabulars': grpc.unary_unary_rpc_method_handler(
+                    servicer.SearchTabulars,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_tabulars__pb2.SearchTabularsRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_tabulars__pb2.SearchTabularsResponse.SerializeToString,
             ),
             'UndropTabulars': grpc.unary_unary_rpc_method_handler(
                     servicer.UndropTabulars,
@@ -114,6 +132,33 @@ class TabularService:
             '/lakeward.catalog.v1.TabularService/ListDeletedTabulars',
             lakeward_dot_catalog_dot_v1_dot_tabulars__pb2.ListDeletedTabularsRequest.SerializeToString,
             lakeward_dot_catalog_dot_v1_dot_tabulars__pb2.ListDeletedTabularsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SearchTabulars(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.TabularService/SearchTabulars',
+            lakeward_dot_catalog_dot_v1_dot_tabulars__pb2.SearchTabularsRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_tabulars__pb2.SearchTabularsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -40,6 +40,10 @@ class TabularServiceStub:
     """What was dropped, can be restored and may be seen by the caller, in the order in which it was dropped.
     Errors: NOT_FOUND/NO_SUCH_NAMESPACE, INVALID_ARGUMENT/INVALID_PAGE_TOKEN.
     """
+    SearchTabulars: _grpc.UnaryUnaryMultiCallable[_tabulars_pb2.SearchTabularsRequest, _tabulars_pb2.SearchTabularsResponse]
+    """The best matches for a text among what is live and may be seen by the caller, at most 10, the nearest first: by name or path,
+    whatever the case and in spite of typos; or by the id of a tabular or a namespace.
+    """
     UndropTabulars: _grpc.UnaryUnaryMultiCallable[_tabulars_pb2.UndropTabularsRequest, _tabulars_pb2.UndropTabularsResponse]
     """Restores what was dropped, all or nothing: under its name, with everything that it was. What was not dropped stays as it is.
     Errors: NOT_FOUND/NO_SUCH_TABLE, NO_SUCH_VIEW (final deletion came first); ALREADY_EXISTS/TABULAR_EXISTS (its name is another's
@@ -56,6 +60,10 @@ class TabularServiceAsyncStub(TabularServiceStub):
     ListDeletedTabulars: _aio.UnaryUnaryMultiCallable[_tabulars_pb2.ListDeletedTabularsRequest, _tabulars_pb2.ListDeletedTabularsResponse]  # type: ignore[assignment]
     """What was dropped, can be restored and may be seen by the caller, in the order in which it was dropped.
     Errors: NOT_FOUND/NO_SUCH_NAMESPACE, INVALID_ARGUMENT/INVALID_PAGE_TOKEN.
+    """
+    SearchTabulars: _aio.UnaryUnaryMultiCallable[_tabulars_pb2.SearchTabularsRequest, _tabulars_pb2.SearchTabularsResponse]  # type: ignore[assignment]
+    """The best matches for a text among what is live and may be seen by the caller, at most 10, the nearest first: by name or path,
+    whatever the case and in spite of typos; or by the id of a tabular or a namespace.
     """
     UndropTabulars: _aio.UnaryUnaryMultiCallable[_tabulars_pb2.UndropTabularsRequest, _tabulars_pb2.UndropTabularsResponse]  # type: ignore[assignment]
     """Restores what was dropped, all or nothing: under its name, with everything that it was. What was not dropped stays as it is.
@@ -77,6 +85,17 @@ class TabularServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_tabulars_pb2.ListDeletedTabularsResponse, _abc.Awaitable[_tabulars_pb2.ListDeletedTabularsResponse]]:
         """What was dropped, can be restored and may be seen by the caller, in the order in which it was dropped.
         Errors: NOT_FOUND/NO_SUCH_NAMESPACE, INVALID_ARGUMENT/INVALID_PAGE_TOKEN.
+        """
+
+    @_abc_1.abstractmethod
+    def SearchTabulars(
+        self,
+        request: _tabulars_pb2.SearchTabularsRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_tabulars_pb2.SearchTabularsResponse, _abc.Awaitable[_tabulars_pb2.SearchTabularsResponse]]:
+        """The best matches for a text among what is live and may be seen by the caller, at most 10, the nearest first: by name or path,
+        whatever the case and in spite of typos; or by the id of a tabular or a namespace.
         """
 
     @_abc_1.abstractmethod

@@ -501,6 +501,66 @@ class GetWarehouseResponse(_message.Message):
 Global___GetWarehouseResponse: _TypeAlias = GetWarehouseResponse  # noqa: Y015
 
 @_typing.final
+class GetWarehouseStatisticsRequest(_message.Message):
+    """Asks how much a warehouse has."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    warehouse_id: _builtins.str
+    """Required; a UUID."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetWarehouseStatisticsRequest: _TypeAlias = GetWarehouseStatisticsRequest  # noqa: Y015
+
+@_typing.final
+class GetWarehouseStatisticsResponse(_message.Message):
+    """How much it has."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLES_FIELD_NUMBER: _builtins.int
+    VIEWS_FIELD_NUMBER: _builtins.int
+    COUNTED_AT_FIELD_NUMBER: _builtins.int
+    tables: _builtins.int
+    """Live tables."""
+    views: _builtins.int
+    """Live views."""
+    @_builtins.property
+    def counted_at(self) -> _timestamp_pb2.Timestamp:
+        """When they were counted."""
+
+    def __init__(
+        self,
+        *,
+        tables: _builtins.int = ...,
+        views: _builtins.int = ...,
+        counted_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["counted_at", b"counted_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counted_at", b"counted_at", "tables", b"tables", "views", b"views"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetWarehouseStatisticsResponse: _TypeAlias = GetWarehouseStatisticsResponse  # noqa: Y015
+
+@_typing.final
 class RenameWarehouseRequest(_message.Message):
     """Another name."""
 

@@ -57,6 +57,11 @@ class WarehouseServiceStub:
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.GetWarehouseRequest.SerializeToString,
                 response_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.GetWarehouseResponse.FromString,
                 _registered_method=True)
+        self.GetWarehouseStatistics = channel.unary_unary(
+                '/lakeward.catalog.v1.WarehouseService/GetWarehouseStatistics',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.GetWarehouseStatisticsRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.GetWarehouseStatisticsResponse.FromString,
+                _registered_method=True)
         self.RenameWarehouse = channel.unary_unary(
                 '/lakeward.catalog.v1.WarehouseService/RenameWarehouse',
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.RenameWarehouseRequest.SerializeToString,
@@ -153,6 +158,14 @@ class WarehouseServiceServicer:
 
     def GetWarehouse(self, request, context):
         """One warehouse, inactive ones included.
+        Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetWarehouseStatistics(self, request, context):
+        """How many tables and views a warehouse has now, inactive ones included. What was dropped does not count.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -280,6 +293,11 @@ def add_WarehouseServiceServicer_to_server(servicer, server):
                     servicer.GetWarehouse,
                     request_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.GetWarehouseRequest.FromString,
                     response_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.GetWarehouseResponse.SerializeToString,
+            ),
+            'GetWarehouseStatistics': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetWarehouseStatistics,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.GetWarehouseStatisticsRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.GetWarehouseStatisticsResponse.SerializeToString,
             ),
             'RenameWarehouse': grpc.unary_unary_rpc_method_handler(
                     servicer.RenameWarehouse,
@@ -452,6 +470,33 @@ class WarehouseService:
             '/lakeward.catalog.v1.WarehouseService/GetWarehouse',
             lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.GetWarehouseRequest.SerializeToString,
             lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.GetWarehouseResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetWarehouseStatistics(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.WarehouseService/GetWarehouseStatistics',
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.GetWarehouseStatisticsRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_warehouses__pb2.GetWarehouseStatisticsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -55,6 +55,10 @@ class WarehouseServiceStub:
     """One warehouse, inactive ones included.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
     """
+    GetWarehouseStatistics: _grpc.UnaryUnaryMultiCallable[_warehouses_pb2.GetWarehouseStatisticsRequest, _warehouses_pb2.GetWarehouseStatisticsResponse]
+    """How many tables and views a warehouse has now, inactive ones included. What was dropped does not count.
+    Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
+    """
     RenameWarehouse: _grpc.UnaryUnaryMultiCallable[_warehouses_pb2.RenameWarehouseRequest, _warehouses_pb2.RenameWarehouseResponse]
     """Gives an active warehouse another name.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, ALREADY_EXISTS/WAREHOUSE_EXISTS, INVALID_ARGUMENT/INVALID_WAREHOUSE_NAME.
@@ -131,6 +135,10 @@ class WarehouseServiceAsyncStub(WarehouseServiceStub):
     """
     GetWarehouse: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.GetWarehouseRequest, _warehouses_pb2.GetWarehouseResponse]  # type: ignore[assignment]
     """One warehouse, inactive ones included.
+    Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
+    """
+    GetWarehouseStatistics: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.GetWarehouseStatisticsRequest, _warehouses_pb2.GetWarehouseStatisticsResponse]  # type: ignore[assignment]
+    """How many tables and views a warehouse has now, inactive ones included. What was dropped does not count.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
     """
     RenameWarehouse: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.RenameWarehouseRequest, _warehouses_pb2.RenameWarehouseResponse]  # type: ignore[assignment]
@@ -234,6 +242,17 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
         /,
     ) -> _typing.Union[_warehouses_pb2.GetWarehouseResponse, _abc.Awaitable[_warehouses_pb2.GetWarehouseResponse]]:
         """One warehouse, inactive ones included.
+        Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
+        """
+
+    @_abc_1.abstractmethod
+    def GetWarehouseStatistics(
+        self,
+        request: _warehouses_pb2.GetWarehouseStatisticsRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_warehouses_pb2.GetWarehouseStatisticsResponse, _abc.Awaitable[_warehouses_pb2.GetWarehouseStatisticsResponse]]:
+        """How many tables and views a warehouse has now, inactive ones included. What was dropped does not count.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
         """
 

@@ -287,6 +287,12 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """A view that is read through does not name one owner: {view: "ns.v"}."""
     REASON_NO_SUCH_TASK: _Reason.ValueType  # 240
     """{task: "..."}"""
+    REASON_TOO_MANY_NAMED: _Reason.ValueType  # 241
+    """More are named than one call takes: {what: "tasks", count: "101", limit: "100"}; also "queue names" and "entities"."""
+    REASON_DUPLICATE_TASK: _Reason.ValueType  # 242
+    """{task: "..."} is named twice."""
+    REASON_NO_SUCH_QUEUE: _Reason.ValueType  # 243
+    """{queue: "..."}: there is none of this name where it was asked for."""
     REASON_INVALID_STORAGE_PROFILE: _Reason.ValueType  # 400
     """---- storage and vending -----------------------------------------------------------------------------------------
 
@@ -593,6 +599,12 @@ REASON_VIEW_OWNER_UNCLEAR: Reason.ValueType  # 236
 """A view that is read through does not name one owner: {view: "ns.v"}."""
 REASON_NO_SUCH_TASK: Reason.ValueType  # 240
 """{task: "..."}"""
+REASON_TOO_MANY_NAMED: Reason.ValueType  # 241
+"""More are named than one call takes: {what: "tasks", count: "101", limit: "100"}; also "queue names" and "entities"."""
+REASON_DUPLICATE_TASK: Reason.ValueType  # 242
+"""{task: "..."} is named twice."""
+REASON_NO_SUCH_QUEUE: Reason.ValueType  # 243
+"""{queue: "..."}: there is none of this name where it was asked for."""
 REASON_INVALID_STORAGE_PROFILE: Reason.ValueType  # 400
 """---- storage and vending -----------------------------------------------------------------------------------------
 

@@ -131,7 +131,6 @@ class KubernetesVerifier:
         return Identification(
             principal=Principal(PrincipalKind.USER, user_id_of(PROVIDER, subject), engines=engines),
             profile=Profile(reviewed.username or None, None, UserKind.APPLICATION),
-            roles=(),
             expires_at=ends,
             revision="",
         )

@@ -13,7 +13,16 @@ import jwt
 from lakeward_authz.adapters.oidc.provider import Provider
 from lakeward_authz.application.identifying import Fit, Identification
 from lakeward_authz.application.users import Clock
-from lakeward_authz.domain.claims import Claims, at_path, check_scope, check_times, refused, subject_of, texts_of
+from lakeward_authz.domain.claims import (
+    Claims,
+    at_path,
+    check_scope,
+    check_times,
+    refused,
+    subject_of,
+    texts_of,
+    token_roles,
+)
 from lakeward_authz.domain.engines import EngineTokens, engines_of
 from lakeward_authz.domain.profiles import profile_of
 from lakeward_authz.domain.tokens import Unverified
@@ -106,10 +115,11 @@ class OidcVerifier:
         check_scope(claims, rules.scope)
         subject = subject_of(claims, rules.subject_claims)
         engines = engines_of(self._engines, provider=rules.id, subject=subject, audiences=audiences)
+        named = () if rules.roles_claim is None else texts_of(at_path(claims, rules.roles_claim))
+        user_id = user_id_of(rules.id, subject)
         return Identification(
-            principal=Principal(PrincipalKind.USER, user_id_of(rules.id, subject), engines=engines),
+            principal=Principal(PrincipalKind.USER, user_id, engines=engines, token_roles=token_roles(rules.id, named)),
             profile=profile_of(claims, rules.display_template),
-            roles=() if rules.roles_claim is None else texts_of(at_path(claims, rules.roles_claim)),
             expires_at=expires_at,
             revision="",
         )

@@ -7,12 +7,12 @@ container to say no. It is told of the latter with each question, as a tuple bes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.openfga.connection import OpenFga
 from lakeward_authz.adapters.openfga.feeding import Feeder
-from lakeward_authz.application.permissions import RightsTogether, key_of, subject_of
+from lakeward_authz.application.permissions import RightsTogether, key_of, subject_of, token_roles_of
 from lakeward_authz.domain.outcomes import outcome_of
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MODEL, RELATION_OF
 from lakeward_authz.domain.permissions.objects import ANYBODY, ObjectKey, Subject
@@ -26,6 +26,8 @@ from lakeward_servicekit.errors import Reason, Refusal
 _ROLE: Final = "role:"
 _SERVER: Final = key_of(SERVER)
 _ATTEMPTS: Final = 5
+# Who asks, which relations on which objects, and the roles that it has for this question alone.
+_Relations: TypeAlias = tuple[Subject, Sequence[tuple[ObjectKey, str]], Sequence[Subject]]
 
 
 class OpenFgaEngine:
@@ -72,34 +74,36 @@ class OpenFgaEngine:
 
     async def _outcomes(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
         wanted = [_relations(turn.demands) for turn in turns]
-        held = await self._hold(
-            [
-                (subject_of(turn.principal), [(key_of(ref), relation) for ref, relation in own])
-                for turn, own in zip(turns, wanted, strict=True)
-            ]
-        )
+        asked: list[_Relations] = []
+        for turn, own in zip(turns, wanted, strict=True):
+            also = await token_roles_of(turn.principal, self._rights, {ref.project_id for ref, _ in own})
+            asked.append((subject_of(turn.principal), [(key_of(ref), relation) for ref, relation in own], also))
+        held = await self._hold(asked)
         return [_told(turn.demands, own, may) for turn, own, may in zip(turns, wanted, held, strict=True)]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""
         return await self._builtin.visible(principal, scope, kind)
 
-    async def holds(self, subject: Subject, asked: Sequence[tuple[ObjectKey, str]]) -> Sequence[bool]:
-        """Whether a subject holds each relation on its object.
+    async def holds(
+        self, subject: Subject, asked: Sequence[tuple[ObjectKey, str]], *, also: Sequence[Subject] = ()
+    ) -> Sequence[bool]:
+        """Whether a subject holds each relation on its object, by itself or by roles that it has for this question alone.
 
         Raises:
             Refusal: AUTHORIZATION_UNAVAILABLE, DATABASE_UNAVAILABLE.
         """
-        (held,) = await self._hold([(subject, asked)])
+        (held,) = await self._hold([(subject, asked, also)])
         return held
 
-    async def _hold(self, asked: Sequence[tuple[Subject, Sequence[tuple[ObjectKey, str]]]]) -> Sequence[Sequence[bool]]:
+    async def _hold(self, asked: Sequence[_Relations]) -> Sequence[Sequence[bool]]:
         await self._feeder.catch_up()
         checks: list[tuple[FgaTuple, Sequence[FgaTuple]]] = []
-        for subject, relations in asked:
+        for subject, relations, also in asked:
             caller = caller_name(subject)
             beside = [FgaTuple(caller, ASSIGNEE, caller)] if subject.startswith(_ROLE) else []
-            shown = await self._glimpses(subject, [key for key, _ in relations])
+            beside += [FgaTuple(caller, ASSIGNEE, caller_name(role)) for role in also]
+            shown = await self._glimpses(subject, [key for key, _ in relations], also=also)
             checks += [
                 (
                     FgaTuple(caller, relation, object_name(key)),
@@ -108,15 +112,17 @@ class OpenFgaEngine:
                 for key, relation in relations
             ]
         allowed = iter(await self._openfga.allowed(checks))
-        return [[next(allowed) for _ in relations] for _, relations in asked]
+        return [[next(allowed) for _ in relations] for _, relations, _ in asked]
 
-    async def _glimpses(self, subject: Subject, keys: Sequence[ObjectKey]) -> dict[ObjectKey, list[ObjectKey]]:
+    async def _glimpses(
+        self, subject: Subject, keys: Sequence[ObjectKey], *, also: Sequence[Subject]
+    ) -> dict[ObjectKey, list[ObjectKey]]:
         """For each object, what of it and of the project that it looks up to is shown by something inside."""
         looks_at = {key: _looks_at(key) for key in keys}
         containers = [*{each: None for found in looks_at.values() for each in found}]
         if not containers:
             return {}
-        rights = await self._rights.of(subject, containers)
+        rights = await self._rights.of(subject, containers, also=also)
         shown = {each for each, glimpsed in zip(containers, rights.glimpsed, strict=True) if glimpsed}
         return {key: [each for each in found if each in shown] for key, found in looks_at.items()}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, TypeAlias
 
-from lakeward_authz.application.permissions import Rights, Shown
+from lakeward_authz.application.permissions import Asked, Rights, Shown
 from lakeward_authz.domain.permissions.compiled import NOTHING
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MANAGED_ACCESS, MODEL, OWNERSHIP, shows_above
 from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
@@ -18,16 +18,18 @@ _SHOWING: Final = [
     for kind in ("warehouse", "namespace", "table", "view", "generic_table")
     for relation in sorted(shows_above(kind))
 ]
-_SHOWS: Final = "(g.kind, g.relation) in (values {})".format(
+SHOWS: Final = "(g.kind, g.relation) in (values {})".format(
     ", ".join(f"('{kind}', '{relation}')" for kind, relation in _SHOWING)
 )
+_ONE: Final = "select $1::text"
+_ROLE_OF: Final = f"kind = 'role' and relation in ('{ASSIGNEE}', '{OWNERSHIP}')"
+_ROLES: Final = f"join grants g on g.subject = s.subject and g.{_ROLE_OF.replace('and ', 'and g.')}"
 # The caller and all roles that it holds: directly, through roles, or by owning them.
 SUBJECTS: Final = f"""
 subjects(subject) as (
-    select $1::text
+    {_ONE}
     union
-    select 'role:' || g.object_id from subjects s
-      join grants g on g.subject = s.subject and g.kind = 'role' and g.relation in ('{ASSIGNEE}', '{OWNERSHIP}')),
+    select 'role:' || g.object_id from subjects s {_ROLES}),
 who(subjects) as materialized (select array_agg(subject) from subjects)
 """
 # Looked up one by one: by its guess of how many there are, Postgres would read all objects to find a thousand.
@@ -67,15 +69,15 @@ select p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_
          when 'project' then exists (
              select from grants g
               where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
-                and g.warehouse_id <> '{NIL}' and {_SHOWS})
+                and g.warehouse_id <> '{NIL}' and {SHOWS})
          when 'warehouse' then p.n is not null and exists (
              select from grants g
               where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
-                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {_SHOWS})
+                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {SHOWS})
          when 'namespace' then p.n is not null and exists (
              select from grants g join objects o using (project_id, warehouse_id, kind, object_id)
               where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
-                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {_SHOWS}
+                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {SHOWS}
                 and p.object_id = any(o.path))
          else false
        end,
@@ -86,7 +88,7 @@ select p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_
 _MINE: Final = "g.subject = any((select subjects from who)::text[]) and g.project_id = $2"
 SHOWN_WAREHOUSES: Final = f"""
 with recursive {SUBJECTS}
-select distinct false, g.warehouse_id from grants g where {_MINE} and g.warehouse_id <> '{NIL}' and {_SHOWS}
+select distinct false, g.warehouse_id from grants g where {_MINE} and g.warehouse_id <> '{NIL}' and {SHOWS}
 """
 # The child of the scope on the way to whatever was granted.
 SHOWN_NAMESPACES: Final = f"""
@@ -94,7 +96,7 @@ with recursive {SUBJECTS},
 ways(way) as (
     select case o.kind when 'namespace' then o.path || o.object_id else o.path end
       from grants g join objects o using (project_id, warehouse_id, kind, object_id)
-     where {_MINE} and g.warehouse_id = $3 and g.kind <> 'warehouse' and {_SHOWS}
+     where {_MINE} and g.warehouse_id = $3 and g.kind <> 'warehouse' and {SHOWS}
        and ($4::uuid is null or $4 = any(o.path)))
 select distinct false, child
   from ways, lateral (values (way[case when $4::uuid is null then 1 else array_position(way, $4) + 1 end])) as c(child)
@@ -104,15 +106,36 @@ SHOWN_TABULARS: Final = f"""
 with recursive {SUBJECTS}
 select distinct g.kind = 'namespace', g.object_id
   from grants g join objects o using (project_id, warehouse_id, kind, object_id)
- where {_MINE} and g.warehouse_id = $3 and {_SHOWS}
+ where {_MINE} and g.warehouse_id = $3 and {SHOWS}
    and case when $4::uuid is null then g.kind in ('namespace', $5) else g.kind = $5 and o.parent_id = $4 end
 """
 
 _COLUMNS: Final = 10
+
+
+def for_several(statement: str) -> str:
+    """The same for a caller that has some roles for one question alone: its subject and theirs are $1, an array.
+
+    A statement of its own, whose grants are looked up one by one: by its guess of how many roles there are, Postgres would
+    read all grants to join them.
+    """
+    lookup = f"cross join lateral (select object_id from grants where subject = s.subject and {_ROLE_OF} offset 0) g"
+    return statement.replace(_ONE, "select unnest($1::text[])").replace(_ROLES, lookup)
+
+
+_RIGHTS_OF_SEVERAL: Final = for_several(RIGHTS)
 _Place: TypeAlias = tuple[str, str, bytes, bytes]
 _NIL: Final = NIL.bytes
 _SERVER: Final[_Place] = ("server", "", _NIL, _NIL)
 _BITS: Final = {name: found.bits for name, found in MODEL.types.items()}
+
+
+# Looked up by the index of idents, one by one.
+BOUND: Final = """
+select 'role:' || r.role_id
+  from unnest($1::text[], $2::text[]) as t(provider_id, source_id)
+  join roles r on r.project_id = any($3::text[]) and r.provider_id = t.provider_id and r.source_id = t.source_id
+"""
 
 
 class PostgresRights:
@@ -126,53 +149,68 @@ class PostgresRights:
         """Read through `pool`."""
         self._pool = pool
 
-    async def of(self, subject: Subject, objects: Sequence[ObjectKey]) -> Rights:
+    async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
         """See `RightsReader`."""
-        return _rights(await self._pool.fetch(RIGHTS, *_arguments(subject, objects)), len(objects))
+        statement = _RIGHTS_OF_SEVERAL if also else RIGHTS
+        return _rights(await self._pool.fetch(statement, *_arguments(subject, objects, also)), len(objects))
 
-    async def of_each(self, asked: Sequence[tuple[Subject, Sequence[ObjectKey]]]) -> Sequence[Rights]:
-        """See `RightsReader`."""
+    async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
+        """See `RightsTogether`."""
         arguments = [argument for each in asked for argument in _arguments(*each)]
-        rows = await self._pool.fetch(rights_of_each(len(asked)), *arguments)
+        rows = await self._pool.fetch(rights_of_each(tuple(bool(also) for _, _, also in asked)), *arguments)
         apart: list[list[Sequence[Any]]] = [[] for _ in asked]
         for number, *row in rows:
             apart[number].append(row)
-        return [_rights(own, len(objects)) for own, (_, objects) in zip(apart, asked, strict=True)]
+        return [_rights(own, len(objects)) for own, (_, objects, _) in zip(apart, asked, strict=True)]
 
-    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str) -> Shown:
+    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """See `RightsReader`."""
+        asked = [subject, *also] if also else subject
+        written = for_several if also else str
         if type_name == "warehouse":
-            rows = await self._pool.fetch(SHOWN_WAREHOUSES, subject, scope.project_id)
+            rows = await self._pool.fetch(written(SHOWN_WAREHOUSES), asked, scope.project_id)
         else:
             inside = (scope.project_id, scope.warehouse_id, None if scope.id == NIL else scope.id)
             rows = await (
-                self._pool.fetch(SHOWN_NAMESPACES, subject, *inside)
+                self._pool.fetch(written(SHOWN_NAMESPACES), asked, *inside)
                 if type_name == "namespace"
-                else self._pool.fetch(SHOWN_TABULARS, subject, *inside, type_name)
+                else self._pool.fetch(written(SHOWN_TABULARS), asked, *inside, type_name)
             )
         return Shown(
             containers=frozenset(found for is_container, found in rows if is_container),
             objects=frozenset(found for is_container, found in rows if not is_container),
         )
 
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
+        """See `RightsReader`."""
+        idents = [ident.partition("~") for ident in token_roles]
+        providers, sources = [provider for provider, _, _ in idents], [source for _, _, source in idents]
+        rows = await self._pool.fetch(BOUND, providers, sources, [*project_ids])
+        return [Subject(subject) for (subject,) in rows]
+
 
 @functools.cache
-def rights_of_each(count: int) -> str:
-    """`RIGHTS` for so many subjects, each with five parameters of its own; rows begin with whose they are, from 0."""
+def rights_of_each(with_roles: tuple[bool, ...]) -> str:
+    """`RIGHTS` for some callers, each with five parameters of its own; rows begin with whose they are, from 0.
+
+    Args:
+        with_roles: of each, whether it has roles for this question alone.
+    """
     columns = ", ".join(f"c{number}" for number in range(_COLUMNS))
     return " union all ".join(
-        f"select {number}, own.* from ({_shifted(5 * number)}) as own({columns})" for number in range(count)
+        f"select {number}, own.* from ({_shifted(_RIGHTS_OF_SEVERAL if several else RIGHTS, 5 * number)}) as own({columns})"
+        for number, several in enumerate(with_roles)
     )
 
 
-def _shifted(by: int) -> str:
-    return re.sub(r"\$(\d+)", lambda parameter: f"${int(parameter[1]) + by}", RIGHTS)
+def _shifted(statement: str, by: int) -> str:
+    return re.sub(r"\$(\d+)", lambda parameter: f"${int(parameter[1]) + by}", statement)
 
 
-def _arguments(subject: Subject, objects: Sequence[ObjectKey]) -> tuple[object, ...]:
-    """The parameters of `RIGHTS`."""
+def _arguments(subject: Subject, objects: Sequence[ObjectKey], also: Sequence[Subject]) -> tuple[object, ...]:
+    """The parameters of `RIGHTS`, or of that for several."""
     return (
-        subject,
+        [subject, *also] if also else subject,
         [key.project_id for key in objects],
         [key.warehouse_id for key in objects],
         [key.type for key in objects],

@@ -10,6 +10,7 @@ from uuid import UUID
 import asyncpg
 
 from lakeward_authz.adapters.postgres.idempotency import keep
+from lakeward_authz.adapters.postgres.revisions import bump
 from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.application.permissions import Made
 from lakeward_authz.application.roles import RoleFilter
@@ -118,7 +119,12 @@ class PostgresRoles:
                 found = await connection.fetchrow(_BIND, role_id, ident.provider_id, ident.source_id, at)
             except asyncpg.UniqueViolationError as taken:
                 raise _taken(taken, ident=ident) from taken
-        return None if found is None else role_of(found)
+            if found is None:
+                return None
+            role = role_of(found)
+            # whose tokens named the ident that it had hold the role no more
+            await bump(connection, role.project_id)
+        return role
 
     async def remove(self, role: Role, *, record: Record | None) -> bool:
         """See `RoleStore`."""

@@ -193,7 +193,7 @@ class PostgresTabularChanges:
                 tabular.namespace_id,
                 tabular.ident.name,
                 tabular.ident.name_key,
-                *_place(tabular.location),
+                *_place(tabular.location, location),
                 tabular.metadata_id,
                 tabular.metadata_location,
                 tabular.protected,
@@ -327,7 +327,7 @@ async def _commit_one(connection: Connection, commit: TabularCommit) -> bool:
 
 def _commit_columns(commit: TabularCommit) -> tuple[object, ...]:
     row = BodyRow.of(commit.body)
-    place = (None, None, None) if commit.location is None else _place(str(commit.location))
+    place = (None, None, None) if commit.location is None else _place(str(commit.location), commit.location)
     new = [chunk_id for chunk_id in row.chunks if chunk_id not in commit.kept_chunks]
     return (
         commit.warehouse_id,
@@ -344,9 +344,8 @@ def _commit_columns(commit: TabularCommit) -> tuple[object, ...]:
     )
 
 
-def _place(location: str) -> tuple[str, str, bytes]:
-    key = Location.parse(location).key
-    return location, key, digest_of(key)
+def _place(text: str, location: Location) -> tuple[str, str, bytes]:
+    return text, location.key, digest_of(location.key)
 
 
 def _told(violation: asyncpg.IntegrityConstraintViolationError, ident: TabularIdent, location: str) -> Exception:

@@ -11,9 +11,9 @@ from lakeward_catalog.adapters.postgres.pages import Asked, place_of, shared_pag
 from lakeward_catalog.adapters.postgres.places import at_or_above
 from lakeward_catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
 from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
-from lakeward_catalog.application.ports.stores import After, Deleted, Listed, Located, ReadView, Visibility
-from lakeward_catalog.domain.model import Kind, NamespaceId, Tabular, TabularId, WarehouseId
-from lakeward_catalog.domain.names import TabularIdent
+from lakeward_catalog.application.ports.stores import After, Deleted, Listed, Located, Match, ReadView, Visibility
+from lakeward_catalog.domain.model import Kind, NamespaceId, Tabular, TabularId, TabularKey, WarehouseId
+from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_locations import Location
 from lakeward_servicekit.deflated import Deflated
 from lakeward_servicekit.postgres.pools import Pool
@@ -81,6 +81,31 @@ select {_LISTED} from (
  order by t.created_at, t.incarnation limit $6
 """
 
+_SHOWN: Final = """
+   and (t.kind = any($3::text[]) or t.incarnation = any($4::uuid[]) or exists (
+        select from unnest($5::text[], $6::uuid[]) as shown(kind, namespace_id)
+          join namespace container on container.warehouse_id = n.warehouse_id
+               and container.namespace_id = shown.namespace_id
+         where shown.kind = t.kind and (container.namespace_id = n.namespace_id
+               or starts_with(n.path_key, container.path_key || E'\\x1f'))))
+"""
+# A name is compared whole, and the path for words that are like the text. Every name of the warehouse is looked at: an index for
+# this would cost each create more than it would spare a search.
+SEARCH: Final = f"""
+select t.kind, t.tabular_id, n.path, t.name, d.distance
+  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+       cross join lateral (
+           select name_distance($2, t.name_key, replace(n.path_key, E'\\x1f', '.') || '.' || t.name_key) as distance) d
+ where t.warehouse_id = $1 and t.state = 'live' and d.distance < 0.8 {_SHOWN}
+ order by d.distance, n.path_key, t.name_key limit $7
+"""
+SEARCH_ID: Final = f"""
+select t.kind, t.tabular_id, n.path, t.name, null::real
+  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+ where t.warehouse_id = $1 and t.state = 'live' and (t.tabular_id = $2 or t.namespace_id = $2) {_SHOWN}
+ order by (t.tabular_id = $2) desc, t.name_key limit $7
+"""
+COUNTS: Final = "select t.kind, count(*) from tabular t where t.warehouse_id = $1 and t.state = 'live' group by t.kind"
 # What was dropped is little, and is read in its order by an index of its own; what does not show is passed over on the way.
 DELETED: Final = f"""
 select {TABULAR}, n.path, t.dropped_at
@@ -160,6 +185,26 @@ class PostgresTabulars:
 
     async def _page(self, page: Asked) -> Sequence[Listed]:
         return [*map(Listed._make, await self._listings.fetch(PAGE, *page))]
+
+    async def search(
+        self, warehouse_id: WarehouseId, text: str | UUID, *, visible: Mapping[Kind, Visibility], limit: int
+    ) -> Sequence[Match]:
+        """See `TabularStore`."""
+        sought = (SEARCH_ID, text) if isinstance(text, UUID) else (SEARCH, searchable(text))
+        statement, value = sought
+        rows = await self._listings.fetch(statement, warehouse_id, value, *shown_across(visible), limit)
+        return [
+            Match(
+                TabularKey(Kind(kind), TabularId(tabular_id)),
+                TabularIdent(NamespaceIdent(tuple(path)), name),
+                distance,
+            )
+            for kind, tabular_id, path, name, distance in rows
+        ]
+
+    async def counts(self, warehouse_id: WarehouseId) -> Mapping[Kind, int]:
+        """See `TabularStore`."""
+        return {Kind(kind): count for kind, count in await self._listings.fetch(COUNTS, warehouse_id)}
 
     async def deleted(
         self,

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,12 +13,12 @@ import asyncpg
 
 from lakeward_catalog.adapters.postgres.location_changes import PostgresLocationChanges
 from lakeward_catalog.domain.model import Incarnation, WarehouseId
-from lakeward_catalog.domain.tasks import Queue, Task
+from lakeward_catalog.domain.tasks import Asked, Queue, Task
 from lakeward_locations import Location
 from lakeward_servicekit.postgres.pools import Connection, Pool
 
 CLAIM: Final = """
-select warehouse_id, task_id, incarnation, name, location, purge, attempt, fence, state
+select warehouse_id, task_id, incarnation, name, location, purge, attempt, fence, state, asked, spent
   from task
  where queue = $1 and state in ('waiting', 'running') and due_at <= $2
  order by due_at, task_id limit 1
@@ -26,8 +27,11 @@ select warehouse_id, task_id, incarnation, name, location, purge, attempt, fence
 BEGIN: Final = """
 update task
    set state = 'running', attempt = attempt + 1, fence = fence + 1, progress = 0, message = null, asked = null,
-       scheduled_for = case when state = 'waiting' then due_at else scheduled_for end, due_at = $3, started_at = $4, heard_at = $4
+       scheduled_for = case when state = 'waiting' then due_at else scheduled_for end, started_at = $4, heard_at = $4,
+       due_at = $4::timestamptz + coalesce(
+           (select s.silence from queue_setting s where s.warehouse_id = $1 and s.queue = task.queue), $3::interval)
  where warehouse_id = $1 and task_id = $2
+returning due_at
 """
 GIVE_UP: Final = "update task set state = 'failed', message = $3, due_at = $4 where warehouse_id = $1 and task_id = $2"
 KEEP: Final = """
@@ -40,32 +44,42 @@ LOGGED: Final = (
     "warehouse_id, project_id, task_id, queue, incarnation, name, kind, tabular_id, path, parent_id, location, purge, "
     "created_at"
 )
-_BEGUN: Final = f"{LOGGED}, scheduled_for, started_at, attempt"
+BEGUN: Final = f"{LOGGED}, scheduled_for, started_at, attempt"
 RECORD: Final = f"""
-insert into task_log ({_BEGUN}, outcome, message, progress, ended_at)
-select {_BEGUN}, $3, $4, coalesce($5, progress), $6
+insert into task_log ({BEGUN}, outcome, message, progress, ended_at)
+select {BEGUN}, $3, $4, coalesce($5, progress), $6
   from task where warehouse_id = $1 and task_id = $2
 on conflict (task_id, attempt) do nothing
 """
 FINISH: Final = f"""
 with done as (
     delete from task where warehouse_id = $1 and task_id = $2 and fence = $3 and state = 'running'
-    returning {_BEGUN})
-insert into task_log ({_BEGUN}, outcome, message, progress, ended_at)
-select {_BEGUN}, 'success', $4, $5, $6 from done
+    returning {BEGUN})
+insert into task_log ({BEGUN}, outcome, message, progress, ended_at)
+select {BEGUN}, 'success', $4, $5, $6 from done
 returning task_id
+"""
+ASKED: Final = """
+select asked from task where warehouse_id = $1 and task_id = $2 and fence = $3 and state = 'running' for update
+"""
+CANCELLED: Final = f"""
+with gone as (
+    delete from task where warehouse_id = $1 and task_id = $2 and state = 'running' returning {BEGUN}, progress)
+insert into task_log ({BEGUN}, outcome, message, progress, ended_at)
+select {BEGUN}, 'cancelled', $3, progress, $4 from gone
 """
 FAIL: Final = f"""
 with failed as (
     update task
        set state = case when $7::timestamptz is null then 'failed' else 'waiting' end, due_at = coalesce($7, $6),
-           message = $4, progress = $5
+           message = $4, progress = $5, asked = null
      where warehouse_id = $1 and task_id = $2 and fence = $3 and state = 'running'
-    returning {_BEGUN})
-insert into task_log ({_BEGUN}, outcome, message, progress, ended_at)
-select {_BEGUN}, 'failed', $4, $5, $6 from failed
+    returning {BEGUN})
+insert into task_log ({BEGUN}, outcome, message, progress, ended_at)
+select {BEGUN}, 'failed', $4, $5, $6 from failed
 returning task_id
 """
+_STOPPED: Final = "Stopped, as was asked for"
 _SILENT: Final = "Attempt timed out: its worker was not heard of"
 _MOVED_IN: Final = "Not purged: a table or view lies at, above or below these files now"
 
@@ -84,11 +98,14 @@ class PostgresTasks:
                 row = await connection.fetchrow(CLAIM, queue.value, now)
                 if row is None:
                     return None
-                task = _task(row, queue)
+                task = _task(row, queue, silence)
+                if row["asked"] == Asked.CANCEL:  # its worker went before it could say that it has stopped
+                    await connection.execute(CANCELLED, task.warehouse_id, task.task_id, _STOPPED, now)
+                    continue
                 gone_wrong = await _why_not(connection, task, row["state"], now=now, attempts=attempts)
                 if gone_wrong is None:
-                    await connection.execute(BEGIN, task.warehouse_id, task.task_id, now + silence, now)
-                    return task
+                    until = await connection.fetchval(BEGIN, task.warehouse_id, task.task_id, silence, now)
+                    return dataclasses.replace(task, silence=until - now)
                 await connection.execute(GIVE_UP, task.warehouse_id, task.task_id, gone_wrong, now)
 
     async def keep(self, task: Task, *, now: datetime, silence: timedelta, progress: int) -> bool:
@@ -103,6 +120,16 @@ class PostgresTasks:
             key = (task.warehouse_id, task.task_id, task.fence)
             return await connection.fetchval(FINISH, *key, message, progress, now) is not None
 
+    async def stopped(self, task: Task, *, now: datetime, progress: int, retry_at: datetime | None) -> None:
+        """See `TaskStore`."""
+        key = (task.warehouse_id, task.task_id, task.fence)
+        async with self._pool.transaction() as connection:
+            asked = await connection.fetchval(ASKED, *key)
+            if asked == Asked.CANCEL:
+                await connection.execute(CANCELLED, task.warehouse_id, task.task_id, _STOPPED, now)
+            elif asked == Asked.STOP:
+                await connection.execute(FAIL, *key, _STOPPED, progress, now, retry_at)
+
     async def fail(self, task: Task, *, now: datetime, message: str, progress: int, retry_at: datetime | None) -> bool:
         """See `TaskStore`."""
         async with self._pool.changing() as connection:
@@ -115,7 +142,7 @@ async def _why_not(connection: Connection, task: Task, state: str, *, now: datet
     if state == "running":
         key = (task.warehouse_id, task.task_id)
         await connection.execute(RECORD, *key, "failed", _SILENT, None, now)
-    if task.attempt > attempts:
+    if task.attempt - task.spent > attempts:
         return _SILENT if state == "running" else f"All {attempts} attempts failed"
     if task.queue is not Queue.TABULAR_PURGE:
         return None
@@ -126,7 +153,7 @@ async def _why_not(connection: Connection, task: Task, state: str, *, now: datet
     return None if moved_in is None else _MOVED_IN
 
 
-def _task(row: asyncpg.Record, queue: Queue) -> Task:
+def _task(row: asyncpg.Record, queue: Queue, silence: timedelta) -> Task:
     """The task as it is once it has begun."""
     return Task(
         task_id=row["task_id"],
@@ -138,4 +165,6 @@ def _task(row: asyncpg.Record, queue: Queue) -> Task:
         purge=row["purge"],
         attempt=row["attempt"] + 1,
         fence=row["fence"] + 1,
+        spent=row["spent"],
+        silence=silence,
     )

@@ -63,8 +63,7 @@ noted as (
      where warehouse_id = $1 and (applied <> $5 or in_flight <> flight.ids)),
 home as (
     select w.warehouse_id is null as closed, coalesce(w.project_id, (
-               select project_id from tree_change where warehouse_id = $1 and kind = 'warehouse' and verb = 'gone'
-                order by change_id desc limit 1)) as project_id
+               select project_id from tree_change where warehouse_id = $1 order by change_id desc limit 1)) as project_id
       from (select $1::uuid as warehouse_id) s left join warehouse w on w.warehouse_id = s.warehouse_id)
 select place.number, c.verb, c.kind, c.object_id, coalesce(c.project_id, home.project_id), c.parent_id, c.public_id, c.owner,
        home.closed

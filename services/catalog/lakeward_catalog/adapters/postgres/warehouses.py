@@ -77,9 +77,9 @@ class PostgresWarehouses:
         self._listings: Final = listings or pool
         self._locating: Final = locating
         self._containers: Final = containers
-        # as for loads: of more statements at a time, each would be shared by fewer
+        # Clients that start ask for few warehouses: of more statements at a time each would be shared by fewer.
         self._named: Final[Coalescer[tuple[str, str], Warehouse | None]] = Coalescer(
-            self._find_named, max_items=_MOST_NAMES, at_once=2, patience=None, alike=True
+            self._find_named, max_items=_MOST_NAMES, alike=True
         )
 
     async def find(self, warehouse_id: WarehouseId) -> Warehouse | None:

@@ -26,6 +26,7 @@ from lakeward_catalog.domain.model import (
     Server,
     Tabular,
     TabularId,
+    TabularKey,
     Warehouse,
     WarehouseId,
 )
@@ -111,6 +112,14 @@ class ReadView(NamedTuple):
 
     view: Tabular
     document: Deflated
+
+
+class Match(NamedTuple):
+    """A tabular that a search found; `distance` from 0 to 1, None where an id was looked for."""
+
+    tabular: TabularKey
+    ident: TabularIdent
+    distance: float | None
 
 
 class ServerStore(Protocol):
@@ -219,6 +228,19 @@ class TabularStore(Protocol):
 
         Not to be changed: others may get the same.
         """
+        ...
+
+    async def search(
+        self, warehouse_id: WarehouseId, text: str | UUID, *, visible: Mapping[Kind, Visibility], limit: int
+    ) -> Sequence[Match]:
+        """Live ones that show and are like a text, which is folded as names are, the nearest first; at most `limit`.
+
+        Of an id: the one that has it, or those that are directly inside of the namespace that has it.
+        """
+        ...
+
+    async def counts(self, warehouse_id: WarehouseId) -> Mapping[Kind, int]:
+        """How many live ones there are of each kind that has some."""
         ...
 
     async def deleted(

@@ -25,6 +25,10 @@ def _forbidden(metadata: Mapping[str, str]) -> Rendering:
     return Rendering(403, f"{kind}ActionForbidden")
 
 
+def _too_many(metadata: Mapping[str, str]) -> Rendering:
+    return Rendering(400, "TooMany" + "".join(word.capitalize() for word in metadata["what"].split(" ")))
+
+
 def _not_lowercase(metadata: Mapping[str, str]) -> Rendering:
     key = metadata["key"][:_SHOWN_KEY_MAX]
     return Rendering(400, f"{key[:1].upper()}{key[1:]}NotLowercase")
@@ -200,6 +204,9 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_PROPERTY_PROTECTED: Rendering(403, "ProtectedPropertyModification"),
     Reason.REASON_VIEW_OWNER_UNCLEAR: Rendering(403, "AuthzBadRequest"),
     Reason.REASON_NO_SUCH_TASK: Rendering(404, "TaskNotFound"),
+    Reason.REASON_TOO_MANY_NAMED: _too_many,
+    Reason.REASON_DUPLICATE_TASK: Rendering(400, "DuplicateTaskIds"),
+    Reason.REASON_NO_SUCH_QUEUE: Rendering(400, "QueueNotFound"),
     # storage
     Reason.REASON_INVALID_STORAGE_PROFILE: Rendering(400, "InvalidStorageProfile"),
     Reason.REASON_STORAGE_PROFILE_IMMUTABLE: Rendering(400, "UpdateError"),

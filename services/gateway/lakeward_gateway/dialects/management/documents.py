@@ -234,6 +234,44 @@ class TabularIdent(msgspec.Struct, frozen=True):
     id: str
 
 
+class SearchTabularRequest(msgspec.Struct, frozen=True):
+    """What is looked for; the first 64 characters count."""
+
+    search: str
+
+
+class SearchTabular(msgspec.Struct, frozen=True, rename="kebab"):
+    """A table or view that matches; the nearer, the smaller its distance, which is null where an id was looked for."""
+
+    namespace_name: list[str]
+    tabular_name: str
+    tabular_id: TabularIdent
+    distance: float | None
+
+
+class SearchTabularResponse(msgspec.Struct, frozen=True):
+    """The best matches, at most ten, the nearest first."""
+
+    tabulars: list[SearchTabular]
+
+
+class WarehouseStatistics(msgspec.Struct, frozen=True, rename="kebab"):
+    """How much a warehouse has; `timestamp` is when the hour ends in which it was counted."""
+
+    timestamp: str
+    number_of_tables: int
+    number_of_views: int
+    updated_at: str
+
+
+class WarehouseStatisticsResponse(msgspec.Struct, frozen=True, rename="kebab"):
+    """How much a warehouse has now."""
+
+    warehouse_ident: str
+    stats: list[WarehouseStatistics]
+    next_page_token: str | None = None
+
+
 class UndropTabularsRequest(msgspec.Struct, frozen=True):
     """What to restore, all or nothing."""
 

@@ -163,23 +163,11 @@ def _listed(found: Iterable[grants_pb2.Grant], next_page_token: str) -> Response
 def _shown(grant: grants_pb2.Grant) -> GrantResponse:
     return GrantResponse(
         principal=shown(grant.grantee),
-        resource=_resource(grant.object),
+        resource=levels.resource_of(grant.object),
         privilege=grant.privilege,
         recognized=grant.recognized,
         created_at=time_text(grant.created_at),
     )
-
-
-def _resource(named: grants_pb2.ObjectName) -> dict[str, str]:
-    level = levels.BY_KIND[named.kind]
-    found = {"type": level.noun}
-    if level is levels.PROJECT:
-        found["project-id"] = named.project_id
-    if named.warehouse_id:
-        found["warehouse-id"] = named.warehouse_id
-    if named.id:
-        found[f"{level.noun}-id"] = named.id
-    return found
 
 
 def _described(privilege: grants_pb2.Privilege) -> PrivilegeDescriptor:

@@ -199,6 +199,20 @@ GRANTED: Final = (SERVER, PROJECT, WAREHOUSE, *IN_WAREHOUSE, TAG)
 """What the grants API knows of; roles have members instead."""
 BY_KIND: Final[Mapping[int, Level]] = {level.kind: level for level in (*GRANTED, ROLE)}
 
+
+def resource_of(named: grants_pb2.ObjectName) -> dict[str, str]:
+    """An object as a reply names it."""
+    level = BY_KIND[named.kind]
+    found = {"type": level.noun}
+    if level is PROJECT:
+        found["project-id"] = named.project_id
+    if named.warehouse_id:
+        found["warehouse-id"] = named.warehouse_id
+    if named.id:
+        found[f"{level.noun}-id"] = named.id
+    return found
+
+
 # A role's name shows to everybody who knows its id: there is no relation behind it.
 EVERYBODYS: Final = frozenset({"read_metadata"})
 _OTHERWISE: Final[Mapping[str, str]] = {

@@ -1,4 +1,4 @@
-"""Tables and views of a warehouse, whatever their namespace: what was dropped and can be restored."""
+"""Tables and views of a warehouse, whatever their namespace: searching them, and what was dropped and can be restored."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ TYPES: Final[dict[tabulars_pb2.TabularKind.ValueType, Literal["table", "view"]]]
 
 _TAG: Final = "warehouse"
 _WAREHOUSE: Final = "/management/v1/warehouse/{warehouse_id}"
+_search_decoder: Final = msgspec.json.Decoder(documents.SearchTabularRequest)
 _undrop_decoder: Final = msgspec.json.Decoder(documents.UndropTabularsRequest)
 
 
@@ -61,6 +62,26 @@ def _deleted(entry: tabulars_pb2.DeletedTabular, warehouse_id: str) -> documents
     )
 
 
+async def search(request: Request, *, tabulars: tabulars_pb2_grpc.TabularServiceAsyncStub) -> Response:
+    """The best matches for a text."""
+    document = await parsed(_search_decoder, request.body)
+    response = await tabulars.SearchTabulars(
+        tabulars_pb2.SearchTabularsRequest(
+            context=request.context, warehouse_id=request.arguments[0], search=document.search
+        )
+    )
+    return json_response(documents.SearchTabularResponse([_match(each) for each in response.matches]))
+
+
+def _match(match: tabulars_pb2.TabularMatch) -> documents.SearchTabular:
+    return documents.SearchTabular(
+        namespace_name=list(match.ident.namespace.parts),
+        tabular_name=match.ident.name,
+        tabular_id=documents.TabularIdent(TYPES[match.tabular.kind], match.tabular.tabular_id),
+        distance=match.distance if match.HasField("distance") else None,
+    )
+
+
 async def undrop(request: Request, *, tabulars: tabulars_pb2_grpc.TabularServiceAsyncStub) -> Response:
     """Restore what was dropped."""
     document = await parsed(_undrop_decoder, request.body)
@@ -87,6 +108,17 @@ def operations(tabulars: tabulars_pb2_grpc.TabularServiceAsyncStub) -> Sequence[
             answers={
                 200: Answer("A page.", "ListDeletedTabularsResponse", documents.ListDeletedTabularsResponse),
             },
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
+        Operation(
+            id="search_tabular",
+            method="POST",
+            path=f"{_WAREHOUSE}/search-tabular",
+            summary="The best matches for a name, in spite of typos, or for an id, among what the caller may see.",
+            handler=partial(search, tabulars=tabulars),
+            body=Body("SearchTabularRequest", documents.SearchTabularRequest),
+            answers={200: Answer("Matches.", "SearchTabularResponse", documents.SearchTabularResponse)},
             renderings=RENDERED,
             tag=_TAG,
         ),

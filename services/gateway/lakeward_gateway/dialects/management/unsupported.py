@@ -19,10 +19,6 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "GET /project/task/by-id/{task_id}",
     "POST /project/task/control",
     "POST /project/task/list",
-    "GET POST /warehouse/{warehouse_id}/task-queue/(soft_deletion|tabular_purge)/config",
-    "GET /warehouse/{warehouse_id}/task/by-id/{task_id}",
-    "POST /warehouse/{warehouse_id}/task/control",
-    "POST /warehouse/{warehouse_id}/task/list",
     # tags
     "GET POST /tag-definition",
     "GET POST DELETE /tag-definition/{tag_definition_id}",
@@ -35,8 +31,6 @@ _UNSUPPORTED: Final[Sequence[str]] = (
     "GET /warehouse/{warehouse_id}/table/{table_id}/column/{column_name}/tags",
     "PUT DELETE /warehouse/{warehouse_id}/table/{table_id}/column/{column_name}/tags/{tag_name}",
     # warehouses and what is in them
-    "POST /warehouse/{warehouse_id}/search-tabular",
-    "GET /warehouse/{warehouse_id}/statistics",
     "POST /warehouse/{warehouse_id}/namespace/{namespace_id}/move",
     "GET POST /warehouse/{warehouse_id}/generic-table/{object_id}/protection",
 )

@@ -53,6 +53,19 @@ def _reading(stub: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Sequence[Op
             renderings=RENDERED,
             tag=_TAG,
         ),
+        Operation(
+            id="get_warehouse_statistics",
+            method="GET",
+            path=f"{_WAREHOUSE}/statistics",
+            summary="How many tables and views a warehouse has, active or not; what was dropped does not count.",
+            handler=partial(warehouses.get_statistics, warehouses=stub),
+            query=(warehouses.STATISTICS_TOKEN, warehouses.STATISTICS_SIZE),
+            answers={
+                200: Answer("Counts.", "WarehouseStatisticsResponse", documents.WarehouseStatisticsResponse),
+            },
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
     )
 
 

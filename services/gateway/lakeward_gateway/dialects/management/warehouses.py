@@ -6,12 +6,13 @@ from typing import Final
 
 import msgspec
 from google.protobuf import duration_pb2
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from lakeward_gateway.dialects.management import documents
 from lakeward_gateway.dialects.management.server import in_project
 from lakeward_gateway.documents import parsed
 from lakeward_gateway.http import NO_CONTENT, Request, Response, json_response
-from lakeward_gateway.query import Flag, Text, Texts
+from lakeward_gateway.query import Flag, PageSize, Text, Texts
 from lakeward_protocol.catalog.v1 import warehouses_pb2, warehouses_pb2_grpc
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_protocol.vending.v1 import vending_pb2, vending_pb2_grpc
@@ -21,6 +22,10 @@ STATUS: Final = Texts("warehouseStatus", "`active` or `inactive`; may be given f
 PROJECT: Final = Text("projectId", "The project; the header x-project-id says the same.", deprecated=True)
 FORCE: Final = Flag("force", "Overrides protection.")
 
+STATISTICS_TOKEN: Final = Text("page_token", "From the page before, of which there is none.")
+STATISTICS_SIZE: Final = PageSize("page_size", "How many entries a page may have; there is one.")
+
+_HOUR: Final = 3600
 _STATUSES: Final = {
     "active": warehouses_pb2.WAREHOUSE_STATUS_ACTIVE,
     "inactive": warehouses_pb2.WAREHOUSE_STATUS_INACTIVE,
@@ -131,6 +136,27 @@ async def get_warehouse(request: Request, *, warehouses: warehouses_pb2_grpc.War
         warehouses_pb2.GetWarehouseRequest(context=request.context, warehouse_id=request.arguments[0])
     )
     return json_response(documents.warehouse_document(response.warehouse))
+
+
+async def get_statistics(request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Response:
+    """How much a warehouse has now; there is one page of it."""
+    if STATISTICS_TOKEN.read(request.query):
+        raise Refusal(
+            Reason.REASON_INVALID_PAGE_TOKEN, "statistics have one page, and hand out no tokens; ask without one"
+        )
+    STATISTICS_SIZE.read(request.query)
+    warehouse_id = request.arguments[0]
+    found = await warehouses.GetWarehouseStatistics(
+        warehouses_pb2.GetWarehouseStatisticsRequest(context=request.context, warehouse_id=warehouse_id)
+    )
+    ends = Timestamp(seconds=found.counted_at.seconds // _HOUR * _HOUR + _HOUR)
+    now = documents.WarehouseStatistics(
+        timestamp=documents.time_text(ends),
+        number_of_tables=found.tables,
+        number_of_views=found.views,
+        updated_at=documents.time_text(found.counted_at),
+    )
+    return json_response(documents.WarehouseStatisticsResponse(warehouse_id, [now]))
 
 
 async def delete_warehouse(request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Response:

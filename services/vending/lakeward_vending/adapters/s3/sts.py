@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from lakeward_vending.adapters.s3 import granted
 from lakeward_vending.domain.access import Access
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from lakeward_vending.domain.s3.keys import Session, SigningKey
 
 _VERSION: Final = "2011-06-15"
+_UNSAFE: Final = re.compile(rb"[^A-Za-z0-9_.~-]")
+_ESCAPES: Final = {bytes([byte]): b"%%%02X" % byte for byte in range(256)} | {b" ": b"+"}
 _FORM: Final = "application/x-www-form-urlencoded; charset=utf-8"
 
 
@@ -56,7 +59,7 @@ async def assume_role(request: RoleRequest, key: SigningKey, *, calls: HttpCalls
     Raises:
         Refusal: CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE, ADDRESS_DENIED.
     """
-    body = urlencode(_form(request)).encode()
+    body = b"&".join(b"%b=%b" % (name.encode(), quoted(value)) for name, value in _form(request).items())
     url = urlsplit(request.url)
     signable = Signable(
         method="POST",
@@ -80,6 +83,11 @@ async def assume_role(request: RoleRequest, key: SigningKey, *, calls: HttpCalls
         "POST", request.url, headers=headers, body=body, repeatable=True, limit=granted.MAX_REPLY_BYTES
     )
     return granted.of_xml(request.url, granted.body_of(request.url, reply))
+
+
+def quoted(text: str) -> bytes:
+    """A form's value. As `quote_plus`, which looks at each character: a policy is a kilobyte, and each new table has its own."""
+    return _UNSAFE.sub(lambda found: _ESCAPES[found[0]], text.encode())
 
 
 def _form(request: RoleRequest) -> dict[str, str]:

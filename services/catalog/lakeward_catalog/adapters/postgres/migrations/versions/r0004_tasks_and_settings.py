@@ -1,4 +1,4 @@
-"""Tasks as people see them, queues' settings, warehouses' statistics and managers, and what was dropped in order."""
+"""Tasks as people see them, queues' settings, warehouses' managers, what was dropped in order, and how names are alike."""
 
 from __future__ import annotations
 
@@ -82,8 +82,22 @@ create table queue_setting (
     """create unique index queue_setting_of_project on queue_setting (project_id, queue) where project_id is not null""",
 )
 
+# Whoever may make a schema may make this extension. It may be there already, in a schema that we don't look into.
+_DISTANCE: Final = """
+do $$
+declare home text;
+begin
+    create extension if not exists pg_trgm;
+    select quote_ident(n.nspname) into home
+      from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_trgm';
+    execute format(
+        'create function name_distance(sought text, name text, path text) returns real language sql immutable strict as %L',
+        format('select 1 - greatest(%1$s.similarity(sought, name), %1$s.word_similarity(sought, path))', home));
+end $$
+"""
+
 
 def upgrade() -> None:
     """Add what is new, and what old rows can say of it."""
-    for statement in _STATEMENTS:
+    for statement in (*_STATEMENTS, _DISTANCE):
         op.execute(statement)

@@ -1,0 +1,78 @@
+"""Questions about rights that arrive together, asked as one statement for each subject."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from typing import TypeAlias
+
+from lakeward_authz.application.permissions import Asked, Rights, RightsTogether, Shown
+from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
+from lakeward_servicekit.coalescing import Coalescer
+
+# Who asks, with the roles that it has for this question alone.
+_Who: TypeAlias = tuple[Subject, tuple[Subject, ...]]
+_Question: TypeAlias = tuple[_Who, tuple[ObjectKey, ...]]
+
+
+class JoinedRights:
+    """The `RightsTogether` that asks another one, once for all who ask about one subject at one moment.
+
+    A statement costs little more for the objects of many questions than for those of one. A question joins only a statement that
+    was not sent yet, so no answer is older than its question.
+
+    Args:
+        rights: answers.
+    """
+
+    def __init__(self, rights: RightsTogether) -> None:
+        """Ask `rights`."""
+        self._rights = rights
+        self._joined = Coalescer[_Question, Rights](self._ask, alike=True)
+
+    async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
+        """See `RightsReader`."""
+        return await self._joined(((subject, tuple(also)), tuple(objects)))
+
+    async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
+        """See `RightsTogether`; never joined."""
+        return await self._rights.of_each(asked)
+
+    async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
+        """See `RightsReader`."""
+        return await self._rights.shown(subject, scope, type_name, also=also)
+
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
+        """See `RightsReader`."""
+        return await self._rights.bound(token_roles, project_ids)
+
+    async def _ask(self, questions: Sequence[_Question]) -> Sequence[Rights | Exception]:
+        """One statement for each subject; what one raises is raised for the questions about that subject."""
+        places: dict[_Who, dict[ObjectKey, int]] = {}
+        for who, objects in questions:
+            asked = places.setdefault(who, {})
+            for key in objects:
+                asked.setdefault(key, len(asked))
+        if len(places) == 1:
+            ((who, asked),) = places.items()
+            found: dict[_Who, Rights | BaseException] = {who: await self._of(who, [*asked])}
+        else:
+            answers = await asyncio.gather(
+                *(self._of(who, [*asked]) for who, asked in places.items()), return_exceptions=True
+            )
+            found = dict(zip(places, answers, strict=True))
+        return [_part(found[who], [places[who][key] for key in objects]) for who, objects in questions]
+
+    async def _of(self, who: _Who, objects: Sequence[ObjectKey]) -> Rights:
+        subject, also = who
+        return await self._rights.of(subject, objects, also=also)
+
+
+def _part(found: Rights | BaseException, places: Sequence[int]) -> Rights | Exception:
+    if isinstance(found, Rights):
+        return Rights(
+            [found.held[place] for place in places], [found.glimpsed[place] for place in places], found.revision
+        )
+    if isinstance(found, Exception):
+        return found
+    raise found

@@ -1,0 +1,284 @@
+"""Queued work of a warehouse: listing it, one task, controlling tasks, and how queues are set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from lakeward_gateway.dialects.management import task_documents as documents
+from lakeward_gateway.dialects.management.documents import time_text
+from lakeward_gateway.dialects.management.errors import RENDERED
+from lakeward_gateway.dialects.management.tabulars import TYPES
+from lakeward_gateway.documents import parsed
+from lakeward_gateway.http import NO_CONTENT, Request, Response, json_response
+from lakeward_gateway.operation import IDEMPOTENCY_KEY, Answer, Body, Operation
+from lakeward_gateway.query import PageSize
+from lakeward_protocol.catalog.v1 import tabulars_pb2, tasks_pb2, tasks_pb2_grpc
+from lakeward_protocol.common.v1 import context_pb2
+
+ATTEMPTS: Final = PageSize("numAttempts", "How many ended attempts come along, the newest first; 5 unless given.")
+
+_TAG: Final = "tasks"
+_WAREHOUSE: Final = "/management/v1/warehouse/{warehouse_id}"
+_SERVED: Final = ("soft_deletion", "tabular_purge")
+_MOST: Final = 2**31 - 1
+_STATUSES: Final[dict[documents.Status, tasks_pb2.TaskStatus.ValueType]] = {
+    "SCHEDULED": tasks_pb2.TASK_STATUS_SCHEDULED,
+    "RUNNING": tasks_pb2.TASK_STATUS_RUNNING,
+    "STOPPING": tasks_pb2.TASK_STATUS_STOPPING,
+    "SUCCESS": tasks_pb2.TASK_STATUS_SUCCESS,
+    "FAILED": tasks_pb2.TASK_STATUS_FAILED,
+    "CANCELLED": tasks_pb2.TASK_STATUS_CANCELLED,
+}
+_WORDS: Final[dict[tasks_pb2.TaskStatus.ValueType, documents.Status]] = {
+    status: word for word, status in _STATUSES.items()
+}
+_list_decoder: Final = msgspec.json.Decoder(documents.ListTasksRequest)
+_control_decoder: Final = msgspec.json.Decoder(documents.ControlTasksRequest)
+_queue_decoder: Final = msgspec.json.Decoder(documents.SetQueueConfigRequest)
+
+
+async def list_tasks(request: Request, *, tasks: tasks_pb2_grpc.TaskServiceAsyncStub) -> Response:
+    """A page of tasks."""
+    document = await parsed(_list_decoder, request.body or b"{}")
+    message = tasks_pb2.ListTasksRequest(
+        context=request.context,
+        warehouse_id=request.arguments[0],
+        page=context_pb2.Page(size=_size(document.page_size), token=document.page_token or ""),
+    )
+    if document.status is not None:
+        message.statuses.SetInParent()
+        message.statuses.statuses.extend(_STATUSES[word] for word in document.status)
+    if document.queue_name is not None:
+        message.queues.SetInParent()
+        message.queues.names.extend(document.queue_name)
+    if document.entities is not None:
+        message.entities.CopyFrom(_entities(document.entities))
+    if document.created_after is not None:
+        message.created_after.CopyFrom(_timestamp(document.created_after))
+    if document.created_before is not None:
+        message.created_before.CopyFrom(_timestamp(document.created_before))
+    response = await tasks.ListTasks(message)
+    shown = [documents.TaskInfo(**_members(task)) for task in response.tasks]
+    return json_response(documents.ListTasksResponse(shown, response.next_page_token or None))
+
+
+def _size(wanted: int | None) -> int | None:
+    return None if wanted is None else min(max(wanted, 1), _MOST)
+
+
+def _timestamp(moment: datetime) -> Timestamp:
+    message = Timestamp()
+    message.FromDatetime(moment)
+    return message
+
+
+def _entities(
+    entities: Sequence[documents.TableTasks | documents.ViewTasks | documents.WarehouseTasks],
+) -> tasks_pb2.TaskEntities:
+    message = tasks_pb2.TaskEntities()
+    for each in entities:
+        match each:
+            case documents.TableTasks(table_id=tabular_id):
+                message.tabulars.add(kind=tabulars_pb2.TABULAR_KIND_TABLE, tabular_id=tabular_id)
+            case documents.ViewTasks(view_id=tabular_id):
+                message.tabulars.add(kind=tabulars_pb2.TABULAR_KIND_VIEW, tabular_id=tabular_id)
+            case documents.WarehouseTasks():
+                message.warehouse = True
+    return message
+
+
+def _members(task: tasks_pb2.Task) -> dict[str, Any]:
+    """What is told of a task wherever it is shown."""
+    return {
+        "task_id": task.task_id,
+        "project_id": task.project_id,
+        "warehouse_id": task.warehouse_id,
+        "queue_name": task.queue,
+        "status": _WORDS[task.status],
+        "entity": _entity(task.tabular) if task.HasField("tabular") else None,
+        "entity_name": list(task.path) or None,
+        "parent_task_id": task.parent_id or None,
+        "scheduled_for": time_text(task.scheduled_for),
+        "picked_up_at": time_text(task.picked_up_at) if task.HasField("picked_up_at") else None,
+        "last_heartbeat_at": time_text(task.heard_at) if task.HasField("heard_at") else None,
+        "attempt": task.attempt,
+        "progress": _progress(task.status),
+        "created_at": time_text(task.created_at),
+    }
+
+
+def _progress(status: tasks_pb2.TaskStatus.ValueType) -> float:
+    return 1.0 if status == tasks_pb2.TASK_STATUS_SUCCESS else 0.0
+
+
+def _entity(tabular: tabulars_pb2.TabularRef) -> documents.TaskEntityId:
+    kind = TYPES[tabular.kind]
+    return documents.TaskEntityId(kind, **{f"{kind}_id": tabular.tabular_id})
+
+
+async def get_task(request: Request, *, tasks: tasks_pb2_grpc.TaskServiceAsyncStub) -> Response:
+    """One task."""
+    warehouse_id, task_id = request.arguments
+    wanted = ATTEMPTS.read(request.query)
+    found = await tasks.GetTask(
+        tasks_pb2.GetTaskRequest(context=request.context, warehouse_id=warehouse_id, task_id=task_id, attempts=wanted)
+    )
+    task = found.task
+    return json_response(
+        documents.GetTaskDetailsResponse(
+            **_members(task),
+            task_data=_data(found),
+            message=found.message or None,
+            execution_details=_details(task.done),
+            attempts=[_attempt(each) for each in found.attempts],
+        )
+    )
+
+
+def _data(found: tasks_pb2.GetTaskResponse) -> dict[str, Any]:
+    """What a task is to do, in upstream's words."""
+    if found.task.queue == "soft_deletion":
+        return {"deletion_kind": "purge" if found.purge else "default"}
+    return {"tabular_location": found.location}
+
+
+def _details(done: int) -> dict[str, Any] | None:
+    return {"done": done} if done else None
+
+
+def _attempt(attempt: tasks_pb2.TaskAttempt) -> documents.TaskAttempt:
+    started = attempt.started_at if attempt.HasField("started_at") else None
+    took = None if started is None else attempt.ended_at.ToMilliseconds() - started.ToMilliseconds()
+    return documents.TaskAttempt(
+        attempt=attempt.attempt,
+        status=_WORDS[attempt.status],
+        scheduled_for=time_text(attempt.scheduled_for),
+        started_at=None if started is None else time_text(started),
+        duration=None if took is None else f"PT{max(took, 0) / 1000:.3f}S",
+        message=attempt.message or None,
+        progress=_progress(attempt.status),
+        execution_details=_details(attempt.done),
+        created_at=time_text(started or attempt.scheduled_for),
+    )
+
+
+async def control_tasks(request: Request, *, tasks: tasks_pb2_grpc.TaskServiceAsyncStub) -> Response:
+    """Stop, cancel or run tasks."""
+    document = await parsed(_control_decoder, request.body)
+    message = tasks_pb2.ControlTasksRequest(
+        context=request.context, warehouse_id=request.arguments[0], task_ids=document.task_ids
+    )
+    match document.action:
+        case documents.Stop():
+            message.action = tasks_pb2.TASK_ACTION_STOP
+        case documents.Cancel():
+            message.action = tasks_pb2.TASK_ACTION_CANCEL
+        case documents.RunNow():
+            message.action = tasks_pb2.TASK_ACTION_RUN
+        case documents.RunAt(scheduled_for=moment):
+            message.action = tasks_pb2.TASK_ACTION_RUN
+            message.at.CopyFrom(_timestamp(moment))
+    await tasks.ControlTasks(message)
+    return NO_CONTENT
+
+
+async def get_queue(request: Request, *, queue: str, tasks: tasks_pb2_grpc.TaskServiceAsyncStub) -> Response:
+    """How a queue is set."""
+    found = await tasks.GetQueueConfig(
+        tasks_pb2.GetQueueConfigRequest(context=request.context, warehouse_id=request.arguments[0], queue=queue)
+    )
+    seconds = found.silence.seconds if found.HasField("silence") else None
+    return json_response(documents.GetQueueConfigResponse(documents.QueueConfig(), seconds))
+
+
+async def set_queue(request: Request, *, queue: str, tasks: tasks_pb2_grpc.TaskServiceAsyncStub) -> Response:
+    """Set a queue."""
+    document = await parsed(_queue_decoder, request.body)
+    seconds = document.max_seconds_since_last_heartbeat
+    await tasks.SetQueueConfig(
+        tasks_pb2.SetQueueConfigRequest(
+            context=request.context,
+            warehouse_id=request.arguments[0],
+            queue=queue,
+            silence=None if seconds is None else Duration(seconds=seconds),
+        )
+    )
+    return NO_CONTENT
+
+
+def operations(tasks: tasks_pb2_grpc.TaskServiceAsyncStub) -> Sequence[Operation]:
+    """Every operation on the tasks of a warehouse."""
+    return (*_on_tasks(tasks), *(each for queue in _SERVED for each in _on_queue(tasks, queue)))
+
+
+def _on_tasks(tasks: tasks_pb2_grpc.TaskServiceAsyncStub) -> Sequence[Operation]:
+    return (
+        Operation(
+            id="list_tasks",
+            method="POST",
+            path=f"{_WAREHOUSE}/task/list",
+            summary="Tasks of a warehouse, newest first, those that have ended among them.",
+            handler=partial(list_tasks, tasks=tasks),
+            body=Body("ListTasksRequest", documents.ListTasksRequest, required=False),
+            answers={200: Answer("A page.", "ListTasksResponse", documents.ListTasksResponse)},
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
+        Operation(
+            id="get_task_details",
+            method="GET",
+            path=f"{_WAREHOUSE}/task/by-id/{{task_id}}",
+            summary="A task, and what came of its attempts.",
+            handler=partial(get_task, tasks=tasks),
+            query=(ATTEMPTS,),
+            answers={200: Answer("The task.", "GetTaskDetailsResponse", documents.GetTaskDetailsResponse)},
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
+        Operation(
+            id="control_tasks",
+            method="POST",
+            path=f"{_WAREHOUSE}/task/control",
+            summary="Stop, cancel or run up to 100 tasks, all or nothing.",
+            handler=partial(control_tasks, tasks=tasks),
+            headers=(IDEMPOTENCY_KEY,),
+            body=Body("ControlTasksRequest", documents.ControlTasksRequest),
+            answers={204: Answer("It is done, or was so already.")},
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
+    )
+
+
+def _on_queue(tasks: tasks_pb2_grpc.TaskServiceAsyncStub, queue: str) -> Sequence[Operation]:
+    path = f"{_WAREHOUSE}/task-queue/{queue}/config"
+    return (
+        Operation(
+            id=f"get_task_queue_config_{queue}",
+            method="GET",
+            path=path,
+            summary=f"How a warehouse's queue {queue} is set.",
+            handler=partial(get_queue, queue=queue, tasks=tasks),
+            answers={200: Answer("How it is set.", "GetQueueConfigResponse", documents.GetQueueConfigResponse)},
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
+        Operation(
+            id=f"set_task_queue_config_{queue}",
+            method="POST",
+            path=path,
+            summary=f"Set a warehouse's queue {queue}.",
+            handler=partial(set_queue, queue=queue, tasks=tasks),
+            body=Body("SetQueueConfigRequest", documents.SetQueueConfigRequest),
+            answers={204: Answer("It is set.")},
+            renderings=RENDERED,
+            tag=_TAG,
+        ),
+    )

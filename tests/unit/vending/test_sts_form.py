@@ -1,0 +1,15 @@
+"""The form that an STS is asked with is the standard library's, byte for byte."""
+
+from __future__ import annotations
+
+from urllib.parse import quote_plus
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakeward_vending.adapters.s3.sts import quoted
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_a_value_isquoted_as_forms_are(text: str) -> None:
+    assert quoted(text) == quote_plus(text).encode()
