@@ -8,7 +8,7 @@ from uuid import UUID
 
 from lakeward_authz.domain.outcomes import outcome_of
 from lakeward_servicekit.authorization.actions import SEEING, SHOWING, Action
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 
@@ -78,6 +78,10 @@ class TableAuthorizer:
     async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
         """See `Authorizer`."""
         return [self._outcome(principal.key, demand) for demand in demands]
+
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
+        """See `Authorizer`."""
+        return [[self._outcome(each.principal.key, demand) for demand in each.demands] for each in turns]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`.

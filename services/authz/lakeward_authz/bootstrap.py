@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from importlib.metadata import version
@@ -33,10 +34,11 @@ from lakeward_protocol.authz.v1 import decisions_pb2_grpc, grants_pb2_grpc, iden
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host, Settle
-from lakeward_servicekit.settings.authorization import AuthorizationSettings
+from lakeward_servicekit.settings.authorization import AuthorizationSettings, EngineIdentity, TrustedEngine
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.system import SystemClock
 
+_LOG: Final = logging.getLogger(__name__)
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
 SCHEMA_NUMBER: Final = 6
 # Users are written when they are first seen, so a few connections serve any load; the rest is the catalog's.
@@ -130,8 +132,15 @@ def _identity(authenticator: Authenticator, pool: Pool, outbox: Outbox) -> Ident
 
 
 def _engines(settings: AuthorizationSettings) -> list[EngineTokens]:
-    return [
-        EngineTokens(name, provider_id, frozenset(identity.audiences), frozenset(identity.subjects))
-        for name, engine in settings.trusted_engines.items()
-        for provider_id, identity in engine.identities.items()
-    ]
+    return [tokens for name, engine in settings.trusted_engines.items() for tokens in _tokens_of(name, engine)]
+
+
+def _tokens_of(name: str, engine: TrustedEngine) -> Iterator[EngineTokens]:
+    # Who holds such a token reads as any owner that a view names: whom that concerns is to be found in the log.
+    _LOG.info("views are read as their owners with tokens of the trusted engine %s, which is %s", name, engine.type)
+    for provider_id, identity in engine.identities.items():
+        yield _tokens(name, provider_id, identity)
+
+
+def _tokens(engine: str, provider: str, identity: EngineIdentity) -> EngineTokens:
+    return EngineTokens(engine, provider, frozenset(identity.audiences), frozenset(identity.subjects))

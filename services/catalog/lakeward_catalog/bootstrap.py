@@ -47,6 +47,7 @@ from lakeward_catalog.composition import add_servicers
 from lakeward_catalog.domain.model import ProjectId
 from lakeward_catalog.domain.names import name_key
 from lakeward_catalog.domain.tasks import Queue
+from lakeward_catalog.domain.view_owners import OwnerProperties
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.settings import CatalogSettings
 from lakeward_catalog.transport.callers import caller_of
@@ -57,7 +58,7 @@ from lakeward_servicekit.postgres.plans import with_generic_plans
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Channel, Host
-from lakeward_servicekit.settings.authorization import AuthzBackend
+from lakeward_servicekit.settings.authorization import AuthzBackend, TrustedEngine
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.system import SystemClock, SystemIds
 
@@ -264,8 +265,16 @@ def _rules(settings: CatalogSettings) -> Rules:
         page_size_default=settings.pages.pagination_size_default,
         page_size_max=settings.pages.pagination_size_max,
         referenced_by_max=server.referenced_by_max_nesting_depth,
+        owner_properties=OwnerProperties(
+            {name: _owner_property(engine) for name, engine in settings.authorization.trusted_engines.items()}
+        ),
         default_project=ProjectId(server.default_project_id) if server.enable_default_project else None,
     )
+
+
+def _owner_property(engine: TrustedEngine) -> str:
+    assert engine.owner_property is not None, "settings demand it"
+    return engine.owner_property
 
 
 def _facts(settings: CatalogSettings) -> Facts:

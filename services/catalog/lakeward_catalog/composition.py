@@ -19,6 +19,7 @@ from lakeward_catalog.application.tables.registering import TableRegistrations
 from lakeward_catalog.application.tables.reporting import MetricsReports
 from lakeward_catalog.application.tables.signing import StorageSignings
 from lakeward_catalog.application.tables.unstaged import UnstagedCreations
+from lakeward_catalog.application.tabulars.chains import ViewChains
 from lakeward_catalog.application.tabulars.committing import Commits
 from lakeward_catalog.application.tabulars.creating import TabularCreations
 from lakeward_catalog.application.tabulars.dropping import TabularDrops
@@ -205,24 +206,26 @@ def _tabulars(parts: Parts, kind: Kind) -> TabularMethods:
 def _tables(parts: Parts) -> TableServicer:
     doors, once, means = parts.doors, parts.once, _means(parts)
     tables = Tables(doors, parts.documents, AccessGiving(parts.access, parts.scopes), parts.clock)
-    reads, commits = TabularReads(doors, tables), Commits(tables, Queues(), means)
+    chains = _chains(parts)
+    reads, commits = TabularReads(chains, tables), Commits(tables, Queues(), means)
     making = Making(tables, doors.tabulars, means, parts.rules.staged_for)
     return TableServicer(
         tabulars=_tabulars(parts, Kind.TABLE),
-        load=TableLoads(tables),
-        load_credentials=CredentialLoads(doors, parts.access),
+        load=TableLoads(tables, chains),
+        load_credentials=CredentialLoads(chains, parts.access),
         create=TabularCreations(doors, once, making, reads),
         register=TableRegistrations(doors, once, making, reads),
         commit=TableCommits(doors, once, commits, UnstagedCreations(doors, making)),
         commit_transaction=TableTransactions(doors, once, commits),
         report_metrics=MetricsReports(doors),
+        referenced_by_max=parts.rules.referenced_by_max,
     )
 
 
 def _views(parts: Parts) -> ViewServicer:
     doors, once, means = parts.doors, parts.once, _means(parts)
-    views = Views(doors, parts.documents, parts.access)
-    reads, commits = TabularReads(doors, views), Commits(views, Queues(), means)
+    views = Views(doors, parts.documents, parts.access, parts.rules.owner_properties)
+    reads, commits = TabularReads(_chains(parts), views), Commits(views, Queues(), means)
     making = Making(views, doors.tabulars, means, parts.rules.staged_for)
     return ViewServicer(
         tabulars=_tabulars(parts, Kind.VIEW),
@@ -231,6 +234,10 @@ def _views(parts: Parts) -> ViewServicer:
         commit=ViewCommits(once, commits, reads),
         referenced_by_max=parts.rules.referenced_by_max,
     )
+
+
+def _chains(parts: Parts) -> ViewChains:
+    return ViewChains(parts.doors, parts.rules.owner_properties)
 
 
 def _means(parts: Parts) -> Means:

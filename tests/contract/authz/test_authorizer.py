@@ -22,7 +22,7 @@ from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
 from lakeward_servicekit.authorization.actions import SEEING, SHOWING, Action
-from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome
+from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome, Turn
 from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
@@ -132,6 +132,30 @@ async def test_every_demand_gets_its_own_outcome_in_its_place(authorizer: Revise
         together = await asked.decide(principal, [demand(action) for action in Action])
         alone = [(await asked.decide(principal, [demand(action)]))[0] for action in Action]
         assert list(together) == alone
+
+
+async def test_what_several_principals_are_asked_about_is_answered_to_each_as_if_alone(
+    authorizer: RevisedAuthorizer, wrap: Wrap
+) -> None:
+    asked = wrap(authorizer)
+    questions = [
+        Turn(ALICE, [demand(Action.WAREHOUSE_USE), demand(Action.VIEW_SELECT)]),
+        Turn(BOB, [demand(Action.VIEW_GET_METADATA), demand(Action.VIEW_SELECT), demand(Action.TABLE_READ_DATA)]),
+        Turn(ANONYMOUS, [demand(Action.TABLE_READ_DATA)]),
+        Turn(ALICE, [demand(action) for action in Action]),
+    ]
+    together = await asked.decide_each(questions)
+    alone = [list(await asked.decide(question.principal, question.demands)) for question in questions]
+    assert [list(outcomes) for outcomes in together] == alone
+
+
+async def test_of_whom_a_view_names_its_owner_all_that_was_granted_counts(
+    authorizer: RevisedAuthorizer, wrap: Wrap
+) -> None:
+    granted = authorizer.others if isinstance(authorizer, InstanceAdministrators) else authorizer
+    demands = [demand(action) for action in Action]
+    (outcomes,) = await wrap(authorizer).decide_each([Turn(BOB, demands, as_owner=True)])
+    assert list(outcomes) == list(await granted.decide(BOB, demands))
 
 
 async def test_what_is_not_seen_is_hidden_whatever_is_asked_of_it(authorizer: RevisedAuthorizer, wrap: Wrap) -> None:

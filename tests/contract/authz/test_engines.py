@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import AsyncIterator
 from random import Random
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -23,7 +25,7 @@ from lakeward_authz.domain.permissions.objects import ObjectKey
 from lakeward_authz.domain.permissions.tuples import FgaTuple
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_servicekit.authorization.actions import SEEING, Action
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.authz_stores import Stores, openfga_store
@@ -111,11 +113,14 @@ async def test_both_engines_answer_demands_alike(
         if action.kind.word == node.key.type
     ]
     scopes = [node for node in world.nodes.values() if node.key.type in {"project", "warehouse", "namespace"}]
+    questions: list[Turn] = []
     for principal in [*(principal_of(caller) for caller in CALLERS), ANONYMOUS]:
         demands = some.sample(every, min(20, len(every)))
+        questions.append(Turn(principal, demands))
         assert await engine.decide(principal, demands) == await builtin.decide(principal, demands)
         scope, kind = ref_of(world, some.choice(scopes)), some.choice([*SEEING])
         assert await engine.visible(principal, scope, kind) == await builtin.visible(principal, scope, kind)
+    assert await engine.decide_each(questions) == await builtin.decide_each(questions)
 
 
 async def test_no_answer_is_older_than_the_change_that_came_before_the_question(
@@ -189,6 +194,67 @@ async def test_of_feeders_at_once_each_returns_with_all_that_was_there(stores: S
 
     assert all(await asyncio.gather(*(make_and_ask(number) for number in range(len(keys)))))
     assert await Feeder(stores.pool, openfga).repair() == 0
+
+
+def reading(world: World, *callers: str) -> list[Turn]:
+    demand = Demand(ref_of(world, world.nodes["t"]), Action.TABLE_READ_DATA)
+    return [Turn(principal_of(caller), [demand]) for caller in callers]
+
+
+@pytest.mark.parametrize("by", ["builtin", "openfga"])
+async def test_what_two_never_held_at_once_is_never_answered_to_both(
+    stores: Stores, engine: OpenFgaEngine, by: str
+) -> None:
+    world = small()
+    await fill(world, stores.tree, stores.grants)
+    decider = Builtin(stores.rights) if by == "builtin" else engine
+    table, questions = world.nodes["t"].key, reading(world, "user:anne", "user:bob")
+    selects = [Grant(subject_of(who), "select") for who in ("user:anne", "user:bob")]
+    ended = asyncio.Event()
+
+    async def pass_it_on() -> None:
+        for turn in range(30):
+            await stores.grants.change(table, writes=[], deletes=[selects[turn % 2]])
+            await stores.grants.change(table, writes=[selects[(turn + 1) % 2]], deletes=[])
+        ended.set()
+
+    await stores.grants.change(table, writes=[selects[0]], deletes=[])
+    passing = asyncio.create_task(pass_it_on())
+    while not ended.is_set():
+        with contextlib.suppress(Refusal):  # OpenFGA is asked again a few times, and here something is taken each time
+            answers = await decider.decide_each(questions)
+            assert [answer[0] for answer in answers].count(Outcome.ALLOWED) <= 1
+    await passing
+
+
+async def test_what_is_taken_while_openfga_answers_for_several_is_asked_again(
+    stores: Stores, openfga: OpenFga, engine: OpenFgaEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = small()
+    await fill(world, stores.tree, stores.grants)
+    table, questions = world.nodes["t"].key, reading(world, "user:anne", "user:bob")
+    select = Grant(subject_of("user:anne"), "select")
+    await stores.grants.change(table, writes=[select], deletes=[])
+    taken, allowed = [0], openfga.allowed
+    times = 1
+
+    async def taking_meanwhile(checks: Any) -> Any:
+        answers = await allowed(checks)
+        if taken[0] < times:
+            taken[0] += 1
+            await stores.grants.change(table, writes=[], deletes=[select])
+            await stores.grants.change(table, writes=[select] if times > 1 else [], deletes=[])
+        return answers
+
+    monkeypatch.setattr(openfga, "allowed", taking_meanwhile)
+    assert [answer[0] for answer in await engine.decide_each(questions)] == [Outcome.HIDDEN] * 2
+    assert taken == [1]
+    taken[0], times = 0, 100
+    await stores.grants.change(table, writes=[select], deletes=[])
+    with pytest.raises(Refusal) as refused:
+        await engine.decide_each(questions)
+    assert refused.value.reason == Reason.REASON_AUTHORIZATION_UNAVAILABLE
+    assert taken == [5]
 
 
 async def test_a_server_that_is_away_or_does_not_answer_decides_nothing(

@@ -19,7 +19,7 @@ from lakeward_authz.domain.permissions.objects import ObjectKey, role_subject, u
 from lakeward_authz.domain.roles import Role, RoleIdent
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome
+from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome, Turn
 from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId
 from tests.support.authz_stores import Stores, openfga_store
@@ -85,6 +85,8 @@ async def test_who_has_a_role_by_its_token_has_its_rights_in_its_project(engine:
     asked = [SEES, LISTS, ELSEWHERE, OF_SERVER]
     expected = [Outcome.ALLOWED, Outcome.ALLOWED, Outcome.HIDDEN, Outcome.HIDDEN]
     assert await engine.decide(BY_TOKEN, asked) == expected
+    together = await engine.decide_each([Turn(BY_TOKEN, asked), Turn(named(), asked)])
+    assert together == [expected, [Outcome.HIDDEN] * 4]
     shown = await engine.visible(BY_TOKEN, ObjectRef.project("p"), ObjectKind.WAREHOUSE)
     assert (shown.everything, shown.objects) == (False, {WAREHOUSE})
 

@@ -92,6 +92,29 @@ async def test_a_body_that_was_replaced_is_gone(stores: Stores) -> None:
         await stores.bodies.body(tabular.warehouse_id, tabular.metadata_id, references=False)
 
 
+async def test_views_come_with_their_documents_and_nothing_else_is_one(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    view, table = a_tabular(namespace, "Seen", kind=Kind.VIEW), a_tabular(namespace, "t")
+    staged = a_tabular(namespace, "s", kind=Kind.VIEW, state=State.STAGED)
+    async with stores.changes.change() as change:
+        await change.tabulars.insert(view, a_body('{"view":1}'), owner=ANONYMOUS)
+        await change.tabulars.insert(table, a_body((uuid4(), '{"table":'), "1}"), owner=ANONYMOUS)
+        await change.tabulars.insert(staged, a_body(), owner=ANONYMOUS)
+    absent = TabularIdent(NamespaceIdent(("absent",)), "seen")
+    lower = TabularIdent(view.ident.namespace, "sEEN")
+    unstorable = TabularIdent(view.ident.namespace, "a\0b")
+    names = [absent, lower, table.ident, staged.ident, unstorable, view.ident]
+    found = await stores.tabulars.views(view.warehouse_id, names)
+    assert [row and row.view for row in found] == [None, view, None, None, None, view]
+    assert [text_of(row.document) for row in found if row is not None] == [b'{"view":1}'] * 2
+    async with stores.changes.change() as change:
+        await change.tabulars.commit([a_commit(view, body=a_body('{"view":2}'))])
+    (row,) = await stores.tabulars.views(view.warehouse_id, [view.ident])
+    assert row is not None
+    assert text_of(row.document) == b'{"view":2}'
+    assert await stores.tabulars.views(WarehouseId(uuid4()), [view.ident]) == [None]
+
+
 async def test_of_two_commits_from_one_metadata_exactly_one_wins(stores: Stores) -> None:
     tabular = await stores.with_tabular()
     commits = [a_commit(tabular) for _ in range(8)]

@@ -154,6 +154,11 @@ def _statements(tabular: Tabular) -> dict[str, tuple[str, tuple[object, ...], se
     children = (here, *place_of(None), 100)
     return {
         "locate": (locating.LOCATE, ([here], [path_key], [name_key]), {"namespace_path", "tabular_name"}),
+        "views": (
+            tabulars.VIEWS,
+            (here, [path_key], [name_key]),
+            {"namespace_path", "tabular_name", "tabular_body_pkey"},
+        ),
         "namespaces by id": (containers.NAMESPACES, ([here], [namespace_id]), {"namespace_pkey"}),
         "by id": (tabulars.BY_ID, (here, tabular.tabular_id), {"tabular_public_id"}),
         "by location": (tabulars.BY_LOCATION, (here, *at_or_above(location)), {"tabular_location"}),

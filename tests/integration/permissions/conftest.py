@@ -121,6 +121,11 @@ def deciding(backend: str, oidc: OidcProvider, openfga: OpenFgaServer) -> dict[s
         "LAKEKEEPER__OPENID_PROVIDER_URI": oidc.issuer,
         "LAKEKEEPER__OPENID_AUDIENCE": oidc.audience,
         "LAKEKEEPER__AUTHZ_BACKEND": backend,
+        # an engine whose tokens are known by their subject, and an administrator of the instance, for who reads through views
+        "LAKEKEEPER__TRUSTED_ENGINES__TRINO__TYPE": "trino",
+        "LAKEKEEPER__TRUSTED_ENGINES__TRINO__OWNER_PROPERTY": "trino.run-as-owner",
+        "LAKEKEEPER__TRUSTED_ENGINES__TRINO__IDENTITIES__OIDC__SUBJECTS": '["trino", "trino-for-readers"]',
+        "LAKEKEEPER__INSTANCE_ADMINS": '["oidc~operator"]',
     }
     if backend == "builtin":
         return common

@@ -21,7 +21,7 @@ from lakeward_catalog.domain.model import Incarnation, Storage, Tabular, Warehou
 from lakeward_locations import Location
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.authorization.identity import Identified
-from lakeward_servicekit.authorization.principals import ANONYMOUS, Principal, PrincipalKind, RoleId, UserId, user
+from lakeward_servicekit.authorization.principals import ANONYMOUS, Principal, PrincipalKind, RoleId, UserId
 from lakeward_servicekit.authorization.registrar import Presented
 from lakeward_servicekit.deflated import Deflated, gzip_file
 from lakeward_servicekit.errors import Reason, Refusal
@@ -42,9 +42,14 @@ class CountedIds:
 
 
 class TokenIdentity:
-    """Takes the words of `authorization` for a user id; nobody without one. Records who was provisioned."""
+    """Takes the words of `authorization` for a user id; nobody without one. Records who was provisioned.
+
+    Attributes:
+        engines: of users whose tokens are trusted engines', which.
+    """
 
     def __init__(self) -> None:
+        self.engines: dict[str, tuple[str, ...]] = {}
         self.provisioned: list[str] = []
         self.administrator: str | None = None
         self.refuses_provisioning: Refusal | None = None
@@ -52,10 +57,9 @@ class TokenIdentity:
     async def authenticate(self, context: context_pb2.RequestContext) -> Identified:
         if not context.authorization:
             return Identified(ANONYMOUS)
-        caller = user(context.authorization)
-        if context.assumed_role:
-            caller = Principal(PrincipalKind.ROLE, caller.user_id, RoleId(context.assumed_role))
-        return Identified(caller)
+        user_id, role_id = UserId(context.authorization), RoleId(context.assumed_role)
+        kind = PrincipalKind.ROLE if role_id else PrincipalKind.USER
+        return Identified(Principal(kind, user_id, role_id, self.engines.get(user_id, ())))
 
     async def provision_user(self, presented: Presented) -> UserId | None:
         if self.refuses_provisioning is not None:

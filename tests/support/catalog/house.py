@@ -40,6 +40,7 @@ from lakeward_catalog.domain.model import (
     WarehouseId,
 )
 from lakeward_catalog.domain.tasks import Queue
+from lakeward_catalog.domain.view_owners import OwnerProperties
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.callers import caller_of
 from lakeward_protocol.catalog.v1 import (
@@ -90,6 +91,7 @@ RULES: Final = Rules(
     page_size_default=100,
     page_size_max=1000,
     referenced_by_max=10,
+    owner_properties=OwnerProperties({"trino": "trino.run-as-owner", "dremio": "dremio.owner"}),
     default_project=NIL_PROJECT,
 )
 

@@ -28,6 +28,7 @@ from lakeward_catalog.application.ports.stores import (
     ListedNamespace,
     Located,
     Match,
+    ReadView,
     Visibility,
 )
 from lakeward_catalog.application.ports.system import Clock, Ids
@@ -251,6 +252,18 @@ class MemoryTabulars:
         return Located(
             warehouse, rows.namespace_at(warehouse_id, ident.namespace.key), rows.tabular_at(warehouse_id, ident)
         )
+
+    async def views(self, warehouse_id: WarehouseId, idents: Sequence[TabularIdent]) -> Sequence[ReadView | None]:
+        found: list[ReadView | None] = []
+        for ident in idents:
+            row = self._catalog.rows.tabular_at(warehouse_id, ident)
+            is_view = row is not None and row.kind is Kind.VIEW and row.state is State.LIVE
+            found.append(
+                ReadView(row, self._catalog.rows.bodies[warehouse_id, row.metadata_id].whole)
+                if row is not None and is_view
+                else None
+            )
+        return found
 
     async def by_id(self, warehouse_id: WarehouseId, tabular_id: TabularId) -> Tabular | None:
         key = (warehouse_id, tabular_id)

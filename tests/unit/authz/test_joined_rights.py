@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from lakeward_authz.adapters.joined_rights import JoinedRights
-from lakeward_authz.application.permissions import Rights, Shown
+from lakeward_authz.application.permissions import Asked, Rights, Shown
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject, role_subject, user_subject
 from lakeward_servicekit.errors import Reason, Refusal
 
@@ -41,6 +41,9 @@ class Rows:
             raise Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "away")
         odd = [key.id.int % 2 == 1 for key in objects]
         return Rights([None if each else key.id.int for key, each in zip(objects, odd, strict=True)], odd, revision)
+
+    async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
+        return [await self.of(subject, objects, also=also) for subject, objects, also in asked]
 
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         del subject, scope, type_name, also
@@ -92,3 +95,19 @@ async def test_what_fails_for_one_subject_is_no_answer_to_that_one_alone() -> No
     assert isinstance(ben, Refusal)
     with pytest.raises(Refusal):
         await joined.of(BEN, KEYS)
+
+
+async def test_roles_that_one_question_has_count_for_no_other() -> None:
+    rows = Rows()
+    joined = JoinedRights(rows)
+    asked: list[tuple[Subject, ...]] = []
+    of = rows.of
+
+    async def noting(subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
+        asked.append(tuple(also))
+        return await of(subject, objects, also=also)
+
+    rows.of = noting  # type: ignore[method-assign]
+    role = role_subject(UUID(int=1))
+    await asyncio.gather(joined.of(ANNE, KEYS[:1]), joined.of(ANNE, KEYS[:1], also=[role]), joined.of(ANNE, KEYS[1:2]))
+    assert sorted(asked) == [(), (role,)]

@@ -71,6 +71,7 @@ def _methods(load: Any) -> Any:
         commit=nothing,
         commit_transaction=nothing,
         report_metrics=nothing,
+        referenced_by_max=10,
     )
 
 

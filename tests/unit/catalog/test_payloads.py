@@ -54,6 +54,7 @@ OTHER_READERS = {
     "domain/iceberg/parts.py:same_content": "a part of what was read before",
     "domain/iceberg/parts.py:with_members": "a part of what was read before",
     "domain/iceberg/snapshots.py:check_new_snapshot": "a part of what was read before",
+    "domain/view_owners.py:_document": "bodies that the catalog wrote",
     "domain/iceberg/table.py:_head": "a part of what was read before",
 }
 

@@ -296,9 +296,11 @@ OF_OUR_OWN: Final = frozenset(
         "row-ids-are-given-once",
         "sequence-numbers-only-rise",
         "signatures-are-confined",
+        "signatures-through-views",
         "tables-stay-themselves",
         "token-roles-count",
         "twins-wait",
+        "ways-through-views-are-one-question",
         "what-is-written-is-readable",
     }
 )

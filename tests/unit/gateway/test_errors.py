@@ -110,6 +110,8 @@ WORDS = [
     (refusal_for(Reason.REASON_IMMUTABLE_PROPERTY, change="modify"), 400, "ImmutablePropertyModification"),
     (refusal_for(Reason.REASON_IMMUTABLE_PROPERTY, change="remove"), 400, "ImmutablePropertyRemoval"),
     (refusal_for(Reason.REASON_VIEW_DIALECT_TWICE), 400, "IllegalArgumentException"),
+    (refusal_for(Reason.REASON_PROPERTY_PROTECTED), 403, "ProtectedPropertyModification"),
+    (refusal_for(Reason.REASON_VIEW_OWNER_UNCLEAR), 403, "AuthzBadRequest"),
     (refusal_for(Reason.REASON_PROJECT_NOT_EMPTY), 409, "ProjectNotEmpty"),
     (refusal_for(Reason.REASON_PROJECT_EXISTS), 409, "ProjectIdAlreadyExists"),
     (refusal_for(Reason.REASON_INVALID_PROJECT_NAME, name=" "), 400, "EmptyProjectName"),

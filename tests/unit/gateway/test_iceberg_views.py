@@ -27,6 +27,28 @@ async def test_a_view_is_loaded_without_storage_credentials_or_a_tag(served: Wor
     assert served.asked.referenced_by[0].name == "w"
 
 
+@pytest.mark.parametrize(
+    ("query", "chain"),
+    [
+        ("a%1Fw", [(["a"], "w")]),
+        ("a%1Fb%1Fw,c%1Fx+y", [(["a", "b"], "w"), (["c"], "x y")]),
+        # encoded by itself, and then as a part of the query
+        ("a%251Fb%251Fw%2Cc%251Fx%2520y", [(["a", "b"], "w"), (["c"], "x y")]),
+        ("a%251Fone%252C%2520two,a%251fthree", [(["a"], "one, two"), (["a"], "three")]),
+        ("a%1F50%25", [(["a"], "50%")]),
+        ("nothing", [([], "nothing")]),
+        ("50%25,", [([], "50%"), ([], "")]),
+        ("", []),
+    ],
+)
+async def test_a_chain_of_views_is_read_as_clients_encode_it(
+    served: World, query: str, chain: list[tuple[list[str], str]]
+) -> None:
+    served.catalog.answers["LoadView"] = views_pb2.LoadViewResponse(view=LOADED)
+    assert (await served.client.get(f"{VIEW}?referenced-by={query}")).status_code == 200
+    assert [([*view.namespace.parts], view.name) for view in served.asked.referenced_by] == chain
+
+
 async def test_a_view_is_made_from_its_document(served: World) -> None:
     served.catalog.answers["CreateView"] = views_pb2.CreateViewResponse(view=LOADED)
     response = await served.client.post(f"{PREFIXED}/namespaces/a/views", json={"name": "v"})

@@ -9,7 +9,7 @@ import pytest
 
 from lakeward_locations import Location
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal, user
 from lakeward_servicekit.errors import Reason, Refusal
@@ -524,6 +524,9 @@ class Table:
     async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
         del principal
         return [self._outcomes.get(demand.action, Outcome.HIDDEN) for demand in demands]
+
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
+        raise NotImplementedError
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         raise NotImplementedError

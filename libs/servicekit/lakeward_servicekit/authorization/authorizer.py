@@ -32,6 +32,19 @@ class Demand(msgspec.Struct, frozen=True, gc=False):
     action: Action
 
 
+class Turn(msgspec.Struct, frozen=True):
+    """What one principal wants to do of something that several do their parts of.
+
+    Attributes:
+        as_owner: a view names the principal as its owner, and no token does: it may what it was granted, and powers that come
+            with a token, as an instance administrator's, don't count.
+    """
+
+    principal: Principal
+    demands: Sequence[Demand]
+    as_owner: bool = False
+
+
 class Need(msgspec.Struct, frozen=True):
     """A demand that a use case can't do without.
 
@@ -59,13 +72,21 @@ class VisibleSet:
 
 
 class Authorizer(Protocol):
-    """What a principal may do and see. Both methods raise Refusal AUTHORIZATION_UNAVAILABLE; they never guess."""
+    """What principals may do and see. Every method raises Refusal AUTHORIZATION_UNAVAILABLE; none ever guesses."""
 
     async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
         """One outcome for each demand, in their order, all under one state of the grants; 1 to 4000 demands.
 
         An object that the principal may not see is HIDDEN whatever the action, so an answer never tells that it exists; one of
         the actions of `SHOWING` is sight enough for itself.
+        """
+        ...
+
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
+        """The outcomes of each turn, in their order, all under one state of the grants; 1 to 256 turns.
+
+        For what only holds if several principals may each do their part of it: asked one after another, a right that was taken
+        and one that was given later would be answered as if there had been a moment with both.
         """
         ...
 

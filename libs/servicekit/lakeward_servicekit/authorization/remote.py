@@ -10,7 +10,7 @@ import grpc.aio
 from lakeward_protocol.authz.v1 import decisions_pb2 as pb
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
 from lakeward_servicekit.authorization import wire
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.coalescing import Coalescer
@@ -49,13 +49,18 @@ class RemoteAuthorizer:
             response = await self._decide(wire.Question(principal, tuple(demands)))
         except Refusal as refusal:
             raise _told(refusal) from refusal
+        return _outcomes(response, demands)
+
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
+        """See `Authorizer`; a call of its own, since all of it is decided together."""
         try:
-            outcomes = wire.outcomes_of(response)
-        except KeyError as unknown:
-            raise _no_answer(f"an outcome that is not known here: {unknown}") from unknown
-        if len(outcomes) != len(demands):
-            raise _no_answer(f"{len(outcomes)} outcomes for {len(demands)} demands")
-        return outcomes
+            answers = await self._batch(wire.turns_request(turns), timeout=SECONDS)
+            responses = [_response(item) for item in answers.items]
+        except Refusal as refusal:
+            raise _told(refusal) from refusal
+        if len(responses) != len(turns):
+            raise _no_answer(f"{len(responses)} answers to {len(turns)} turns")
+        return [_outcomes(response, turn.demands) for response, turn in zip(responses, turns, strict=True)]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""
@@ -75,6 +80,22 @@ def _answer(item: pb.BatchDecideItem) -> pb.DecideResponse | Refusal:
     if item.HasField("failure"):
         return refusal_of(item.failure)
     return item.response
+
+
+def _response(item: pb.BatchDecideItem) -> pb.DecideResponse:
+    if item.HasField("failure"):
+        raise refusal_of(item.failure)
+    return item.response
+
+
+def _outcomes(response: pb.DecideResponse | wire.Decided, demands: Sequence[Demand]) -> Sequence[Outcome]:
+    try:
+        outcomes = wire.outcomes_of(response)
+    except KeyError as unknown:
+        raise _no_answer(f"an outcome that is not known here: {unknown}") from unknown
+    if len(outcomes) != len(demands):
+        raise _no_answer(f"{len(outcomes)} outcomes for {len(demands)} demands")
+    return outcomes
 
 
 def _told(refusal: Refusal) -> Refusal:

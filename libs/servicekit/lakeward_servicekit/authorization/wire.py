@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from lakeward_protocol.authz.v1 import decisions_pb2, principals_pb2
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId
 
@@ -65,6 +65,16 @@ def decide_request(principal: Principal, demands: Sequence[Demand]) -> decisions
         added = add()
         added.object.CopyFrom(message)
         added.action = cast("principals_pb2.Action.ValueType", demand.action)
+    return request
+
+
+def turns_request(turns: Sequence[Turn]) -> decisions_pb2.BatchDecideRequest:
+    """What is decided together."""
+    request = decisions_pb2.BatchDecideRequest(together=True)
+    for turn in turns:
+        item = decide_request(turn.principal, turn.demands)
+        item.as_owner = turn.as_owner
+        request.items.append(item)
     return request
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings import kinds
-from lakeward_servicekit.settings.catalogue import Family, Service, Support
+from lakeward_servicekit.settings.catalogue import Family, Service
 from lakeward_servicekit.settings.model import Contradiction, Settings, level, setting
 
 _AUTHZ: Final = frozenset({Service.AUTHZ})
@@ -35,14 +35,12 @@ class EngineIdentity(Settings, read_by=_AUTHZ):
         kinds.ARRAY,
         "[]",
         "Audiences whose tokens are the engine's.",
-        support=Support.PLANNED,
     )
     subjects: tuple[str, ...] = setting(
         "TRUSTED_ENGINES__<NAME>__IDENTITIES__<IDP>__SUBJECTS",
         kinds.ARRAY,
         "[]",
         "Subjects that are the engine.",
-        support=Support.PLANNED,
     )
 
 
@@ -54,14 +52,13 @@ class TrustedEngine(Settings, read_by=_AUTHZ):
         kinds.word("trino"),
         None,
         "What the trusted engine is.",
-        support=Support.PLANNED,
     )
     owner_property: str | None = setting(
         "TRUSTED_ENGINES__<NAME>__OWNER_PROPERTY",
         kinds.matching(r"\S+", "the name of a view property"),
         None,
-        "View property that names the owner a view runs as.",
-        support=Support.PLANNED,
+        "View property that names the owner a view is read as; only the engine sets or removes it.",
+        services=(Service.AUTHZ, Service.CATALOG),
     )
     identities: Mapping[str, EngineIdentity] = level("TRUSTED_ENGINES__<NAME>__IDENTITIES__<IDP>", EngineIdentity)
 

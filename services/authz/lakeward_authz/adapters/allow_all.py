@@ -9,7 +9,7 @@ from typing import Final
 from lakeward_authz.application.permissions import Rights, RightsReader, Shown
 from lakeward_authz.domain.permissions.lakeward import MODEL
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 
@@ -31,6 +31,10 @@ class AllowAll:
         """See `Authorizer`."""
         del principal
         return (Outcome.ALLOWED,) * len(demands)
+
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
+        """See `Authorizer`."""
+        return [(Outcome.ALLOWED,) * len(turn.demands) for turn in turns]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from lakeward_authz.application.permissions import RightsReader, key_of, subject_of, token_roles_of
+from lakeward_authz.application.permissions import Asked, Rights, RightsTogether, key_of, subject_of, token_roles_of
 from lakeward_authz.domain.permissions.lakeward import ALLOWS, MODEL, SIGHT, TABULARS
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 
@@ -30,7 +30,7 @@ class Builtin:
         rights: reads them.
     """
 
-    def __init__(self, rights: RightsReader) -> None:
+    def __init__(self, rights: RightsTogether) -> None:
         """Decide by what `rights` says."""
         self._rights = rights
         self._revision = 0
@@ -42,14 +42,16 @@ class Builtin:
 
     async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
         """See `Authorizer`."""
-        places: dict[ObjectRef, int] = {}
-        for demand in demands:
-            places.setdefault(demand.object, len(places))
-        also = await token_roles_of(principal, self._rights, {ref.project_id for ref in places})
-        rights = await self._rights.of(subject_of(principal), [key_of(ref) for ref in places], also=also)
-        self._revision = max(self._revision, rights.revision)
-        held = rights.held
-        return [outcome(held[places[demand.object]], demand) for demand in demands]
+        places = _places(demands)
+        subject, objects, also = await self._asked(principal, places)
+        return self._outcomes(demands, places, await self._rights.of(subject, objects, also=also))
+
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
+        """See `Authorizer`."""
+        places = [_places(turn.demands) for turn in turns]
+        asked = [await self._asked(turn.principal, own) for turn, own in zip(turns, places, strict=True)]
+        rights = await self._rights.of_each(asked)
+        return [self._outcomes(turn.demands, own, its) for turn, own, its in zip(turns, places, rights, strict=True)]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""
@@ -71,6 +73,23 @@ class Builtin:
             return _EVERYTHING
         shown = await self._rights.shown(subject, key, kind.word, also=also)
         return VisibleSet(everything=False, containers=shown.containers, objects=shown.objects)
+
+    async def _asked(self, principal: Principal, places: Mapping[ObjectRef, int]) -> Asked:
+        also = await token_roles_of(principal, self._rights, {ref.project_id for ref in places})
+        return subject_of(principal), [key_of(ref) for ref in places], also
+
+    def _outcomes(self, demands: Sequence[Demand], places: Mapping[ObjectRef, int], rights: Rights) -> list[Outcome]:
+        self._revision = max(self._revision, rights.revision)
+        held = rights.held
+        return [outcome(held[places[demand.object]], demand) for demand in demands]
+
+
+def _places(demands: Sequence[Demand]) -> dict[ObjectRef, int]:
+    """The objects that demands are about, each once, in the order in which they are asked after."""
+    places: dict[ObjectRef, int] = {}
+    for demand in demands:
+        places.setdefault(demand.object, len(places))
+    return places
 
 
 def outcome(held: int | None, demand: Demand) -> Outcome:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
-from lakeward_authz.application.permissions import Rights, RightsReader, Shown
+from lakeward_authz.application.permissions import Asked, Rights, RightsTogether, Shown
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
 from lakeward_servicekit.coalescing import Coalescer
 
@@ -16,7 +16,7 @@ _Question: TypeAlias = tuple[_Asking, tuple[ObjectKey, ...]]
 
 
 class JoinedRights:
-    """The `RightsReader` that asks another one, once for all who ask about one subject at one moment.
+    """The `RightsTogether` that asks another one, once for all who ask about one subject at one moment.
 
     A statement costs little more for the objects of many questions than for those of one. A question joins only a statement that
     was not sent yet, so no answer is older than its question.
@@ -25,7 +25,7 @@ class JoinedRights:
         rights: answers.
     """
 
-    def __init__(self, rights: RightsReader) -> None:
+    def __init__(self, rights: RightsTogether) -> None:
         """Ask `rights`."""
         self._rights = rights
         self._joined = Coalescer[_Question, Rights](self._ask, alike=True)
@@ -37,6 +37,10 @@ class JoinedRights:
     async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
         """See `RightsReader`."""
         return await self._joined(((subject, tuple(also)), tuple(objects)))
+
+    async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
+        """See `RightsTogether`; never joined."""
+        return await self._rights.of_each(asked)
 
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """See `RightsReader`."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from lakeward_servicekit.authorization.actions import DATA
-from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome, VisibleSet
+from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind
 
@@ -26,7 +26,7 @@ class InstanceAdministrators:
     """Lets configured users pass whatever is no data, without asking; data is decided as for everyone.
 
     They see every object, so what is decided of its data is allowed or denied, never hidden. An assumed role is not its
-    user: it has no such powers.
+    user: it has no such powers. Neither has an administrator as whom a view is read that names them its owner.
 
     Attributes:
         others: decides the rest.
@@ -45,9 +45,23 @@ class InstanceAdministrators:
         """See `Authorizer`."""
         if not self._passes(principal):
             return await self.others.decide(principal, demands)
-        data = [demand for demand in demands if demand.action in DATA]
-        decided = iter(await self.others.decide(principal, data) if data else ())
-        return [max(next(decided), Outcome.DENIED) if demand.action in DATA else Outcome.ALLOWED for demand in demands]
+        data = _data_of(demands)
+        return _passed(demands, await self.others.decide(principal, data) if data else ())
+
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
+        """See `Authorizer`."""
+        passes = [not turn.as_owner and self._passes(turn.principal) for turn in turns]
+        inner = [
+            Turn(turn.principal, _data_of(turn.demands)) if passed else turn
+            for turn, passed in zip(turns, passes, strict=True)
+        ]
+        asked = [turn for turn in inner if turn.demands]
+        decided = iter(await self.others.decide_each(asked) if asked else ())
+        answers = [next(decided) if turn.demands else () for turn in inner]
+        return [
+            _passed(turn.demands, answer) if passed else answer
+            for turn, passed, answer in zip(turns, passes, answers, strict=True)
+        ]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""
@@ -57,3 +71,13 @@ class InstanceAdministrators:
 
     def _passes(self, principal: Principal) -> bool:
         return principal.kind is PrincipalKind.USER and principal.user_id in self.user_ids
+
+
+def _data_of(demands: Sequence[Demand]) -> list[Demand]:
+    return [demand for demand in demands if demand.action in DATA]
+
+
+def _passed(demands: Sequence[Demand], of_data: Sequence[Outcome]) -> list[Outcome]:
+    """What an administrator is told, from what was decided of data, in the order of the demands."""
+    decided = iter(of_data)
+    return [max(next(decided), Outcome.DENIED) if demand.action in DATA else Outcome.ALLOWED for demand in demands]

@@ -72,6 +72,18 @@ class RightsReader(Protocol):
         ...
 
 
+# Who asks, of which objects, and the roles that it has for this question alone.
+Asked: TypeAlias = tuple[Subject, Sequence[ObjectKey], Sequence[Subject]]
+
+
+class RightsTogether(RightsReader, Protocol):
+    """A `RightsReader` that reads for several at once."""
+
+    async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
+        """What `of` answers of each, in their order; one statement, so that all are of one state of the grants."""
+        ...
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Made:
     """An object came to be.

@@ -10,7 +10,7 @@ from lakeward_authz.application.deciding import RevisedAuthorizer
 from lakeward_authz.transport import decode
 from lakeward_protocol.authz.v1 import decisions_pb2 as pb
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
-from lakeward_servicekit.authorization.authorizer import Outcome
+from lakeward_servicekit.authorization.authorizer import Outcome, Turn
 from lakeward_servicekit.authorization.wire import Decided, Question
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.rpc.call import Call
@@ -38,9 +38,11 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
         return await self._decide(request)
 
     async def BatchDecide(self, request: pb.BatchDecideRequest, context: Call) -> pb.BatchDecideResponse:
-        """Questions that arrived together: one that is refused does not touch the others."""
+        """Questions that arrived together: one that is refused does not touch the others, unless they are decided together."""
         del context
         decode.batch(request.items)
+        if request.together:
+            return await self._together([decode.turn(item) for item in request.items])
         if len(request.items) == 1:
             return pb.BatchDecideResponse(items=[await self._item(request.items[0])])
         # at once, so that an engine may ask for all of them together
@@ -60,10 +62,23 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
         )
 
     async def _decide(self, request: pb.DecideRequest) -> pb.DecideResponse:
-        asked = decode.demands(request.demands)
+        asked = decode.turn(request)
         revision = self._authorizer.revision
-        outcomes = await self._authorizer.decide(decode.principal(request.principal), asked)
+        if asked.as_owner:
+            (outcomes,) = await self._authorizer.decide_each([asked])
+        else:
+            outcomes = await self._authorizer.decide(asked.principal, asked.demands)
         return pb.DecideResponse(outcomes=_values(outcomes), revision=revision)
+
+    async def _together(self, turns: Sequence[Turn]) -> pb.BatchDecideResponse:
+        revision = self._authorizer.revision
+        answers = await self._authorizer.decide_each(turns)
+        return pb.BatchDecideResponse(
+            items=[
+                pb.BatchDecideItem(response=pb.DecideResponse(outcomes=_values(outcomes), revision=revision))
+                for outcomes in answers
+            ]
+        )
 
     async def _item(self, request: pb.DecideRequest) -> pb.BatchDecideItem:
         try:

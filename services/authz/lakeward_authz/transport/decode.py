@@ -8,7 +8,7 @@ from uuid import UUID
 
 from lakeward_protocol.authz.v1 import decisions_pb2, principals_pb2
 from lakeward_servicekit.authorization.actions import KIND_OF, Action
-from lakeward_servicekit.authorization.authorizer import Demand
+from lakeward_servicekit.authorization.authorizer import Demand, Turn
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.authorization.wire import principal_of
@@ -51,6 +51,11 @@ def count(demands: Sized) -> None:
             what="demands",
             limit=str(MAX_DEMANDS),
         )
+
+
+def turn(message: decisions_pb2.DecideRequest) -> Turn:
+    """What is asked, and of whom."""
+    return Turn(principal(message.principal), demands(message.demands), as_owner=message.as_owner)
 
 
 def listing(message: decisions_pb2.VisibleRequest) -> tuple[ObjectRef, ObjectKind]:

@@ -1,7 +1,8 @@
 """Signer scopes that the catalog signs with the key of its permits; the role `SignerScopes`.
 
     text      unpadded base64url of: key id (8 bytes), signature (64), claims
-    claims    MessagePack: [warehouse version, incarnation, namespace, location, level, expiry in seconds since the epoch]
+    claims    MessagePack: [warehouse version, incarnation, namespace, location, level, expiry in seconds since the epoch,
+              and the owner as whom it is read, if it is read as one]
     signed    MessagePack of [warehouse, tabular, principal], then the claims
 
 The signature covers whom and which table a scope is for, and the text does not repeat it: the signer's address says the one and
@@ -23,6 +24,7 @@ from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.tables.signer_scopes import Minted, SignerScope
 from lakeward_catalog.domain.model import Incarnation, NamespaceId, TabularId, WarehouseId
+from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.keeping import Kept
 from lakeward_servicekit.permits import SCOPE_LIFETIME_SECONDS, PermitSigner, key_id_of
 
@@ -40,6 +42,7 @@ class _Claims(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_field
     location: str
     level: int
     expires_at: int
+    owner: str | None = None
 
 
 _encode: Final = msgspec.msgpack.Encoder().encode
@@ -71,13 +74,14 @@ class SignedScopes:
             return kept
         seconds = int((now + _LIFETIME).timestamp())
         claims = _encode(
-            _Claims(
+            (
                 scope.warehouse_version,
                 scope.incarnation.bytes,
                 scope.namespace_id.bytes,
                 scope.location,
                 scope.level.value,
                 seconds,
+                *(() if scope.owner is None else (scope.owner,)),  # an earlier release reads what has none
             )
         )
         bound = _bound(scope.warehouse_id, scope.tabular_id, scope.principal)
@@ -122,6 +126,7 @@ class SignedScopes:
                 location=said.location,
                 level=Access(said.level),
                 principal=principal,
+                owner=None if said.owner is None else UserId(said.owner),
             )
         except (msgspec.MsgspecError, ValueError):
             return None  # another release's, which knows another form

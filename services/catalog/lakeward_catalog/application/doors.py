@@ -53,7 +53,7 @@ from lakeward_catalog.domain.wording import (
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Need, Outcome, forbidden, refuse
 from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
-from lakeward_servicekit.authorization.principals import PrincipalKind
+from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, UserId
 from lakeward_servicekit.errors import Reason, Refusal
 
 LIVE: Final = frozenset({State.LIVE})
@@ -92,17 +92,42 @@ class OpenedListing(msgspec.Struct, frozen=True):
         )
 
 
+class Through(msgspec.Struct, frozen=True):
+    """The way on which a tabular is read through views.
+
+    Attributes:
+        views: by their names, outermost first.
+        reader: as whom it is read.
+        as_owner: the reader is whom a view names as its owner, and not the caller.
+    """
+
+    views: tuple[TabularIdent, ...]
+    reader: Principal
+    as_owner: bool
+
+
 class OpenedTabular(msgspec.Struct, frozen=True):
     """A tabular that the caller may act on.
 
     Attributes:
         allowed: those of the `asked` actions that are allowed.
+        through: how it is read through views; None: the caller reads it.
     """
 
     warehouse: Warehouse
     namespace: Namespace
     tabular: Tabular
     allowed: frozenset[Action] = frozenset()
+    through: Through | None = None
+
+    def reader(self, caller: Caller) -> Principal:
+        """Whose rights were decided on."""
+        return caller.principal if self.through is None else self.through.reader
+
+    @property
+    def owner(self) -> UserId | None:
+        """Whom a view names as its owner, where that is who reads it."""
+        return self.through.reader.user_id if self.through is not None and self.through.as_owner else None
 
 
 class OpenedName(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from datetime import timedelta
 from lakeward_catalog.domain.model import (
     ProjectId,
 )
+from lakeward_catalog.domain.view_owners import OwnerProperties
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Rules:
         page_size_default: entries of a page whose size is not given.
         page_size_max: the most entries of a page.
         referenced_by_max: the most views that a load may say it was led by.
+        owner_properties: which property of views is which trusted engine's.
         default_project: None where no default project is on.
     """
 
@@ -35,4 +37,5 @@ class Rules:
     page_size_default: int
     page_size_max: int
     referenced_by_max: int
+    owner_properties: OwnerProperties
     default_project: ProjectId | None

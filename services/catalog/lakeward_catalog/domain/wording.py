@@ -95,6 +95,37 @@ def no_such_tabular(kind: Kind, ident: object) -> Refusal:
     return Refusal(Reason.REASON_NO_SUCH_VIEW, f"View does not exist: {shown}, or you may not see it", view=shown)
 
 
+def no_such_view_between(ident: object) -> Refusal:
+    """The refusal of a view through which something is read, and that is absent, hidden or not to be read through."""
+    shown = _shown(ident)
+    return Refusal(
+        Reason.REASON_NO_SUCH_VIEW,
+        f"View does not exist: {shown}, or who reads through it may not; ask who manages its grants",
+        view=shown,
+    )
+
+
+def view_owner_unclear(ident: object, why: str) -> Refusal:
+    """The refusal to read through a view of which nobody can say as whom."""
+    shown = _shown(ident)
+    return Refusal(
+        Reason.REASON_VIEW_OWNER_UNCLEAR,
+        f"as whom view {shown} is read can't be told: {why}; have its engine set its owner anew",
+        view=shown,
+    )
+
+
+def property_protected(key: str, name: str) -> Refusal:
+    """The refusal to set or remove what says as whom a view is read."""
+    shown = key[:200]
+    return Refusal(
+        Reason.REASON_PROPERTY_PROTECTED,
+        f"property {shown!r} says as whom a view is read; only the engine that {name!r} belongs to sets or removes it, and "
+        "spells it so",
+        property=shown,
+    )
+
+
 def namespace_exists(ident: object) -> Refusal:
     """The refusal of a namespace's name that is taken."""
     shown = _shown(ident)

@@ -22,7 +22,9 @@ from lakeward_catalog.application.tabulars.committing import CommitTabular
 from lakeward_catalog.application.tabulars.creating import CreateTabular, TabularCreations
 from lakeward_catalog.domain.iceberg.table import TableMetadata
 from lakeward_catalog.domain.model import Kind
+from lakeward_catalog.domain.names import TabularIdent
 from lakeward_catalog.transport import decode, encode
+from lakeward_catalog.transport.chains import chain_of
 from lakeward_catalog.transport.probing import looked_for
 from lakeward_catalog.transport.tabulars import TabularMethods
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
@@ -38,7 +40,11 @@ BATCH_SECONDS: Final = 0.05
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TableServicer(tables_pb2_grpc.TableServiceServicer):
-    """Iceberg tables."""
+    """Iceberg tables.
+
+    Attributes:
+        referenced_by_max: a load may say that it was led by so many views.
+    """
 
     tabulars: TabularMethods
     load: TableLoads
@@ -48,6 +54,7 @@ class TableServicer(tables_pb2_grpc.TableServiceServicer):
     commit: TableCommits
     commit_transaction: TableTransactions
     report_metrics: MetricsReports
+    referenced_by_max: int
 
     async def ListTables(self, request: tables_pb2.ListTablesRequest, caller: Caller) -> tables_pb2.ListTablesResponse:
         """See the contract."""
@@ -62,6 +69,7 @@ class TableServicer(tables_pb2_grpc.TableServiceServicer):
                 references=request.snapshots == tables_pb2.SNAPSHOTS_REFS,
                 if_none_match=request.if_none_match,
                 deflated=request.accept_deflate,
+                through=self._through(request, caller),
             ),
             caller=caller,
         )
@@ -105,11 +113,21 @@ class TableServicer(tables_pb2_grpc.TableServiceServicer):
         self, request: tables_pb2.LoadCredentialsRequest, caller: Caller
     ) -> tables_pb2.LoadCredentialsResponse:
         """See the contract."""
-        command = LoadCredentials(decode.warehouse_id(request.warehouse_id), decode.tabular_ident(request.table))
+        command = LoadCredentials(
+            decode.warehouse_id(request.warehouse_id),
+            decode.tabular_ident(request.table),
+            through=self._through(request, caller),
+        )
         credentials = await self.load_credentials(command, caller=caller)
         return tables_pb2.LoadCredentialsResponse(
             storage_credentials=[encode.credential(credential) for credential in credentials]
         )
+
+    def _through(
+        self, request: tables_pb2.LoadTableRequest | tables_pb2.LoadCredentialsRequest, caller: Caller
+    ) -> tuple[TabularIdent, ...]:
+        chain = request.referenced_by
+        return chain_of(chain, caller, limit=self.referenced_by_max) if chain else ()
 
     async def CreateTable(
         self, request: tables_pb2.CreateTableRequest, caller: Caller

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sized
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.payloads import Payload
@@ -14,10 +13,10 @@ from lakeward_catalog.application.views.committing import ViewCommits
 from lakeward_catalog.domain.iceberg.views.metadata import ViewMetadata
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.transport import decode, encode
+from lakeward_catalog.transport.chains import chain_of
 from lakeward_catalog.transport.probing import looked_for
 from lakeward_catalog.transport.tabulars import TabularMethods
 from lakeward_protocol.catalog.v1 import views_pb2, views_pb2_grpc
-from lakeward_servicekit.errors import Reason, Refusal
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +48,11 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
 
     async def LoadView(self, request: views_pb2.LoadViewRequest, caller: Caller) -> views_pb2.LoadViewResponse:
         """See the contract."""
-        check_depth(request.referenced_by, limit=self.referenced_by_max)
-        command = ReadTabular(decode.warehouse_id(request.warehouse_id), looked_for(Kind.VIEW, request.view))
+        command = ReadTabular(
+            decode.warehouse_id(request.warehouse_id),
+            looked_for(Kind.VIEW, request.view),
+            through=chain_of(request.referenced_by, caller, limit=self.referenced_by_max),
+        )
         return views_pb2.LoadViewResponse(view=encode.loaded(await self.load(command, caller=caller)))
 
     async def ViewExists(self, request: views_pb2.ViewExistsRequest, caller: Caller) -> views_pb2.ViewExistsResponse:
@@ -90,19 +92,3 @@ class ViewServicer(views_pb2_grpc.ViewServiceServicer):
         """See the contract."""
         await self.tabulars.rename(request, caller)
         return views_pb2.RenameViewResponse()
-
-
-def check_depth(referenced_by: Sized, *, limit: int) -> None:
-    """Whether a chain of views is short enough, be it heeded or not.
-
-    Raises:
-        Refusal: REFERENCED_BY_TOO_DEEP.
-    """
-    depth = len(referenced_by)
-    if depth > limit:
-        raise Refusal(
-            Reason.REASON_REFERENCED_BY_TOO_DEEP,
-            f"the chain of views has {depth} members; at most {limit} are taken",
-            depth=str(depth),
-            limit=str(limit),
-        )

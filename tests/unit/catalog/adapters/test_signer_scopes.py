@@ -20,6 +20,7 @@ from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.application.tables.signer_scopes import SignerScope, SignerScopes
 from lakeward_catalog.domain.model import Incarnation, NamespaceId, TabularId, WarehouseId
 from lakeward_protocol.vending.v1 import permits_pb2
+from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.permits import SCOPE_LIFETIME_SECONDS, PermitSigner
 from tests.support.catalog.values import NOON, HeldClock, a_namespace, a_project, a_tabular, a_warehouse
 
@@ -41,6 +42,7 @@ SCOPES = st.builds(
     location=st.text(st.characters(codec="utf-8"), min_size=1, max_size=200).map(lambda path: f"s3://lake/{path}"),
     level=st.sampled_from(Access),
     principal=st.text(st.characters(codec="utf-8"), max_size=40),
+    owner=st.none() | st.text(st.characters(codec="utf-8"), max_size=40).map(UserId),
 )
 
 
@@ -146,7 +148,8 @@ def test_a_permit_s_signature_is_no_scope_s_and_the_other_way_round(scopes: Sign
     [
         [],
         [7, TABLE.incarnation.bytes, TABLE.namespace_id.bytes, TABLE.location, 1],
-        [7, TABLE.incarnation.bytes, TABLE.namespace_id.bytes, TABLE.location, 1, 2**40, "more"],
+        [7, TABLE.incarnation.bytes, TABLE.namespace_id.bytes, TABLE.location, 1, 2**40, 7],
+        [7, TABLE.incarnation.bytes, TABLE.namespace_id.bytes, TABLE.location, 1, 2**40, "oidc~anne", "more"],
         [7, b"short", TABLE.namespace_id.bytes, TABLE.location, 1, 2**32],
         [7, TABLE.incarnation.bytes, TABLE.namespace_id.bytes, TABLE.location, 2, 2**32],
         [7, TABLE.incarnation.bytes, TABLE.namespace_id.bytes, TABLE.location, 1, -(2**62)],
@@ -158,6 +161,12 @@ def test_a_form_that_is_not_known_is_no_scope_though_the_key_is_right(scopes: Si
     bound = msgspec.msgpack.encode((SCOPE.warehouse_id.bytes, SCOPE.tabular_id.bytes, SCOPE.principal))
     encoded = msgspec.msgpack.encode(claims)
     assert read(scopes, text_of(content[:8] + SIGNER.sign_scope(bound + encoded) + encoded)) is None
+
+
+def test_a_scope_says_as_whom_a_table_is_read_and_one_without_an_owner_keeps_its_form(scopes: SignedScopes) -> None:
+    owned = dataclasses.replace(SCOPE, owner=UserId("oidc~anne"))
+    assert read(SignedScopes(SIGNER, HeldClock()), scopes.mint(owned).text) == owned
+    assert len(msgspec.msgpack.decode(content_of(scopes.mint(SCOPE).text)[72:])) == 6
 
 
 def test_a_scope_ends_when_it_was_said_to_and_within_the_hour(scopes: SignedScopes, clock: HeldClock) -> None:

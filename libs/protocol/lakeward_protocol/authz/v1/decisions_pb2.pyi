@@ -86,6 +86,9 @@ class DecideRequest(_message.Message):
 
     PRINCIPAL_FIELD_NUMBER: _builtins.int
     DEMANDS_FIELD_NUMBER: _builtins.int
+    AS_OWNER_FIELD_NUMBER: _builtins.int
+    as_owner: _builtins.bool
+    """A view names the principal as its owner, and no token does: powers that come with a token don't count."""
     @_builtins.property
     def principal(self) -> _principals_pb2.Principal:
         """Required."""
@@ -99,10 +102,11 @@ class DecideRequest(_message.Message):
         *,
         principal: _principals_pb2.Principal | None = ...,
         demands: _abc.Iterable[Global___Demand] | None = ...,
+        as_owner: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["principal", b"principal"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["demands", b"demands", "principal", b"principal"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_owner", b"as_owner", "demands", b"demands", "principal", b"principal"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -143,6 +147,9 @@ class BatchDecideRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ITEMS_FIELD_NUMBER: _builtins.int
+    TOGETHER_FIELD_NUMBER: _builtins.int
+    together: _builtins.bool
+    """True: all are decided under one revision, and none is if one can't be. Unset: each by itself."""
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___DecideRequest]:
         """1 to 256."""
@@ -151,10 +158,11 @@ class BatchDecideRequest(_message.Message):
         self,
         *,
         items: _abc.Iterable[Global___DecideRequest] | None = ...,
+        together: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items", "together", b"together"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

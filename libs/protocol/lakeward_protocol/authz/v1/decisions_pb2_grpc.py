@@ -66,7 +66,8 @@ class DecisionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def BatchDecide(self, request, context):
-        """Decide for questions that arrive together.
+        """Decide for questions that arrive together, or that are decided together.
+        Errors: UNAVAILABLE/AUTHORIZATION_UNAVAILABLE, of a call whose questions are decided together.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

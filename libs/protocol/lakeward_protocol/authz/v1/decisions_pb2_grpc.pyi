@@ -39,7 +39,9 @@ class DecisionServiceStub:
     Errors: UNAVAILABLE/AUTHORIZATION_UNAVAILABLE.
     """
     BatchDecide: _grpc.UnaryUnaryMultiCallable[_decisions_pb2.BatchDecideRequest, _decisions_pb2.BatchDecideResponse]
-    """Decide for questions that arrive together."""
+    """Decide for questions that arrive together, or that are decided together.
+    Errors: UNAVAILABLE/AUTHORIZATION_UNAVAILABLE, of a call whose questions are decided together.
+    """
     Visible: _grpc.UnaryUnaryMultiCallable[_decisions_pb2.VisibleRequest, _decisions_pb2.VisibleResponse]
     """What of one kind a principal may see in a scope, as a set.
     Errors: UNAVAILABLE/AUTHORIZATION_UNAVAILABLE.
@@ -55,7 +57,9 @@ class DecisionServiceAsyncStub(DecisionServiceStub):
     Errors: UNAVAILABLE/AUTHORIZATION_UNAVAILABLE.
     """
     BatchDecide: _aio.UnaryUnaryMultiCallable[_decisions_pb2.BatchDecideRequest, _decisions_pb2.BatchDecideResponse]  # type: ignore[assignment]
-    """Decide for questions that arrive together."""
+    """Decide for questions that arrive together, or that are decided together.
+    Errors: UNAVAILABLE/AUTHORIZATION_UNAVAILABLE, of a call whose questions are decided together.
+    """
     Visible: _aio.UnaryUnaryMultiCallable[_decisions_pb2.VisibleRequest, _decisions_pb2.VisibleResponse]  # type: ignore[assignment]
     """What of one kind a principal may see in a scope, as a set.
     Errors: UNAVAILABLE/AUTHORIZATION_UNAVAILABLE.
@@ -82,7 +86,9 @@ class DecisionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _typing.Any,
         /,
     ) -> _typing.Union[_decisions_pb2.BatchDecideResponse, _abc.Awaitable[_decisions_pb2.BatchDecideResponse]]:
-        """Decide for questions that arrive together."""
+        """Decide for questions that arrive together, or that are decided together.
+        Errors: UNAVAILABLE/AUTHORIZATION_UNAVAILABLE, of a call whose questions are decided together.
+        """
 
     @_abc_1.abstractmethod
     def Visible(

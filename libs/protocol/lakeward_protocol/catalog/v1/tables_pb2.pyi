@@ -324,7 +324,10 @@ class LoadTableRequest(_message.Message):
 
     @_builtins.property
     def referenced_by(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.TabularIdent]:
-        """The chain of views through which the table is read, outermost first; heeded only from trusted engines."""
+        """The chain of views of the same warehouse through which the table is read, outermost first. Too long a one is refused from
+        anybody; heeded it is only of a trusted engine. Then each view must be there and readable to whoever reads it, first the
+        caller, behind a view with the engine's owner property that owner; and the table is decided on for whom that leads to.
+        """
 
     def __init__(
         self,
@@ -515,6 +518,7 @@ class LoadCredentialsRequest(_message.Message):
     CONTEXT_FIELD_NUMBER: _builtins.int
     WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
     TABLE_FIELD_NUMBER: _builtins.int
+    REFERENCED_BY_FIELD_NUMBER: _builtins.int
     warehouse_id: _builtins.str
     """Required; a UUID."""
     @_builtins.property
@@ -525,16 +529,21 @@ class LoadCredentialsRequest(_message.Message):
     def table(self) -> _types_pb2.TabularIdent:
         """Required; staged tables too."""
 
+    @_builtins.property
+    def referenced_by(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.TabularIdent]:
+        """As in LoadTableRequest."""
+
     def __init__(
         self,
         *,
         context: _context_pb2.RequestContext | None = ...,
         warehouse_id: _builtins.str = ...,
         table: _types_pb2.TabularIdent | None = ...,
+        referenced_by: _abc.Iterable[_types_pb2.TabularIdent] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "table", b"table"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "table", b"table", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "referenced_by", b"referenced_by", "table", b"table", "warehouse_id", b"warehouse_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

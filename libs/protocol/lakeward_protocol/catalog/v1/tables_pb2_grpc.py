@@ -145,7 +145,8 @@ class TableServiceServicer:
 
     def LoadTable(self, request, context):
         """A table's metadata as the last commit left it, and access to its files where asked for and allowed.
-        Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
+        Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; for a chain of views INVALID_ARGUMENT/REFERENCED_BY_TOO_DEEP,
+        NOT_FOUND/NO_SUCH_VIEW, PERMISSION_DENIED/VIEW_OWNER_UNCLEAR.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -168,7 +169,7 @@ class TableServiceServicer:
 
     def LoadCredentials(self, request, context):
         """Access to a table's files alone.
-        Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
+        Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; for a chain of views as LoadTable.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -54,7 +54,8 @@ class TableServiceStub:
     """
     LoadTable: _grpc.UnaryUnaryMultiCallable[_tables_pb2.LoadTableRequest, _tables_pb2.LoadTableResponse]
     """A table's metadata as the last commit left it, and access to its files where asked for and allowed.
-    Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
+    Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; for a chain of views INVALID_ARGUMENT/REFERENCED_BY_TOO_DEEP,
+    NOT_FOUND/NO_SUCH_VIEW, PERMISSION_DENIED/VIEW_OWNER_UNCLEAR.
     """
     BatchLoadTables: _grpc.UnaryUnaryMultiCallable[_tables_pb2.BatchLoadTablesRequest, _tables_pb2.BatchLoadTablesResponse]
     """LoadTable for calls that arrive together. Each item has its own context, its own caller and its own outcome. One whose reply is
@@ -64,7 +65,7 @@ class TableServiceStub:
     """Whether a table is there. Errors: none beyond those of the service; absence is NOT_FOUND."""
     LoadCredentials: _grpc.UnaryUnaryMultiCallable[_tables_pb2.LoadCredentialsRequest, _tables_pb2.LoadCredentialsResponse]
     """Access to a table's files alone.
-    Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
+    Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; for a chain of views as LoadTable.
     """
     CommitTable: _grpc.UnaryUnaryMultiCallable[_tables_pb2.CommitTableRequest, _tables_pb2.CommitTableResponse]
     """Changes a table if its requirements hold. Where there is no such table, not even a staged one, and the requirement is
@@ -124,7 +125,8 @@ class TableServiceAsyncStub(TableServiceStub):
     """
     LoadTable: _aio.UnaryUnaryMultiCallable[_tables_pb2.LoadTableRequest, _tables_pb2.LoadTableResponse]  # type: ignore[assignment]
     """A table's metadata as the last commit left it, and access to its files where asked for and allowed.
-    Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
+    Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; for a chain of views INVALID_ARGUMENT/REFERENCED_BY_TOO_DEEP,
+    NOT_FOUND/NO_SUCH_VIEW, PERMISSION_DENIED/VIEW_OWNER_UNCLEAR.
     """
     BatchLoadTables: _aio.UnaryUnaryMultiCallable[_tables_pb2.BatchLoadTablesRequest, _tables_pb2.BatchLoadTablesResponse]  # type: ignore[assignment]
     """LoadTable for calls that arrive together. Each item has its own context, its own caller and its own outcome. One whose reply is
@@ -134,7 +136,7 @@ class TableServiceAsyncStub(TableServiceStub):
     """Whether a table is there. Errors: none beyond those of the service; absence is NOT_FOUND."""
     LoadCredentials: _aio.UnaryUnaryMultiCallable[_tables_pb2.LoadCredentialsRequest, _tables_pb2.LoadCredentialsResponse]  # type: ignore[assignment]
     """Access to a table's files alone.
-    Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
+    Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; for a chain of views as LoadTable.
     """
     CommitTable: _aio.UnaryUnaryMultiCallable[_tables_pb2.CommitTableRequest, _tables_pb2.CommitTableResponse]  # type: ignore[assignment]
     """Changes a table if its requirements hold. Where there is no such table, not even a staged one, and the requirement is
@@ -219,7 +221,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         /,
     ) -> _typing.Union[_tables_pb2.LoadTableResponse, _abc.Awaitable[_tables_pb2.LoadTableResponse]]:
         """A table's metadata as the last commit left it, and access to its files where asked for and allowed.
-        Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
+        Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; for a chain of views INVALID_ARGUMENT/REFERENCED_BY_TOO_DEEP,
+        NOT_FOUND/NO_SUCH_VIEW, PERMISSION_DENIED/VIEW_OWNER_UNCLEAR.
         """
 
     @_abc_1.abstractmethod
@@ -250,7 +253,7 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         /,
     ) -> _typing.Union[_tables_pb2.LoadCredentialsResponse, _abc.Awaitable[_tables_pb2.LoadCredentialsResponse]]:
         """Access to a table's files alone.
-        Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
+        Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; for a chain of views as LoadTable.
         """
 
     @_abc_1.abstractmethod

@@ -209,7 +209,7 @@ class LoadViewRequest(_message.Message):
 
     @_builtins.property
     def referenced_by(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.TabularIdent]:
-        """The chain of views through which it is read, outermost first; heeded only from trusted engines."""
+        """The chain of views through which it is read, outermost first; as in LoadTableRequest."""
 
     def __init__(
         self,

@@ -100,7 +100,8 @@ class ViewServiceServicer:
     def CreateView(self, request, context):
         """Makes a view.
         Errors: ALREADY_EXISTS/TABULAR_EXISTS, ALREADY_EXISTS/LOCATION_TAKEN, INVALID_ARGUMENT/EMPTY_VIEW, INVALID_METADATA,
-        INVALID_TABULAR_NAME, MALFORMED_DOCUMENT, PROPERTY_FORBIDDEN, LOCATION_NOT_ALLOWED.
+        INVALID_TABULAR_NAME, MALFORMED_DOCUMENT, PROPERTY_FORBIDDEN, LOCATION_NOT_ALLOWED;
+        PERMISSION_DENIED/PROPERTY_PROTECTED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -108,7 +109,8 @@ class ViewServiceServicer:
 
     def LoadView(self, request, context):
         """A view as the last commit left it.
-        Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
+        Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; for a chain of views as LoadTable, where NO_SUCH_VIEW may be of one on
+        the way.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -124,7 +126,8 @@ class ViewServiceServicer:
     def CommitView(self, request, context):
         """Changes a view if its requirements hold. A new location moves the view's later metadata there; nothing is deleted.
         Errors: ABORTED/COMMIT_CONFLICT, UNKNOWN/COMMIT_STATE_UNKNOWN, INVALID_ARGUMENT/INVALID_UPDATE, UNKNOWN_UPDATE,
-        UNKNOWN_REQUIREMENT, VIEW_DIALECT_DROPPED, ASSIGN_UUID_NOT_ALLOWED, LOCATION_NOT_ALLOWED; ALREADY_EXISTS/LOCATION_TAKEN.
+        UNKNOWN_REQUIREMENT, VIEW_DIALECT_DROPPED, ASSIGN_UUID_NOT_ALLOWED, LOCATION_NOT_ALLOWED; ALREADY_EXISTS/LOCATION_TAKEN;
+        PERMISSION_DENIED/PROPERTY_PROTECTED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

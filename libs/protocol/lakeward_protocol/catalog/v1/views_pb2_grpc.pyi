@@ -43,18 +43,21 @@ class ViewServiceStub:
     CreateView: _grpc.UnaryUnaryMultiCallable[_views_pb2.CreateViewRequest, _views_pb2.CreateViewResponse]
     """Makes a view.
     Errors: ALREADY_EXISTS/TABULAR_EXISTS, ALREADY_EXISTS/LOCATION_TAKEN, INVALID_ARGUMENT/EMPTY_VIEW, INVALID_METADATA,
-    INVALID_TABULAR_NAME, MALFORMED_DOCUMENT, PROPERTY_FORBIDDEN, LOCATION_NOT_ALLOWED.
+    INVALID_TABULAR_NAME, MALFORMED_DOCUMENT, PROPERTY_FORBIDDEN, LOCATION_NOT_ALLOWED;
+    PERMISSION_DENIED/PROPERTY_PROTECTED.
     """
     LoadView: _grpc.UnaryUnaryMultiCallable[_views_pb2.LoadViewRequest, _views_pb2.LoadViewResponse]
     """A view as the last commit left it.
-    Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
+    Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; for a chain of views as LoadTable, where NO_SUCH_VIEW may be of one on
+    the way.
     """
     ViewExists: _grpc.UnaryUnaryMultiCallable[_views_pb2.ViewExistsRequest, _views_pb2.ViewExistsResponse]
     """Whether a view is there. Errors: none beyond those of the service; absence is NOT_FOUND."""
     CommitView: _grpc.UnaryUnaryMultiCallable[_views_pb2.CommitViewRequest, _views_pb2.CommitViewResponse]
     """Changes a view if its requirements hold. A new location moves the view's later metadata there; nothing is deleted.
     Errors: ABORTED/COMMIT_CONFLICT, UNKNOWN/COMMIT_STATE_UNKNOWN, INVALID_ARGUMENT/INVALID_UPDATE, UNKNOWN_UPDATE,
-    UNKNOWN_REQUIREMENT, VIEW_DIALECT_DROPPED, ASSIGN_UUID_NOT_ALLOWED, LOCATION_NOT_ALLOWED; ALREADY_EXISTS/LOCATION_TAKEN.
+    UNKNOWN_REQUIREMENT, VIEW_DIALECT_DROPPED, ASSIGN_UUID_NOT_ALLOWED, LOCATION_NOT_ALLOWED; ALREADY_EXISTS/LOCATION_TAKEN;
+    PERMISSION_DENIED/PROPERTY_PROTECTED.
     """
     GetViewProtection: _grpc.UnaryUnaryMultiCallable[_views_pb2.GetViewProtectionRequest, _views_pb2.GetViewProtectionResponse]
     """Whether a view, named by its id, is protected from being dropped; staged and dropped ones too.
@@ -87,18 +90,21 @@ class ViewServiceAsyncStub(ViewServiceStub):
     CreateView: _aio.UnaryUnaryMultiCallable[_views_pb2.CreateViewRequest, _views_pb2.CreateViewResponse]  # type: ignore[assignment]
     """Makes a view.
     Errors: ALREADY_EXISTS/TABULAR_EXISTS, ALREADY_EXISTS/LOCATION_TAKEN, INVALID_ARGUMENT/EMPTY_VIEW, INVALID_METADATA,
-    INVALID_TABULAR_NAME, MALFORMED_DOCUMENT, PROPERTY_FORBIDDEN, LOCATION_NOT_ALLOWED.
+    INVALID_TABULAR_NAME, MALFORMED_DOCUMENT, PROPERTY_FORBIDDEN, LOCATION_NOT_ALLOWED;
+    PERMISSION_DENIED/PROPERTY_PROTECTED.
     """
     LoadView: _aio.UnaryUnaryMultiCallable[_views_pb2.LoadViewRequest, _views_pb2.LoadViewResponse]  # type: ignore[assignment]
     """A view as the last commit left it.
-    Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
+    Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; for a chain of views as LoadTable, where NO_SUCH_VIEW may be of one on
+    the way.
     """
     ViewExists: _aio.UnaryUnaryMultiCallable[_views_pb2.ViewExistsRequest, _views_pb2.ViewExistsResponse]  # type: ignore[assignment]
     """Whether a view is there. Errors: none beyond those of the service; absence is NOT_FOUND."""
     CommitView: _aio.UnaryUnaryMultiCallable[_views_pb2.CommitViewRequest, _views_pb2.CommitViewResponse]  # type: ignore[assignment]
     """Changes a view if its requirements hold. A new location moves the view's later metadata there; nothing is deleted.
     Errors: ABORTED/COMMIT_CONFLICT, UNKNOWN/COMMIT_STATE_UNKNOWN, INVALID_ARGUMENT/INVALID_UPDATE, UNKNOWN_UPDATE,
-    UNKNOWN_REQUIREMENT, VIEW_DIALECT_DROPPED, ASSIGN_UUID_NOT_ALLOWED, LOCATION_NOT_ALLOWED; ALREADY_EXISTS/LOCATION_TAKEN.
+    UNKNOWN_REQUIREMENT, VIEW_DIALECT_DROPPED, ASSIGN_UUID_NOT_ALLOWED, LOCATION_NOT_ALLOWED; ALREADY_EXISTS/LOCATION_TAKEN;
+    PERMISSION_DENIED/PROPERTY_PROTECTED.
     """
     GetViewProtection: _aio.UnaryUnaryMultiCallable[_views_pb2.GetViewProtectionRequest, _views_pb2.GetViewProtectionResponse]  # type: ignore[assignment]
     """Whether a view, named by its id, is protected from being dropped; staged and dropped ones too.
@@ -142,7 +148,8 @@ class ViewServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_views_pb2.CreateViewResponse, _abc.Awaitable[_views_pb2.CreateViewResponse]]:
         """Makes a view.
         Errors: ALREADY_EXISTS/TABULAR_EXISTS, ALREADY_EXISTS/LOCATION_TAKEN, INVALID_ARGUMENT/EMPTY_VIEW, INVALID_METADATA,
-        INVALID_TABULAR_NAME, MALFORMED_DOCUMENT, PROPERTY_FORBIDDEN, LOCATION_NOT_ALLOWED.
+        INVALID_TABULAR_NAME, MALFORMED_DOCUMENT, PROPERTY_FORBIDDEN, LOCATION_NOT_ALLOWED;
+        PERMISSION_DENIED/PROPERTY_PROTECTED.
         """
 
     @_abc_1.abstractmethod
@@ -153,7 +160,8 @@ class ViewServiceServicer(metaclass=_abc_1.ABCMeta):
         /,
     ) -> _typing.Union[_views_pb2.LoadViewResponse, _abc.Awaitable[_views_pb2.LoadViewResponse]]:
         """A view as the last commit left it.
-        Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED.
+        Errors: FAILED_PRECONDITION/CREDENTIAL_NOT_ISSUED; for a chain of views as LoadTable, where NO_SUCH_VIEW may be of one on
+        the way.
         """
 
     @_abc_1.abstractmethod
@@ -174,7 +182,8 @@ class ViewServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_views_pb2.CommitViewResponse, _abc.Awaitable[_views_pb2.CommitViewResponse]]:
         """Changes a view if its requirements hold. A new location moves the view's later metadata there; nothing is deleted.
         Errors: ABORTED/COMMIT_CONFLICT, UNKNOWN/COMMIT_STATE_UNKNOWN, INVALID_ARGUMENT/INVALID_UPDATE, UNKNOWN_UPDATE,
-        UNKNOWN_REQUIREMENT, VIEW_DIALECT_DROPPED, ASSIGN_UUID_NOT_ALLOWED, LOCATION_NOT_ALLOWED; ALREADY_EXISTS/LOCATION_TAKEN.
+        UNKNOWN_REQUIREMENT, VIEW_DIALECT_DROPPED, ASSIGN_UUID_NOT_ALLOWED, LOCATION_NOT_ALLOWED; ALREADY_EXISTS/LOCATION_TAKEN;
+        PERMISSION_DENIED/PROPERTY_PROTECTED.
         """
 
     @_abc_1.abstractmethod

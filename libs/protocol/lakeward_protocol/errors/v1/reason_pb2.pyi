@@ -281,6 +281,10 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """Two representations of a view's version have one dialect: {dialect: "trino"}."""
     REASON_GC_DISABLED: _Reason.ValueType  # 234
     """A purge was asked for of a table with gc.enabled=false: {tabular: "ns.t"}."""
+    REASON_PROPERTY_PROTECTED: _Reason.ValueType  # 235
+    """The property says as whom a view is read: {property: "trino.run-as-owner"}. Only the engine that owns it sets or removes it."""
+    REASON_VIEW_OWNER_UNCLEAR: _Reason.ValueType  # 236
+    """A view that is read through does not name one owner: {view: "ns.v"}."""
     REASON_NO_SUCH_TASK: _Reason.ValueType  # 240
     """{task: "..."}"""
     REASON_TOO_MANY_NAMED: _Reason.ValueType  # 241
@@ -589,6 +593,10 @@ REASON_VIEW_DIALECT_TWICE: Reason.ValueType  # 233
 """Two representations of a view's version have one dialect: {dialect: "trino"}."""
 REASON_GC_DISABLED: Reason.ValueType  # 234
 """A purge was asked for of a table with gc.enabled=false: {tabular: "ns.t"}."""
+REASON_PROPERTY_PROTECTED: Reason.ValueType  # 235
+"""The property says as whom a view is read: {property: "trino.run-as-owner"}. Only the engine that owns it sets or removes it."""
+REASON_VIEW_OWNER_UNCLEAR: Reason.ValueType  # 236
+"""A view that is read through does not name one owner: {view: "ns.v"}."""
 REASON_NO_SUCH_TASK: Reason.ValueType  # 240
 """{task: "..."}"""
 REASON_TOO_MANY_NAMED: Reason.ValueType  # 241

@@ -6,23 +6,28 @@ container to say no. It is told of the latter with each question, as a tuple bes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
 
 from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.openfga.connection import OpenFga
 from lakeward_authz.adapters.openfga.feeding import Feeder
-from lakeward_authz.application.permissions import RightsReader, key_of, subject_of, token_roles_of
+from lakeward_authz.application.permissions import RightsTogether, key_of, subject_of, token_roles_of
 from lakeward_authz.domain.outcomes import outcome_of
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MODEL, RELATION_OF
-from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
+from lakeward_authz.domain.permissions.objects import ANYBODY, ObjectKey, Subject
 from lakeward_authz.domain.permissions.tuples import FgaTuple, caller_name, object_name
 from lakeward_servicekit.authorization.actions import SHOWING
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome, VisibleSet
-from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
+from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
+from lakeward_servicekit.errors import Reason, Refusal
 
 _ROLE: Final = "role:"
+_SERVER: Final = key_of(SERVER)
+_ATTEMPTS: Final = 5
+# Who asks, which relations on which objects, and the roles that it has for this question alone.
+_Relations: TypeAlias = tuple[Subject, Sequence[tuple[ObjectKey, str]], Sequence[Subject]]
 
 
 class OpenFgaEngine:
@@ -34,7 +39,7 @@ class OpenFgaEngine:
         rights: reads the same rows.
     """
 
-    def __init__(self, openfga: OpenFga, feeder: Feeder, rights: RightsReader) -> None:
+    def __init__(self, openfga: OpenFga, feeder: Feeder, rights: RightsTogether) -> None:
         """Ask `openfga`."""
         self._openfga = openfga
         self._feeder = feeder
@@ -48,21 +53,33 @@ class OpenFgaEngine:
 
     async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
         """See `Authorizer`."""
-        asked: dict[tuple[ObjectRef, str], int] = {}
-        for demand in demands:
-            for action in (demand.action.sight, demand.action):
-                asked.setdefault((demand.object, RELATION_OF[action]), len(asked))
-        keys = {ref: key_of(ref) for ref, _ in asked}
-        also = await token_roles_of(principal, self._rights, {ref.project_id for ref in keys})
-        may = await self.holds(subject_of(principal), [(keys[ref], relation) for ref, relation in asked], also=also)
-        return [
-            outcome_of(
-                sees=may[asked[demand.object, RELATION_OF[demand.action.sight]]]
-                or (demand.action in SHOWING and may[asked[demand.object, RELATION_OF[demand.action]]]),
-                may=may[asked[demand.object, RELATION_OF[demand.action]]],
-            )
-            for demand in demands
-        ]
+        (outcomes,) = await self._outcomes([Turn(principal, demands)])
+        return outcomes
+
+    async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
+        """See `Authorizer`; asked again where a right was taken meanwhile, since OpenFGA promises no one state for a batch."""
+        for _ in range(_ATTEMPTS):
+            before = await self._now()
+            answers = await self._outcomes(turns)
+            if await self._now() == before:
+                return answers
+        raise Refusal(
+            Reason.REASON_AUTHORIZATION_UNAVAILABLE,
+            "rights were taken away each time it was asked who may do this; retry later",
+        )
+
+    async def _now(self) -> int:
+        """The state of the grants: a number that goes up with each right that is taken."""
+        return (await self._rights.of(ANYBODY, [_SERVER])).revision
+
+    async def _outcomes(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
+        wanted = [_relations(turn.demands) for turn in turns]
+        asked: list[_Relations] = []
+        for turn, own in zip(turns, wanted, strict=True):
+            also = await token_roles_of(turn.principal, self._rights, {ref.project_id for ref, _ in own})
+            asked.append((subject_of(turn.principal), [(key_of(ref), relation) for ref, relation in own], also))
+        held = await self._hold(asked)
+        return [_told(turn.demands, own, may) for turn, own, may in zip(turns, wanted, held, strict=True)]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""
@@ -76,20 +93,26 @@ class OpenFgaEngine:
         Raises:
             Refusal: AUTHORIZATION_UNAVAILABLE, DATABASE_UNAVAILABLE.
         """
+        (held,) = await self._hold([(subject, asked, also)])
+        return held
+
+    async def _hold(self, asked: Sequence[_Relations]) -> Sequence[Sequence[bool]]:
         await self._feeder.catch_up()
-        caller = caller_name(subject)
-        beside = [FgaTuple(caller, ASSIGNEE, caller)] if subject.startswith(_ROLE) else []
-        beside += [FgaTuple(caller, ASSIGNEE, caller_name(role)) for role in also]
-        shown = await self._glimpses(subject, [key for key, _ in asked], also=also)
-        return await self._openfga.allowed(
-            [
+        checks: list[tuple[FgaTuple, Sequence[FgaTuple]]] = []
+        for subject, relations, also in asked:
+            caller = caller_name(subject)
+            beside = [FgaTuple(caller, ASSIGNEE, caller)] if subject.startswith(_ROLE) else []
+            beside += [FgaTuple(caller, ASSIGNEE, caller_name(role)) for role in also]
+            shown = await self._glimpses(subject, [key for key, _ in relations], also=also)
+            checks += [
                 (
                     FgaTuple(caller, relation, object_name(key)),
                     [*beside, *(FgaTuple(caller, GLIMPSE, object_name(each)) for each in shown.get(key, ()))],
                 )
-                for key, relation in asked
+                for key, relation in relations
             ]
-        )
+        allowed = iter(await self._openfga.allowed(checks))
+        return [[next(allowed) for _ in relations] for _, relations, _ in asked]
 
     async def _glimpses(
         self, subject: Subject, keys: Sequence[ObjectKey], *, also: Sequence[Subject]
@@ -102,6 +125,28 @@ class OpenFgaEngine:
         rights = await self._rights.of(subject, containers, also=also)
         shown = {each for each, glimpsed in zip(containers, rights.glimpsed, strict=True) if glimpsed}
         return {key: [each for each in found if each in shown] for key, found in looks_at.items()}
+
+
+def _relations(demands: Sequence[Demand]) -> dict[tuple[ObjectRef, str], int]:
+    """What is to be known of the objects to answer demands, each once, in the order in which it is asked."""
+    asked: dict[tuple[ObjectRef, str], int] = {}
+    for demand in demands:
+        for action in (demand.action.sight, demand.action):
+            asked.setdefault((demand.object, RELATION_OF[action]), len(asked))
+    return asked
+
+
+def _told(
+    demands: Sequence[Demand], asked: Mapping[tuple[ObjectRef, str], int], may: Sequence[bool]
+) -> Sequence[Outcome]:
+    return [
+        outcome_of(
+            sees=may[asked[demand.object, RELATION_OF[demand.action.sight]]]
+            or (demand.action in SHOWING and may[asked[demand.object, RELATION_OF[demand.action]]]),
+            may=may[asked[demand.object, RELATION_OF[demand.action]]],
+        )
+        for demand in demands
+    ]
 
 
 def _looks_at(key: ObjectKey) -> list[ObjectKey]:

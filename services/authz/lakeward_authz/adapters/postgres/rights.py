@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Collection, Sequence
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from lakeward_authz.application.permissions import Rights, Shown
+from lakeward_authz.application.permissions import Asked, Rights, Shown
 from lakeward_authz.domain.permissions.compiled import NOTHING
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MANAGED_ACCESS, MODEL, OWNERSHIP, shows_above
 from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
@@ -108,6 +110,8 @@ select distinct g.kind = 'namespace', g.object_id
    and case when $4::uuid is null then g.kind in ('namespace', $5) else g.kind = $5 and o.parent_id = $4 end
 """
 
+_COLUMNS: Final = 10
+
 
 def for_several(statement: str) -> str:
     """The same for a caller that has some roles for one question alone: its subject and theirs are $1, an array.
@@ -147,36 +151,17 @@ class PostgresRights:
 
     async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
         """See `RightsReader`."""
-        rows = await self._pool.fetch(
-            _RIGHTS_OF_SEVERAL if also else RIGHTS,
-            [subject, *also] if also else subject,
-            [key.project_id for key in objects],
-            [key.warehouse_id for key in objects],
-            [key.type for key in objects],
-            [key.id for key in objects],
-        )
-        facts: dict[_Place, tuple[int, _Place | None]] = {}
-        asked: list[_Place | None] = [None] * len(objects)
-        glimpsed = [False] * len(objects)
-        for n, project_id, warehouse_id, kind, object_id, parent_id, managed, given, extra, _ in rows:
-            bits = _BITS[kind]
-            own = 0
-            for relation in given:
-                # a relation of a later release's model gives nothing here
-                own |= bits.get(relation, 0)
-            if managed:
-                own |= bits[MANAGED_ACCESS]
-            if extra:
-                own |= bits[ASSIGNEE if kind == "role" else GLIMPSE]
-            place = (kind, project_id, warehouse_id, object_id)
-            if n is not None:
-                asked[n - 1] = place
-                glimpsed[n - 1] = bool(extra) and kind != "role"
-            if n is not None or place not in facts:
-                facts[place] = (own, _above(place, parent_id))
-        known: dict[_Place, int] = {}
-        held = [None if place is None else _held(place, facts, known) for place in asked]
-        return Rights(held, glimpsed, rows[0][-1])
+        statement = _RIGHTS_OF_SEVERAL if also else RIGHTS
+        return _rights(await self._pool.fetch(statement, *_arguments(subject, objects, also)), len(objects))
+
+    async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
+        """See `RightsTogether`."""
+        arguments = [argument for each in asked for argument in _arguments(*each)]
+        rows = await self._pool.fetch(rights_of_each(tuple(bool(also) for _, _, also in asked)), *arguments)
+        apart: list[list[Sequence[Any]]] = [[] for _ in asked]
+        for number, *row in rows:
+            apart[number].append(row)
+        return [_rights(own, len(objects)) for own, (_, objects, _) in zip(apart, asked, strict=True)]
 
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """See `RightsReader`."""
@@ -202,6 +187,61 @@ class PostgresRights:
         providers, sources = [provider for provider, _, _ in idents], [source for _, _, source in idents]
         rows = await self._pool.fetch(BOUND, providers, sources, [*project_ids])
         return [Subject(subject) for (subject,) in rows]
+
+
+@functools.cache
+def rights_of_each(with_roles: tuple[bool, ...]) -> str:
+    """`RIGHTS` for some callers, each with five parameters of its own; rows begin with whose they are, from 0.
+
+    Args:
+        with_roles: of each, whether it has roles for this question alone.
+    """
+    columns = ", ".join(f"c{number}" for number in range(_COLUMNS))
+    return " union all ".join(
+        f"select {number}, own.* from ({_shifted(_RIGHTS_OF_SEVERAL if several else RIGHTS, 5 * number)}) as own({columns})"
+        for number, several in enumerate(with_roles)
+    )
+
+
+def _shifted(statement: str, by: int) -> str:
+    return re.sub(r"\$(\d+)", lambda parameter: f"${int(parameter[1]) + by}", statement)
+
+
+def _arguments(subject: Subject, objects: Sequence[ObjectKey], also: Sequence[Subject]) -> tuple[object, ...]:
+    """The parameters of `RIGHTS`, or of that for several."""
+    return (
+        [subject, *also] if also else subject,
+        [key.project_id for key in objects],
+        [key.warehouse_id for key in objects],
+        [key.type for key in objects],
+        [key.id for key in objects],
+    )
+
+
+def _rights(rows: Sequence[Any], count: int) -> Rights:
+    """What the rows of `RIGHTS` say of so many objects."""
+    facts: dict[_Place, tuple[int, _Place | None]] = {}
+    asked: list[_Place | None] = [None] * count
+    glimpsed = [False] * count
+    for n, project_id, warehouse_id, kind, object_id, parent_id, managed, given, extra, _ in rows:
+        bits = _BITS[kind]
+        own = 0
+        for relation in given:
+            # a relation of a later release's model gives nothing here
+            own |= bits.get(relation, 0)
+        if managed:
+            own |= bits[MANAGED_ACCESS]
+        if extra:
+            own |= bits[ASSIGNEE if kind == "role" else GLIMPSE]
+        place = (kind, project_id, warehouse_id, object_id)
+        if n is not None:
+            asked[n - 1] = place
+            glimpsed[n - 1] = bool(extra) and kind != "role"
+        if n is not None or place not in facts:
+            facts[place] = (own, _above(place, parent_id))
+    known: dict[_Place, int] = {}
+    held = [None if place is None else _held(place, facts, known) for place in asked]
+    return Rights(held, glimpsed, rows[0][-1])
 
 
 def _above(place: _Place, parent_id: bytes | None) -> _Place | None:

@@ -11,12 +11,24 @@ from lakeward_catalog.adapters.postgres.pages import Asked, place_of, shared_pag
 from lakeward_catalog.adapters.postgres.places import at_or_above
 from lakeward_catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
 from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
-from lakeward_catalog.application.ports.stores import After, Deleted, Listed, Located, Match, Visibility
+from lakeward_catalog.application.ports.stores import After, Deleted, Listed, Located, Match, ReadView, Visibility
 from lakeward_catalog.domain.model import Kind, NamespaceId, Tabular, TabularId, TabularKey, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_locations import Location
+from lakeward_servicekit.deflated import Deflated
 from lakeward_servicekit.postgres.pools import Pool
 
+# The row and its document in one snapshot. What a view's body consists of is its own: no part is shared. A name has one row, so
+# that is found before its kind is looked at: of which kind few are, Postgres would look through these instead.
+VIEWS: Final = f"""
+select k.n, b.everything_crcs, b.everything_sizes, b.everything_own, {TABULAR}, n.path
+  from unnest($2::text[], $3::text[]) with ordinality as k(path_key, name_key, n)
+  join namespace n on n.warehouse_id = $1 and n.path_key = k.path_key
+  join tabular t on t.warehouse_id = n.warehouse_id and t.namespace_id = n.namespace_id
+       and t.name_key = k.name_key and t.state in ('live', 'staged')
+  join tabular_body b on b.warehouse_id = t.warehouse_id
+       and b.metadata_id = case when t.state = 'live' and t.kind = 'view' then t.metadata_id end
+"""
 BY_ID: Final = f"""
 select {TABULAR}, n.path
   from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
@@ -129,6 +141,15 @@ class PostgresTabulars:
     async def locate(self, warehouse_id: WarehouseId, ident: TabularIdent) -> Located:
         """See `TabularStore`."""
         return await self._locating.locate(warehouse_id, ident)
+
+    async def views(self, warehouse_id: WarehouseId, idents: Sequence[TabularIdent]) -> Sequence[ReadView | None]:
+        """See `TabularStore`."""
+        paths, names = zip(*(ident.key for ident in idents), strict=True)
+        rows = await self._pool.fetch(VIEWS, warehouse_id, [*map(searchable, paths)], [*map(searchable, names)])
+        found: list[ReadView | None] = [None] * len(idents)
+        for number, (crc32,), (size,), raw, *columns in rows:
+            found[number - 1] = ReadView(tabular_with_path(columns), Deflated(raw, crc32, size))
+        return found
 
     async def by_id(self, warehouse_id: WarehouseId, tabular_id: TabularId) -> Tabular | None:
         """See `TabularStore`."""

@@ -32,6 +32,7 @@ from lakeward_catalog.domain.model import (
 )
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_locations import Location
+from lakeward_servicekit.deflated import Deflated
 
 
 class Located(msgspec.Struct, frozen=True):
@@ -104,6 +105,13 @@ class Deleted:
 
     tabular: Tabular
     dropped_at: datetime
+
+
+class ReadView(NamedTuple):
+    """A live view, with its metadata document as it is stored."""
+
+    view: Tabular
+    document: Deflated
 
 
 class Match(NamedTuple):
@@ -188,6 +196,10 @@ class TabularStore(Protocol):
 
     async def locate(self, warehouse_id: WarehouseId, ident: TabularIdent) -> Located:
         """One point read. Concurrent ones may share a statement, but none joins one that was sent before it began."""
+        ...
+
+    async def views(self, warehouse_id: WarehouseId, idents: Sequence[TabularIdent]) -> Sequence[ReadView | None]:
+        """The live views of these names, in their order; None where there is none. One read, whatever it finds."""
         ...
 
     async def by_id(self, warehouse_id: WarehouseId, tabular_id: TabularId) -> Tabular | None:

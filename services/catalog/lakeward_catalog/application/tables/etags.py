@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from lakeward_catalog.application.caller import Caller, Delegation
-from lakeward_catalog.application.doors import OpenedTabular
+from lakeward_catalog.application.doors import OpenedTabular, Through
 from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.domain.model import Tabular, Warehouse
 
@@ -35,6 +35,7 @@ def shape_of(opened: OpenedTabular, level: Access | None, caller: Caller, *, ref
         delegation=caller.delegation,
         base_uri=caller.base_uri,
         references=references,
+        through=opened.through,
     )
 
 
@@ -51,8 +52,12 @@ def with_access(
     delegation: frozenset[Delegation],
     base_uri: str,
     references: bool,
+    through: Through | None = None,
 ) -> str:
-    """The shape of a reply with client properties: it changes with the caller's level and the warehouse's storage."""
+    """The shape of a reply with client properties: it changes with the caller's level and the warehouse's storage.
+
+    Read through views it changes with them, whom links name, and with whose access it is, which signer scopes name.
+    """
     return _digest(
         tabular.metadata_id.hex,
         _SELECTION[references],
@@ -60,7 +65,15 @@ def with_access(
         str(warehouse.row_version),
         ",".join(map(_NUMBERS.__getitem__, sorted(delegation))),
         base_uri,
+        *(() if through is None else _way(through)),
     )
+
+
+def _way(through: Through) -> Iterable[str]:
+    """What tells one way through views from another; no part can hold what stands between them."""
+    yield through.reader.key
+    for view in through.views:
+        yield from (str(len(view.namespace.parts)), *view.namespace.parts, view.name)
 
 
 def _digest(*shape: str) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from lakeward_catalog.application.caller import Caller, Delegation
+from lakeward_catalog.application.doors import OpenedTabular
 from lakeward_catalog.application.ports.access import Access, ClientAccess, Vended
 from lakeward_catalog.application.tables.signer_scopes import SignerScope, SignerScopes
 from lakeward_catalog.application.tabulars.loaded import Credential, Given
@@ -39,31 +40,36 @@ class AccessGiving:
     access: ClientAccess
     scopes: SignerScopes
 
-    async def __call__(self, warehouse: Warehouse, tabular: Tabular, level: Access, *, caller: Caller) -> Given:
-        """Access to a table's files.
+    async def __call__(self, opened: OpenedTabular, level: Access, *, caller: Caller) -> Given:
+        """Access to a table's files, for whoever reads it.
 
         Raises:
             Refusal: what `ClientAccess.vend` raises.
         """
-        principal, base_uri = caller.principal.key, caller.base_uri
-        vended = await self.access.vend(warehouse, tabular, level, delegation=caller.delegation, principal=principal)
-        credentials = credentials_of(vended, warehouse, tabular, base_uri=base_uri) if vended.credential else ()
+        warehouse, tabular, base_uri = opened.warehouse, opened.tabular, caller.base_uri
+        vended = await self.access.vend(
+            warehouse, tabular, level, delegation=caller.delegation, principal=opened.reader(caller).key
+        )
+        credentials = credentials_of(vended, opened, base_uri=base_uri) if vended.credential else ()
         if not (vended.sign_remotely and base_uri):
             return Given(level, vended.config, credentials, vended.expires_at)
-        minted = self.scopes.mint(SignerScope.of(warehouse, tabular, level, principal=principal))
+        # Whose token comes with a request to sign is the caller, whoever it is that reads.
+        minted = self.scopes.mint(
+            SignerScope.of(warehouse, tabular, level, principal=caller.principal.key, owner=opened.owner)
+        )
         config = {**vended.config, **signer_links(warehouse, tabular, base_uri, scope=minted.text)}
         expires_at = minted.expires_at if vended.expires_at is None else min(minted.expires_at, vended.expires_at)
         return Given(level, config, credentials, expires_at)
 
 
-def credentials_of(vended: Vended, warehouse: Warehouse, tabular: Tabular, *, base_uri: str) -> tuple[Credential, ...]:
+def credentials_of(vended: Vended, opened: OpenedTabular, *, base_uri: str) -> tuple[Credential, ...]:
     """The credential that was vended, where one was, with the link to the next one where there is such a place."""
     if not vended.credential:
         return ()
     credential = dict(vended.credential)
     if vended.refresh_property and base_uri:
-        credential[vended.refresh_property] = refresh_link(warehouse, tabular, base_uri)
-    return (Credential(tabular.location, credential),)
+        credential[vended.refresh_property] = refresh_link(opened, base_uri)
+    return (Credential(opened.tabular.location, credential),)
 
 
 def signer_links(warehouse: Warehouse, tabular: Tabular, base_uri: str, *, scope: str) -> dict[str, str]:
@@ -81,8 +87,14 @@ def signer_links(warehouse: Warehouse, tabular: Tabular, base_uri: str, *, scope
     }
 
 
-def refresh_link(warehouse: Warehouse, tabular: Tabular, base_uri: str) -> str:
-    """Where a client fetches fresh credentials of a table."""
-    namespace = quote(SEPARATOR.join(tabular.ident.namespace.parts), safe="")
-    name = quote(tabular.ident.name, safe="")
-    return f"{base_uri}/catalog/v1/{warehouse.warehouse_id}/namespaces/{namespace}/tables/{name}/credentials"
+def refresh_link(opened: OpenedTabular, base_uri: str) -> str:
+    """Where a client fetches fresh credentials of a table, read on the same way."""
+    ident = opened.tabular.ident
+    namespace = quote(SEPARATOR.join(ident.namespace.parts), safe="")
+    name = quote(ident.name, safe="")
+    link = f"{base_uri}/catalog/v1/{opened.warehouse.warehouse_id}/namespaces/{namespace}/tables/{name}/credentials"
+    if opened.through is None:
+        return link
+    views = [quote(SEPARATOR.join((*view.namespace.parts, view.name)), safe="") for view in opened.through.views]
+    # quoted twice, so that a comma in a name is told from the ones between views
+    return f"{link}?referenced-by={','.join(map(quote, views))}"

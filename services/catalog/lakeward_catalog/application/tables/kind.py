@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from functools import partial
 from typing import ClassVar
 from uuid import UUID
@@ -46,6 +47,10 @@ class Tables:
         request = parse_create_table(body)
         build = partial(_first_metadata, request)
         return Wanted(request.name, build, location=request.location, staged=request.stage_create)
+
+    def check_properties(self, keys: Iterable[str], *, caller: Caller) -> None:
+        """See `TabularKind`: no property of a table is anybody's own."""
+        del keys, caller
 
     async def open_to_commit(
         self, warehouse_id: WarehouseId, update: TabularUpdate, *, caller: Caller
@@ -109,7 +114,7 @@ class Tables:
     async def give(self, opened: OpenedTabular, *, caller: Caller) -> Given | None:
         """See `TabularKind`."""
         level = level_of(opened.allowed)
-        return None if level is None else await self.give_access(opened.warehouse, opened.tabular, level, caller=caller)
+        return None if level is None else await self.give_access(opened, level, caller=caller)
 
     async def shown(self, opened: OpenedTabular, given: Given | None, *, caller: Caller, deflated: bool) -> Loaded:
         """See `TabularKind`; a staged one has neither file nor tag yet."""

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import msgspec
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.doors import LIVE_OR_STAGED, Doors
+from lakeward_catalog.application.doors import LIVE_OR_STAGED
 from lakeward_catalog.application.ports.access import Access, ClientAccess
 from lakeward_catalog.application.tables import etags
 from lakeward_catalog.application.tables.giving import credentials_of, is_client_managed, level_of
 from lakeward_catalog.application.tables.kind import Tables
+from lakeward_catalog.application.tabulars.chains import ViewChains
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.loaded import Credential, Loaded
 from lakeward_catalog.application.tabulars.reading import ATTEMPTS, never_settled
@@ -29,6 +30,7 @@ class LoadTable(msgspec.Struct, frozen=True):
     Attributes:
         references: only snapshots that a branch or tag points to.
         if_none_match: tags that the caller has.
+        through: the views through which it is read, outermost first.
         deflated: the caller takes compressed metadata.
     """
 
@@ -37,6 +39,7 @@ class LoadTable(msgspec.Struct, frozen=True):
     references: bool = False
     if_none_match: Sequence[str] = ()
     deflated: bool = False
+    through: Sequence[TabularIdent] = ()
 
 
 class NotModified(msgspec.Struct, frozen=True):
@@ -50,16 +53,19 @@ class TableLoads:
     """Loads tables."""
 
     tables: Tables
+    chains: ViewChains
 
     async def __call__(self, command: LoadTable, *, caller: Caller) -> Loaded | NotModified:
         """The table as the last acknowledged commit left it.
 
         Raises:
-            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE; what `ClientAccess.vend` raises.
+            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE; what `ClientAccess.vend` raises; read through views, what `ViewChains`
+                raises.
         """
         tables, clock = self.tables, self.tables.clock
+        door = self.chains.door(command.through, caller) if command.through else tables.doors.tabular
         for _ in range(ATTEMPTS):
-            opened = await tables.doors.tabular(
+            opened = await door(
                 command.warehouse_id,
                 command.ident,
                 Kind.TABLE,
@@ -83,7 +89,7 @@ class TableLoads:
             if level is None:
                 etag = etags.tag(shape, expires_at=None, now=clock.now())
                 return Loaded(etag, tabular.metadata_location, metadata)
-            given = await tables.give_access(opened.warehouse, tabular, level, caller=caller)
+            given = await tables.give_access(opened, level, caller=caller)
             etag = etags.tag(shape, expires_at=given.expires_at, now=clock.now())
             return Loaded(etag, tabular.metadata_location, metadata, given.config, given.credentials)
         raise never_settled(Kind.TABLE, command.ident)
@@ -91,28 +97,34 @@ class TableLoads:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LoadCredentials:
-    """Fetch access to a table's files alone."""
+    """Fetch access to a table's files alone.
+
+    Attributes:
+        through: the views through which it is read, outermost first.
+    """
 
     warehouse_id: WarehouseId
     ident: TabularIdent
+    through: Sequence[TabularIdent] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CredentialLoads:
     """Gives access to tables' files alone; staged tables have it too."""
 
-    doors: Doors
+    chains: ViewChains
     access: ClientAccess
 
     async def __call__(self, command: LoadCredentials, *, caller: Caller) -> tuple[Credential, ...]:
         """The credentials; none where the warehouse vends none.
 
         Raises:
-            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE, FORBIDDEN; what `ClientAccess.vend` raises.
+            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE, FORBIDDEN; what `ClientAccess.vend` raises; read through views, what
+                `ViewChains` raises.
         """
         if is_client_managed(caller.delegation):
             caller = msgspec.structs.replace(caller, delegation=frozenset())  # who asks for credentials wants some
-        opened = await self.doors.tabular(
+        opened = await self.chains.door(command.through, caller)(
             command.warehouse_id,
             command.ident,
             Kind.TABLE,
@@ -121,12 +133,15 @@ class CredentialLoads:
             asked=(Action.TABLE_WRITE_DATA,),
             states=LIVE_OR_STAGED,
         )
-        warehouse, tabular = opened.warehouse, opened.tabular
         level = Access.READ_WRITE_DELETE if opened.allowed else Access.READ
         vended = await self.access.vend(
-            warehouse, tabular, level, delegation=caller.delegation, principal=caller.principal.key
+            opened.warehouse,
+            opened.tabular,
+            level,
+            delegation=caller.delegation,
+            principal=opened.reader(caller).key,
         )
-        return credentials_of(vended, warehouse, tabular, base_uri=caller.base_uri)
+        return credentials_of(vended, opened, base_uri=caller.base_uri)
 
 
 def _that_count(presented: Sequence[str], *, expiring: bool) -> Sequence[str]:

@@ -110,7 +110,9 @@ class TableRegistrations:
         metadata, size = await self._read(warehouse, file, caller)
         place = Place(parse_location(metadata.location), custom=True)
         check_place(warehouse, place.location)
-        new = await self.making.ready(opened, ident, place, metadata, uuid=_uuid_of(metadata, file), size=size)
+        new = await self.making.ready(
+            opened, ident, place, metadata, uuid=_uuid_of(metadata, file), size=size, caller=caller
+        )
         return dataclasses.replace(
             new,
             tabular=dataclasses.replace(new.tabular, metadata_location=command.metadata_location),

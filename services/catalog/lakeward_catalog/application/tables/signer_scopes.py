@@ -16,6 +16,7 @@ from lakeward_catalog.domain.model import Incarnation, NamespaceId, Tabular, Tab
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Demand
 from lakeward_servicekit.authorization.objects import ObjectRef
+from lakeward_servicekit.authorization.principals import UserId
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class SignerScope:
         location: without a trailing slash.
         level: how far the principal's access went.
         principal: the key of who loaded it; nobody else can use the scope.
+        owner: as whom it was read through views; None: its reader is the principal.
     """
 
     warehouse_id: WarehouseId
@@ -39,9 +41,12 @@ class SignerScope:
     location: str
     level: Access
     principal: str
+    owner: UserId | None = None
 
     @classmethod
-    def of(cls, warehouse: Warehouse, tabular: Tabular, level: Access, *, principal: str) -> SignerScope:
+    def of(
+        cls, warehouse: Warehouse, tabular: Tabular, level: Access, *, principal: str, owner: UserId | None = None
+    ) -> SignerScope:
         """The scope of a table that was just read."""
         return cls(
             warehouse_id=warehouse.warehouse_id,
@@ -52,6 +57,7 @@ class SignerScope:
             location=tabular.location,
             level=level,
             principal=principal,
+            owner=owner,
         )
 
     def covers(self, level: Access) -> bool:

@@ -11,11 +11,12 @@ from lakeward_catalog.application.doors import Doors, absent_warehouse, warehous
 from lakeward_catalog.application.placing import parse_location
 from lakeward_catalog.application.ports.access import Access, ClientAccess, SignedRequest, StorageRequest
 from lakeward_catalog.application.refs import tabular_ref
-from lakeward_catalog.application.tables.signer_scopes import SignerScopes
+from lakeward_catalog.application.tables.signer_scopes import SignerScope, SignerScopes
 from lakeward_catalog.domain.model import Kind, Tabular, TabularId, Warehouse, WarehouseId
 from lakeward_catalog.domain.wording import no_such_tabular
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Demand, Need, Outcome
+from lakeward_servicekit.authorization.authorizer import Demand, Need, Outcome, Turn
+from lakeward_servicekit.authorization.principals import Principal, user
 from lakeward_servicekit.errors import NoSuchSecret, Refusal, SigningOutside
 
 _READING: Final = frozenset({"GET", "HEAD"})
@@ -84,13 +85,28 @@ class StorageSignings:
         warehouse = self.doors.warehouses.remembered(warehouse_id, scope.warehouse_version)
         if warehouse is None or not warehouse.active:
             return None
-        outcomes = await self.doors.authorizer.decide(caller.principal, scope.demands(warehouse, command.action))
-        if any(outcome is not Outcome.ALLOWED for outcome in outcomes):
+        if not await self._may(caller.principal, scope, scope.demands(warehouse, command.action)):
             return None  # the look tells what the caller is told
         try:
             return await self.access.sign(warehouse, scope, command.level, command.request, principal=principal)
         except (SigningOutside, NoSuchSecret):
             return None  # it lies elsewhere, or the warehouse has another secret by now: what is stored knows better
+
+    async def _may(self, caller: Principal, scope: SignerScope, demands: tuple[Demand, Demand]) -> bool:
+        """Whether what a scope is for is allowed now, to whoever reads the table: what was read as an owner is signed as that.
+
+        That the caller may read through the views was decided when the scope was made, and counts as long as it.
+        """
+        if scope.owner is None:
+            outcomes = await self.doors.authorizer.decide(caller, demands)
+            return all(outcome is Outcome.ALLOWED for outcome in outcomes)
+        if not caller.engines:
+            return False  # the principal's token is no engine's any more
+        use, act = demands
+        answers = await self.doors.authorizer.decide_each(
+            [Turn(caller, [use]), Turn(user(scope.owner), [act], as_owner=True)]
+        )
+        return all(outcome is Outcome.ALLOWED for outcomes in answers for outcome in outcomes)
 
     async def _looked_up(self, command: SignStorageRequest, caller: Caller) -> SignedRequest:
         """A signature by what is stored."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar, Generic, Protocol, TypeVar
 from uuid import UUID
 
@@ -119,13 +119,17 @@ class TabularKind(Protocol[M]):
         """Read a create request. Raises MALFORMED_DOCUMENT."""
         ...
 
+    def check_properties(self, keys: Iterable[str], *, caller: Caller) -> None:
+        """Whether the caller may set these properties of a new one. Raises PROPERTY_PROTECTED."""
+        ...
+
     async def open_to_commit(
         self, warehouse_id: WarehouseId, update: TabularUpdate, *, caller: Caller
     ) -> tuple[OpenedTabular, CommitRequest]:
         """What an update is of, decided on, and then the update, read; with the rights that its reply depends on.
 
         Raises NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN; MALFORMED_DOCUMENT, UNKNOWN_UPDATE,
-        UNKNOWN_REQUIREMENT, IDENTIFIER_MISMATCH.
+        UNKNOWN_REQUIREMENT, IDENTIFIER_MISMATCH; PROPERTY_PROTECTED.
         """
         ...
 

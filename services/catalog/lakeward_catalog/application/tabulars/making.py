@@ -80,8 +80,8 @@ class Making(Generic[M]):
 
         Raises:
             Refusal: INVALID_TABULAR_NAME, TABULAR_EXISTS; INVALID_METADATA and the other reasons of the kind's engine;
-                MALFORMED_LOCATION, LOCATION_NOT_ALLOWED, LOCATION_TAKEN, LOCATION_NOT_EMPTY; CHANGE_REFUSED;
-                STORE_UNAVAILABLE, STORE_DENIED.
+                MALFORMED_LOCATION, LOCATION_NOT_ALLOWED, LOCATION_TAKEN, LOCATION_NOT_EMPTY;
+                PROPERTY_PROTECTED; CHANGE_REFUSED; STORE_UNAVAILABLE, STORE_DENIED.
         """
         warehouse, there, means = opened.warehouse, opened.there, self.means
         check_new_name(wanted.name)
@@ -102,7 +102,7 @@ class Making(Generic[M]):
             principal = caller.principal.key
             if not await means.files.is_empty(warehouse, place.location, principal=principal):
                 raise not_empty(place.location)
-        new = await self.ready(opened, ident, place, metadata, uuid=uuid, size=len(document))
+        new = await self.ready(opened, ident, place, metadata, uuid=uuid, size=len(document), caller=caller)
         tabular = new.tabular
         if wanted.staged:
             expires_at = now + self.staged_for
@@ -110,13 +110,22 @@ class Making(Generic[M]):
         return dataclasses.replace(new, tabular=tabular, request=document.raw, leaves=there)
 
     async def ready(
-        self, opened: OpenedName, ident: TabularIdent, place: Place, metadata: M, *, uuid: UUID, size: int
+        self,
+        opened: OpenedName,
+        ident: TabularIdent,
+        place: Place,
+        metadata: M,
+        *,
+        uuid: UUID,
+        size: int,
+        caller: Caller,
     ) -> New[M]:
         """What to write of metadata that came in a document of so many bytes: a live tabular, and its first file.
 
         Raises:
-            Refusal: CHANGE_REFUSED.
+            Refusal: PROPERTY_PROTECTED, CHANGE_REFUSED.
         """
+        self.kind.check_properties(metadata.properties, caller=caller)
         ids, location = self.means.ids, metadata.location.rstrip("/")
         await self.means.gate.check(tabular=ident, old=None, proposed=metadata.encode)
         compressed = is_compressed(metadata.properties)

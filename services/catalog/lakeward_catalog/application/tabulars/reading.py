@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Final, Generic
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.doors import LIVE, LIVE_OR_STAGED, Doors
+from lakeward_catalog.application.doors import LIVE, LIVE_OR_STAGED
+from lakeward_catalog.application.tabulars.chains import ViewChains
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.kinds import M, TabularKind
 from lakeward_catalog.application.tabulars.loaded import Loaded
@@ -25,31 +27,35 @@ class ReadTabular:
     Attributes:
         deflated: the caller takes compressed metadata.
         made: the incarnation that a request with the caller's key made or changed; another that has taken its name is absent.
+        through: the views through which it is read, outermost first.
     """
 
     warehouse_id: WarehouseId
     ident: TabularIdent
     deflated: bool = False
     made: str | None = None
+    through: Sequence[TabularIdent] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TabularReads(Generic[M]):
     """Reads tabulars of one kind."""
 
-    doors: Doors
+    chains: ViewChains
     kind: TabularKind[M]
 
     async def __call__(self, command: ReadTabular, *, caller: Caller) -> Loaded:
         """It, as the last acknowledged commit left it; decided, and access to its files given, anew.
 
         Raises:
-            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN; what `ClientAccess.vend` raises.
+            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN; what `ClientAccess.vend` raises; read
+                through views, what `ViewChains` raises.
         """
         kind = self.kind.kind
         demands = DEMANDS[kind]
+        door = self.chains.door(command.through, caller)
         for _ in range(ATTEMPTS):
-            opened = await self.doors.tabular(
+            opened = await door(
                 command.warehouse_id,
                 command.ident,
                 kind,

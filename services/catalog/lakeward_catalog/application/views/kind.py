@@ -7,6 +7,7 @@ metadata's own log may point to.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from functools import partial
 from typing import ClassVar
 from uuid import UUID
@@ -23,9 +24,11 @@ from lakeward_catalog.application.tabulars.kinds import Applied, Beginning, Tabu
 from lakeward_catalog.application.tabulars.loaded import Given, Loaded
 from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.iceberg.requests import CommitRequest, CreateView, parse_create_view, parse_view_commit
+from lakeward_catalog.domain.iceberg.updates.table import RemoveProperties, SetProperties
 from lakeward_catalog.domain.iceberg.views.commits import apply_to_view, create_view
 from lakeward_catalog.domain.iceberg.views.metadata import ViewMetadata, parse_view
 from lakeward_catalog.domain.model import Kind, Tabular, WarehouseId
+from lakeward_catalog.domain.view_owners import OwnerProperties
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.deflated import deflate
 
@@ -37,6 +40,7 @@ class Views:
     doors: Doors
     documents: Documents
     access: ClientAccess
+    owners: OwnerProperties
     kind: ClassVar[Kind] = Kind.VIEW
     pinned: ClassVar[bool] = True
 
@@ -45,6 +49,10 @@ class Views:
         request = parse_create_view(body)
         return Wanted(request.name, partial(_first_metadata, request), location=request.location, alone=False)
 
+    def check_properties(self, keys: Iterable[str], *, caller: Caller) -> None:
+        """See `TabularKind`: what says as whom a view is read is its engine's to set."""
+        self.owners.check_change(keys, caller.principal.engines)
+
     async def open_to_commit(
         self, warehouse_id: WarehouseId, update: TabularUpdate, *, caller: Caller
     ) -> tuple[OpenedTabular, CommitRequest]:
@@ -52,7 +60,9 @@ class Views:
         opened = await self.doors.tabular(
             warehouse_id, update.ident, Kind.VIEW, Action.VIEW_COMMIT, caller=caller, asked=(Action.VIEW_SELECT,)
         )
-        return opened, await update.document.read(parse_view_commit)
+        request = await update.document.read(parse_view_commit)
+        self.check_properties(_changed_properties(request), caller=caller)
+        return opened, request
 
     async def base(self, tabular: Tabular) -> ViewMetadata:
         """See `TabularKind`."""
@@ -97,9 +107,12 @@ class Views:
         """
         if Action.VIEW_SELECT not in opened.allowed:
             return None
-        principal = caller.principal.key
         vended = await self.access.vend(
-            opened.warehouse, opened.tabular, Access.READ, delegation=caller.delegation, principal=principal
+            opened.warehouse,
+            opened.tabular,
+            Access.READ,
+            delegation=caller.delegation,
+            principal=opened.reader(caller).key,
         )
         return Given(Access.READ, vended.config)
 
@@ -111,6 +124,15 @@ class Views:
 
     async def _text(self, tabular: Tabular) -> bytes:
         return await self.documents.plain(tabular.warehouse_id, tabular.metadata_id, references=False)
+
+
+def _changed_properties(request: CommitRequest) -> Iterable[str]:
+    """The properties that a commit sets or removes."""
+    for update in request.updates:
+        if isinstance(update, SetProperties):
+            yield from update.updates
+        elif isinstance(update, RemoveProperties):
+            yield from update.removals
 
 
 def _first_metadata(request: CreateView, beginning: Beginning) -> ViewMetadata:

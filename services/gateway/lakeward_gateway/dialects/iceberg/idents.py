@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
+from urllib.parse import unquote_plus
 
 from lakeward_gateway.dialects.iceberg.documents import TableIdentifier
 from lakeward_protocol.catalog.v1 import types_pb2
@@ -45,14 +46,17 @@ def references_of(value: str | None) -> Sequence[types_pb2.TabularIdent]:
     """The chain of views in a `referenced-by` value, outermost first.
 
     Args:
-        value: comma-separated; in each entry the last separator stands before the view's name. An entry without one is no view,
-            and the catalog refuses its empty namespace where the chain counts.
+        value: comma-separated, percent-decoded once, as queries are; in each entry the last separator stands before the view's
+            name. Clients that encode each entry, and then the query, leave it encoded: there no separator is to be seen yet, and
+            a comma in a name is "%2C". An entry without a separator is no view, and the catalog refuses its empty namespace
+            where the chain counts.
     """
     if not value:
         return ()
     chain: list[types_pb2.TabularIdent] = []
     for entry in value.split(","):
-        namespace, _, name = spaced(entry).rpartition(SEPARATOR)
+        decoded = spaced(entry) if SEPARATOR in entry else unquote_plus(entry, errors="replace")
+        namespace, _, name = decoded.rpartition(SEPARATOR)
         parts = namespace.split(SEPARATOR) if namespace else ()
         chain.append(types_pb2.TabularIdent(namespace=types_pb2.NamespaceIdent(parts=parts), name=name))
     return chain

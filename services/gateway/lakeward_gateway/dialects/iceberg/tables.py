@@ -176,7 +176,10 @@ async def load_credentials(request: Request, *, tables: tables_pb2_grpc.TableSer
     warehouse, namespace, name = request.arguments
     response = await tables.LoadCredentials(
         tables_pb2.LoadCredentialsRequest(
-            context=request.context, warehouse_id=warehouse, table=tabular_of(namespace, name)
+            context=request.context,
+            warehouse_id=warehouse,
+            table=tabular_of(namespace, name),
+            referenced_by=references_of(REFERENCED_BY.read(request.query)),
         )
     )
     vended = [credentials_document(entry) for entry in response.storage_credentials if entry.config]
