@@ -37,16 +37,9 @@ select o.kind, o.object_id from lakeward_authz.objects o
     on p.project_id = o.project_id and p.warehouse_id = o.warehouse_id and p.kind = 'namespace' and p.object_id = o.parent_id
  where o.parent_id is not null and o.path is distinct from p.path || o.parent_id
 """
-_COUNT: Final = f"select count(*) from ({_ROWS}) rows"
 
 
 async def differences(database: Pool | Connection) -> list[str]:
     """How authz's tree differs from what the catalog has; both schemas are in one database."""
     found = [f"{what}: {kind} {warehouse}/{id_}" for what, kind, warehouse, id_ in await database.fetch(_DIFFERENCES)]
     return sorted(found + [f"astray: {kind} {id_}" for kind, id_ in await database.fetch(_ASTRAY)])
-
-
-async def objects(database: Pool | Connection) -> int:
-    """How many objects the catalog has."""
-    count: int = await database.fetchval(_COUNT)
-    return count

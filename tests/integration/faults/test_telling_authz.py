@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from uuid import UUID
 
@@ -12,7 +13,7 @@ import pytest
 
 from tests.support import failpoint, tree
 from tests.support.faults import House
-from tests.support.warehouses import make_namespace, make_table
+from tests.support.warehouses import make_table
 
 pytestmark = pytest.mark.integration
 
@@ -35,8 +36,10 @@ async def test_what_was_made_before_a_crash_is_told_after_it_and_once(
     await _until_everything_is_told(beside)
 
     async with house.faulty_catalog(fault) as catalog:
-        async with httpx.AsyncClient(base_url=house.installation.url, timeout=60) as http:
-            namespace = await make_namespace(http, warehouse)
+        # It may die before it answers, if the loop looks at that very moment; what counts is that it had committed.
+        with contextlib.suppress(httpx.TransportError):
+            async with httpx.AsyncClient(base_url=house.installation.url, timeout=60) as http:
+                await http.post(f"{warehouse.path}/namespaces", json={"namespace": ["made"]})
         assert await catalog.ended() == -signal.SIGKILL
         assert len(await tree.differences(beside)) == (1 if fault == failpoint.UNTOLD else 0)
         assert await beside.fetchval(_PENDING) == 1, "it died too late"
@@ -45,7 +48,7 @@ async def test_what_was_made_before_a_crash_is_told_after_it_and_once(
     assert await tree.differences(beside) == []
     assert await beside.fetchval(_APPLIED, UUID(warehouse.id)) == 2
     async with httpx.AsyncClient(base_url=house.installation.url, timeout=60) as http:
-        await make_table(http, warehouse, namespace, "later")
+        await make_table(http, warehouse, "made", "later")
     await _until_everything_is_told(beside)
     assert await tree.differences(beside) == []
     assert await beside.fetchval(_APPLIED, UUID(warehouse.id)) == 3
