@@ -275,6 +275,8 @@ async def test_a_projects_roles_are_paged_by_id_and_filtered(kept: Kept) -> None
     assert await names(RoleFilter(provider_ids=("oidc", "ldap"))) == ["r2"]
     assert await names(RoleFilter(provider_ids=("lakekeeper",), source_ids=("two",))) == []
     assert await names(RoleFilter(source_ids=("two", str(role_id(1))))) == ["r1", "r2"]
+    assert await names(RoleFilter(source_ids=("two\0",))) == []
+    assert await names(RoleFilter(provider_ids=("oidc\0", "\0"))) == []
 
 
 async def test_a_role_is_found_by_its_id_by_its_source_and_by_what_it_is_called(kept: Kept) -> None:

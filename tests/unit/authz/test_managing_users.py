@@ -179,6 +179,13 @@ async def test_users_come_in_pages_whose_tokens_are_their_listings_own() -> None
         assert (await refused(house, request, as_user=caller)).reason == Reason.REASON_INVALID_PAGE_TOKEN
 
 
+async def test_a_search_passes_over_what_no_name_has() -> None:
+    house = await a_house()
+    plain = await house.call(pb.SearchUsersRequest(search="bob"))
+    assert await house.call(pb.SearchUsersRequest(search="b\0ob\0")) == plain
+    assert len(plain.users) == 1
+
+
 async def test_a_search_looks_at_64_characters() -> None:
     house = await a_house()
     assert len((await house.call(pb.SearchUsersRequest(search="bob" + " " * 61 + "zzz"))).users) == 1

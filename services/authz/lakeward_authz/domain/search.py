@@ -17,8 +17,8 @@ _LENGTH: Final = 3
 
 
 def sought(text: str) -> str:
-    """As much of a text as counts."""
-    return text[:MOST_CHARACTERS]
+    """As much of a text as counts; no name has a NUL, which Postgres takes in no text."""
+    return text.replace("\0", "")[:MOST_CHARACTERS]
 
 
 def folded(text: str) -> str:

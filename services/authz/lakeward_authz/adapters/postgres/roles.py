@@ -77,7 +77,7 @@ class PostgresRoles:
     async def page(self, project_id: str, wanted: RoleFilter, *, after: str, limit: int) -> Sequence[Role]:
         """See `RoleStore`."""
         behind = UUID(after) if after else NIL
-        chosen = (list(wanted.role_ids), list(wanted.provider_ids), list(wanted.source_ids))
+        chosen = (list(wanted.role_ids), _stored(wanted.provider_ids), _stored(wanted.source_ids))
         return [role_of(row) for row in await self._pool.fetch(PAGE, project_id, behind, *chosen, limit)]
 
     async def search(self, project_id: str, text: str) -> Sequence[Role]:
@@ -134,6 +134,11 @@ class PostgresRoles:
             await keep(connection, record)
             await self._tree.remove(connection, key_of_role(role))
         return True
+
+
+def _stored(texts: Sequence[str]) -> list[str]:
+    """Texts that Postgres takes: one with a NUL is nobody's, and becomes "", which is nobody's either."""
+    return ["" if "\0" in text else text for text in texts]
 
 
 def role_of(row: Iterable[Any]) -> Role:
