@@ -27,6 +27,7 @@ OF_OUR_OWN = {
     "lakeward_servicekit/tls.py:_shared": "names of files, from the environment",
     "lakeward_servicekit/authorization/objects.py:_text": "UUIDs",
     "lakeward_catalog/domain/iceberg/documents.py:_decoder": "classes",
+    "lakeward_authz/adapters/postgres/rights.py:rights_of_each": "whether each of a few callers has roles; the newest 64",
 }
 
 

@@ -189,7 +189,7 @@ class PostgresRights:
         return [Subject(subject) for (subject,) in rows]
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def rights_of_each(with_roles: tuple[bool, ...]) -> str:
     """`RIGHTS` for some callers, each with five parameters of its own; rows begin with whose they are, from 0.
 
