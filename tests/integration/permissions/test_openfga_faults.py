@@ -25,10 +25,11 @@ pytestmark = pytest.mark.integration
 UNAVAILABLE = (503, "AuthorizationBackendError")
 
 
-@pytest.fixture(scope="module")
-def database(postgres_server: PostgresServer) -> Iterator[str]:
+@pytest.fixture(scope="module", params=compositions(), ids=str)
+def composed(request: pytest.FixtureRequest, postgres_server: PostgresServer) -> Iterator[tuple[Composition, str]]:
+    """A composition, and a database of its own: each is bootstrapped."""
     with fresh_database(postgres_server) as url:
-        yield url
+        yield request.param, url
 
 
 @pytest.fixture(scope="module")
@@ -38,15 +39,14 @@ def servers(
     return s3_server, oidc, openfga_server
 
 
-@pytest.fixture(scope="module", params=compositions(), ids=str)
+@pytest.fixture(scope="module")
 async def faulty(
-    request: pytest.FixtureRequest,
-    database: str,
+    composed: tuple[Composition, str],
     servers: tuple[S3Store, OidcProvider, OpenFgaServer],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[tuple[House, Line]]:
     """A house whose way to OpenFGA leads through a line, which is closed when it starts."""
-    composition: Composition = request.param
+    composition, database = composed
     s3_server, oidc, openfga_server = servers
     where = urlsplit(openfga_server.url)
     async with proxy(str(where.hostname), int(where.port or 0)) as line:
