@@ -69,6 +69,8 @@ async def test_listings_may_lag_behind_and_nothing_else_does(
                 told(await http.get(f"{tables_of(warehouse, 'ns')}/late"))
                 told(await http.get(f"{warehouse.path}/namespaces/other"))
                 told(await http.get(f"/management/v1/warehouse/{later.id}"))
+                # once more, now that all above it is known: the session's last statement is the look itself
+                told(await http.get(f"{tables_of(warehouse, 'ns')}/late"))
             lookups = await _sessions(postgres_server, database, "%with ordinality as k(warehouse_id%")
             listings = await _sessions(postgres_server, settings["LAKEKEEPER__PG_DATABASE_URL_READ"], "%")
     finally:
@@ -76,8 +78,8 @@ async def test_listings_may_lag_behind_and_nothing_else_does(
     assert [each["name"] for each in tables["identifiers"]] == ["early"]
     assert namespaces["namespaces"] == [["ns"]]
     assert [each["name"] for each in warehouses["warehouses"]] == [warehouse.name]
-    assert lookups == ["lakeward catalog lookups"]
-    assert listings == ["lakeward catalog listings"]
+    assert set(lookups) == {"lakeward catalog lookups"}
+    assert set(listings) == {"lakeward catalog listings"}
 
 
 async def _make(http: httpx.AsyncClient, warehouse: Warehouse, table: str, *, namespace: bool) -> None:
