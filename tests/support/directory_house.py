@@ -14,7 +14,6 @@ from uuid import UUID
 
 from lakeward_authz.application.directory_doors import DirectoryDoors
 from lakeward_authz.application.identifying import Authenticate, Identification
-from lakeward_authz.application.paging import PageSizes
 from lakeward_authz.directory import role_servicer, user_servicer
 from lakeward_authz.domain.permissions.objects import role_subject, user_subject
 from lakeward_authz.domain.profiles import Profile, UserKind
@@ -25,6 +24,7 @@ from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
 from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.idempotency import Once
+from lakeward_servicekit.paging import PageSizes
 from lakeward_servicekit.rpc import Caller, Host
 from tests.support.deciding import Rule, TableAuthorizer
 from tests.support.directory import NOW, AsMembers, AsUsers, Directory, a_role, a_user, role_id

@@ -18,7 +18,6 @@ from lakeward_authz.application.members import (
     RoleMembershipListings,
     UserMembershipListings,
 )
-from lakeward_authz.application.paging import PageSizes
 from lakeward_authz.application.roles import (
     Ids,
     RoleBindings,
@@ -47,6 +46,7 @@ from lakeward_authz.transport.users import UserServicer
 from lakeward_protocol.authz.v1 import roles_pb2_grpc, users_pb2_grpc
 from lakeward_servicekit.authorization.authorizer import Authorizer
 from lakeward_servicekit.idempotency import Once
+from lakeward_servicekit.paging import PageSizes
 from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.rpc import Host
 from lakeward_servicekit.system import SystemClock, SystemIds

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward_catalog.application.paging import EVERYTHING, Page, PageRequest, read_page
+from lakeward_catalog.application.paging import read_page
 from lakeward_catalog.application.ports.stores import After
 from lakeward_servicekit.errors import Reason
+from lakeward_servicekit.paging import EVERYTHING, Page, PageRequest
 from tests.support.catalog.house import RULES, refusal_of
 from tests.support.catalog.values import NOON
 

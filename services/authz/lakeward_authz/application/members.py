@@ -14,7 +14,7 @@ from uuid import UUID
 
 from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.directory_doors import DirectoryDoors
-from lakeward_authz.application.paging import Page, PageRequest, PageSizes, read_page
+from lakeward_authz.application.paging import read_page
 from lakeward_authz.application.user_directory import UserDirectory
 from lakeward_authz.domain.permissions.objects import Subject, role_subject, user_subject
 from lakeward_authz.domain.profiles import Profile
@@ -23,6 +23,7 @@ from lakeward_authz.domain.user_ids import no_such_user
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.errors import invalid_field
+from lakeward_servicekit.paging import Page, PageRequest, PageSizes
 
 MOST_MEMBERS: Final = 1000
 

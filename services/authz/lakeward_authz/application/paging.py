@@ -9,54 +9,17 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import dataclasses
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.paging import Page, PageRequest, PageSizes, page_behind
 
 Entry = TypeVar("Entry")
 
 _HASH_BYTES: Final = 12
 _LONGEST: Final = 4096
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class PageSizes:
-    """How many entries a page has.
-
-    Attributes:
-        default: where no size is asked for.
-        most: at most.
-    """
-
-    default: int
-    most: int
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class PageRequest:
-    """Which part of a listing is asked for; with neither member everything.
-
-    Attributes:
-        size: how many entries; cut to 1 and the most that are served.
-        token: from the page before, "" for the first page; None: no pages are asked for by token.
-    """
-
-    size: int | None = None
-    token: str | None = None
-
-
-EVERYTHING: Final = PageRequest()
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Page(Generic[Entry]):
-    """A part of a listing; `next_token` is "" at the end."""
-
-    entries: tuple[Entry, ...]
-    next_token: str
 
 
 async def read_page(
@@ -79,20 +42,14 @@ async def read_page(
     Raises:
         Refusal: INVALID_PAGE_TOKEN.
     """
-    after = _decode(request.token, listing) if request.token else ""
-    if request.size is None and request.token is None:
-        entries = list(await read("", sizes.most))
-        last = len(entries)
-        while last == sizes.most:
-            more = await read(place(entries[-1]), sizes.most)
-            entries += more
-            last = len(more)
-        return Page(tuple(entries), "")
-    size = min(sizes.default if request.size is None else max(1, request.size), sizes.most)
-    found = tuple(await read(after, size + 1))
-    if len(found) <= size:
-        return Page(found, "")
-    return Page(found[:size], _encode(place(found[size - 1]), listing))
+    return await page_behind(
+        _decode(request.token, listing) if request.token else "",
+        request,
+        sizes=sizes,
+        place=place,
+        read=read,
+        token=lambda last: _encode(last, listing),
+    )
 
 
 def _encode(after: str, listing: Sequence[str]) -> str:

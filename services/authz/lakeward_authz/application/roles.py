@@ -10,7 +10,7 @@ from uuid import UUID
 
 from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.directory_doors import DirectoryDoors, no_such_project
-from lakeward_authz.application.paging import Page, PageRequest, PageSizes, read_page
+from lakeward_authz.application.paging import read_page
 from lakeward_authz.application.permissions import subject_of
 from lakeward_authz.application.users import Clock
 from lakeward_authz.domain.permissions.objects import ANYBODY, Subject
@@ -18,6 +18,7 @@ from lakeward_authz.domain.roles import NATIVE, Role, RoleIdent, check_role, inv
 from lakeward_authz.domain.search import sought
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.idempotency import Keeper, Keyed, Once, Record, of_project
+from lakeward_servicekit.paging import Page, PageRequest, PageSizes
 
 
 class Ids(Protocol):

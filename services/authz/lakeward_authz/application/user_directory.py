@@ -14,7 +14,7 @@ from uuid import UUID
 
 from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.directory_doors import DirectoryDoors
-from lakeward_authz.application.paging import Page, PageRequest, PageSizes, read_page
+from lakeward_authz.application.paging import read_page
 from lakeward_authz.application.users import Clock, User
 from lakeward_authz.domain.profiles import Profile, UserKind, checked_email, checked_name, incomplete
 from lakeward_authz.domain.roles import no_such_role
@@ -26,6 +26,7 @@ from lakeward_servicekit.authorization.objects import SERVER
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.idempotency import OF_SERVER, Keeper, Keyed, Once, Record
+from lakeward_servicekit.paging import Page, PageRequest, PageSizes
 
 _CREATED: Final = "create-endpoint"
 _UPDATED: Final = "update-endpoint"

@@ -41,12 +41,12 @@ from lakeward_authz.domain.permissions.objects import Subject, role_subject, use
 from lakeward_authz.domain.roles import Role
 from lakeward_authz.domain.user_ids import parse_user_id
 from lakeward_authz.transport.decode import role_id_of
-from lakeward_authz.transport.listings import page_of
 from lakeward_authz.transport.users import TYPES
 from lakeward_protocol.authz.v1 import roles_pb2 as pb
 from lakeward_protocol.authz.v1 import roles_pb2_grpc
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import invalid_field
+from lakeward_servicekit.rpc.pages import page_of
 
 _MOST_FILTERED: Final = 1000
 _KINDS: Final = {pb.ROLE_MEMBER_KIND_USER: MemberKind.USER, pb.ROLE_MEMBER_KIND_ROLE: MemberKind.ROLE}

@@ -24,10 +24,10 @@ from lakeward_authz.application.users import User
 from lakeward_authz.domain.profiles import UserKind
 from lakeward_authz.domain.user_ids import parse_user_id
 from lakeward_authz.transport.decode import role_id_of
-from lakeward_authz.transport.listings import page_of
 from lakeward_protocol.authz.v1 import users_pb2 as pb
 from lakeward_protocol.authz.v1 import users_pb2_grpc
 from lakeward_servicekit.errors import invalid_field
+from lakeward_servicekit.rpc.pages import page_of
 
 _KINDS: Final = {pb.USER_TYPE_HUMAN: UserKind.HUMAN, pb.USER_TYPE_APPLICATION: UserKind.APPLICATION}
 TYPES: Final = {kind: value for value, kind in _KINDS.items()}

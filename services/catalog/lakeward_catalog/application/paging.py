@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import dataclasses
 import hashlib
 import struct
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 from uuid import UUID
 
 from lakeward_catalog.application.ports.stores import After
 from lakeward_catalog.application.rules import Rules
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.paging import Page, PageRequest, PageSizes, page_behind
 
 Entry = TypeVar("Entry")
 
@@ -29,30 +29,6 @@ _PLACE: Final = struct.Struct(">Bq16s")
 _HASH_BYTES: Final = 8  # 33 bytes with the place: base64 needs no padding, and has one spelling
 _LENGTH: Final = (_PLACE.size + _HASH_BYTES) * 4 // 3
 _VERSION: Final = 2
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class PageRequest:
-    """Which part of a listing is asked for; with neither member everything.
-
-    Attributes:
-        size: how many entries; cut to 1 and the most that are served.
-        token: from the page before, "" for the first page; None: no pages are asked for by token.
-    """
-
-    size: int | None = None
-    token: str | None = None
-
-
-EVERYTHING: Final = PageRequest()
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Page(Generic[Entry]):
-    """A part of a listing; `next_token` is "" at the end."""
-
-    entries: tuple[Entry, ...]
-    next_token: str
 
 
 async def read_page(
@@ -75,27 +51,14 @@ async def read_page(
     Raises:
         Refusal: INVALID_PAGE_TOKEN.
     """
-    after = _decode(request.token, listing) if request.token else None
-    if request.size is None and request.token is None:
-        return Page(await _everything(rules.page_size_max, place=place, read=read), "")
-    size = rules.page_size_default if request.size is None else max(1, request.size)
-    size = min(size, rules.page_size_max)
-    entries = tuple(await read(after, size + 1))
-    if len(entries) <= size:
-        return Page(entries, "")
-    return Page(entries[:size], _encode(place(entries[size - 1]), listing))
-
-
-async def _everything(
-    size: int, *, place: Callable[[Entry], After], read: Callable[[After | None, int], Awaitable[Sequence[Entry]]]
-) -> tuple[Entry, ...]:
-    entries = list(await read(None, size))
-    last = len(entries)
-    while last == size:
-        more = await read(place(entries[-1]), size)
-        entries += more
-        last = len(more)
-    return tuple(entries)
+    return await page_behind(
+        _decode(request.token, listing) if request.token else None,
+        request,
+        sizes=PageSizes(rules.page_size_default, rules.page_size_max),
+        place=place,
+        read=read,
+        token=lambda last: _encode(last, listing),
+    )
 
 
 def _encode(after: After, listing: Sequence[str]) -> str:

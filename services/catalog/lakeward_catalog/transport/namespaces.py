@@ -13,10 +13,10 @@ from lakeward_catalog.application.namespaces.properties import PropertiesUpdates
 from lakeward_catalog.application.namespaces.protecting import NamespaceProtections, ProtectNamespace
 from lakeward_catalog.domain.model import Namespace
 from lakeward_catalog.transport import decode, encode
-from lakeward_catalog.transport.pages import page_of
 from lakeward_catalog.transport.probing import namespace_looked_for
 from lakeward_protocol.catalog.v1 import namespaces_pb2, namespaces_pb2_grpc
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.rpc.pages import page_of
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

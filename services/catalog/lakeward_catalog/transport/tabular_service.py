@@ -14,8 +14,8 @@ from lakeward_catalog.application.tabulars.restoring import (
 )
 from lakeward_catalog.application.tabulars.searching import SearchTabulars, TabularSearches
 from lakeward_catalog.transport import decode, encode
-from lakeward_catalog.transport.pages import page_of
 from lakeward_protocol.catalog.v1 import tabulars_pb2, tabulars_pb2_grpc
+from lakeward_servicekit.rpc.pages import page_of
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

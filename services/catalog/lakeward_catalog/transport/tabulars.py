@@ -14,9 +14,9 @@ from lakeward_catalog.application.tabulars.protecting import ProtectTabular, Tab
 from lakeward_catalog.application.tabulars.renaming import RenameTabular, TabularRenames
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.transport import decode, encode
-from lakeward_catalog.transport.pages import page_of
 from lakeward_catalog.transport.probing import looked_for
 from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2, views_pb2
+from lakeward_servicekit.rpc.pages import page_of
 
 Listed = TypeVar("Listed", tables_pb2.ListTablesResponse, views_pb2.ListViewsResponse)
 

@@ -23,9 +23,9 @@ from lakeward_catalog.application.tasks.controlling import (
 from lakeward_catalog.application.tasks.reading import ATTEMPTS, ListTasks, SeeTask, TaskListings, TaskViews
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_catalog.transport import decode, encode
-from lakeward_catalog.transport.pages import page_of
 from lakeward_protocol.catalog.v1 import tasks_pb2, tasks_pb2_grpc
 from lakeward_servicekit.errors import Reason, Refusal, invalid_field
+from lakeward_servicekit.rpc.pages import page_of
 
 _STATUSES: Final = {
     TaskStatus.SCHEDULED: tasks_pb2.TASK_STATUS_SCHEDULED,

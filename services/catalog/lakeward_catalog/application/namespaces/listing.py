@@ -6,7 +6,7 @@ import dataclasses
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.paging import EVERYTHING, Page, PageRequest, read_page
+from lakeward_catalog.application.paging import read_page
 from lakeward_catalog.application.ports.stores import After, ListedNamespace
 from lakeward_catalog.application.refs import namespace_ref, warehouse_ref
 from lakeward_catalog.application.rules import Rules
@@ -14,6 +14,7 @@ from lakeward_catalog.domain.model import NamespaceId, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.paging import EVERYTHING, Page, PageRequest
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change, Changes
 from lakeward_catalog.application.doors import Doors, OpenedListing
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.paging import EVERYTHING, Page, PageRequest, read_page
+from lakeward_catalog.application.paging import read_page
 from lakeward_catalog.application.ports.stores import After, Deleted, Visibility
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.rules import Rules
@@ -22,6 +22,7 @@ from lakeward_catalog.domain.tasks import Queue
 from lakeward_catalog.domain.wording import no_such_tabular
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.paging import EVERYTHING, Page, PageRequest
 
 MOST_AT_ONCE: Final = 1000
 

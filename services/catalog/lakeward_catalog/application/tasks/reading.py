@@ -9,13 +9,14 @@ from uuid import UUID
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.paging import EVERYTHING, Page, PageRequest, read_page
+from lakeward_catalog.application.paging import read_page
 from lakeward_catalog.application.ports.stores import After
 from lakeward_catalog.application.ports.tasks import EVERY_TASK, AttemptRecord, TaskFilter, TaskRecord, TaskRecords
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.tasks.deciding import check_number, decide_on_entities, decide_on_tasks
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.paging import EVERYTHING, Page, PageRequest
 
 ATTEMPTS: Final = 5
 MOST_ATTEMPTS: Final = 100

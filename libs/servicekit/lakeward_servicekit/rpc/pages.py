@@ -1,11 +1,11 @@
-"""Pages of listings as messages, and back."""
+"""Pages of listings as messages ask for them."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from lakeward_catalog.application.paging import EVERYTHING, PageRequest
 from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.paging import EVERYTHING, PageRequest
 
 
 class _Listing(Protocol):
