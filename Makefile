@@ -7,19 +7,23 @@ VENV ?= .venv
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p && break; done)
 BIN := $(VENV)/bin
 DISTRIBUTIONS := libs/protocol libs/locations libs/servicekit libs/components[embedded] \
-	services/catalog services/authz services/vending services/gateway cli
+	services/catalog services/authz services/vending services/gateway clients/python cli
 RUN_STAMP := $(VENV)/.installed-run
+SECURE_STAMP := $(VENV)/.installed-secure
 DEV_STAMP := $(VENV)/.installed-dev
-MANIFESTS := constraints.txt $(wildcard libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml pipelines/pyproject.toml)
+MANIFESTS := constraints.txt $(wildcard libs/*/pyproject.toml services/*/pyproject.toml clients/*/pyproject.toml cli/pyproject.toml pipelines/pyproject.toml)
+# Of what is installed, Python compiles what it imports, once; to compile all of it takes half of the installation's time.
+PIP_OPTIONS := --quiet --no-compile
 TESTS ?= tests
+WORKERS ?= 2
 
 .PHONY: run test check proto kubernetes bench demo clean install install-dev
 
-run: $(RUN_STAMP) ## start the embedded catalog on 127.0.0.1:8181; SECURE=1 asks callers who they are; Ctrl-C ends it
+run: $(if $(SECURE),$(SECURE_STAMP),$(RUN_STAMP)) ## start the embedded catalog on 127.0.0.1:8181; SECURE=1 asks callers who they are; Ctrl-C ends it
 	@exec $(if $(AUTHZ_BACKEND),env LAKEKEEPER__AUTHZ_BACKEND=$(AUTHZ_BACKEND)) $(BIN)/lakeward up $(if $(SECURE),--secure)
 
-test: $(DEV_STAMP) ## all tests, with real components
-	$(BIN)/python -m pytest $(TESTS)
+test: $(DEV_STAMP) ## all tests, with real components; WORKERS processes share them, 0 is this one alone
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) $(TESTS)
 
 check: $(DEV_STAMP) ## lint, types, imports, protos
 	$(BIN)/ruff check .
@@ -32,6 +36,7 @@ check: $(DEV_STAMP) ## lint, types, imports, protos
 	$(BIN)/python tools/check_breaking.py
 	$(BIN)/python tools/generate_protos.py --check
 	$(BIN)/python tools/generate_docs.py --check
+	$(BIN)/python tools/generate_client.py --check
 
 proto: $(DEV_STAMP) ## generate lakeward_protocol from protos/
 	$(BIN)/buf lint
@@ -56,12 +61,16 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(RUN_STAMP): $(BIN)/python $(MANIFESTS)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt hatchling editables setuptools wheel
-	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt $(addprefix --editable ,$(DISTRIBUTIONS))
+	$(BIN)/python -m pip install $(PIP_OPTIONS) --constraint constraints.txt hatchling editables setuptools wheel
+	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation --constraint constraints.txt $(addprefix --editable ,$(DISTRIBUTIONS))
+	@touch $@
+
+$(SECURE_STAMP): $(RUN_STAMP)
+	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation --constraint constraints.txt --editable libs/components[identity]
 	@touch $@
 
 $(DEV_STAMP): $(RUN_STAMP) requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable pipelines -r requirements-dev.txt
+	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation --constraint constraints.txt --editable pipelines -r requirements-dev.txt
 	@touch $@
 
 clean: ## what was built; never the state in LAKEWARD_HOME

@@ -27,10 +27,13 @@ from bench import (
     big_metadata,
     commit,
     create,
+    generic,
     layers,
     listing,
     load_table,
+    management,
     memory,
+    pods,
     reads,
     sign,
     store_client,
@@ -50,15 +53,28 @@ BENCHES: Final = (
     big_metadata.BENCH,
     commit.BENCH,
     create.BENCH,
+    generic.BENCH,
     sign.BENCH,
+    management.BENCH,
     authz.BENCH,
     strangers.BENCH,
     memory.BENCH,
 )
 # by anybody, of one Lakeward that asks nobody's name
-_BY_ANYBODY: Final = frozenset({load_table.BENCH, commit.BENCH, create.BENCH, listing.BENCH, sign.BENCH, layers.BENCH})
+_BY_ANYBODY: Final = frozenset(
+    {
+        load_table.BENCH,
+        commit.BENCH,
+        create.BENCH,
+        generic.BENCH,
+        listing.BENCH,
+        sign.BENCH,
+        layers.BENCH,
+        management.BENCH,
+    }
+)
 # asked for by name: they explain figures, and are none
-EXPLANATIONS: Final = (layers.BENCH, store_client.BENCH)
+EXPLANATIONS: Final = (layers.BENCH, store_client.BENCH, pods.BENCH)
 _LEFT: Final = ROOT / ".cache" / "bench.md"
 _COMPOSITIONS: Final = {
     "one": (Composition.ONE_PROCESS,),
@@ -108,6 +124,9 @@ def _measured(home: Path, plan: Plan, benches: Sequence[str], compositions: Sequ
                 with _told(bench.BENCH):
                     yield from bench.run(parts, plan)
         yield from _of_compositions(parts, plan, benches, compositions, cores)
+        if pods.BENCH in benches:
+            with _told(pods.BENCH), callers(parts, count=reads.TOKENS) as known:
+                yield from pods.run(parts, known, plan, cores=cores)
         if big_metadata.BENCH in benches:
             with _told(big_metadata.BENCH):
                 yield from _big_metadata(parts, plan)
@@ -141,9 +160,11 @@ def _of_composition(
         wanted[commit.BENCH] = lambda: asyncio.run(commit.run(served, plan, cores=cores))
         wanted[layers.BENCH] = lambda: asyncio.run(layers.run(served, plan))
         wanted[create.BENCH] = lambda: asyncio.run(create.run(served, plan, cores=cores))
+        wanted[generic.BENCH] = lambda: asyncio.run(generic.run(served, plan, cores=cores))
         wanted[sign.BENCH] = lambda: asyncio.run(sign.run(served, plan, cores=cores))
         if composition is Composition.ONE_PROCESS:
             wanted[listing.BENCH] = lambda: asyncio.run(listing.run(served, plan, say=print))
+            wanted[management.BENCH] = lambda: asyncio.run(management.run(served, plan))
         for bench, measure in wanted.items():
             if bench in benches:
                 with _told(f"{bench}, {composition.value.replace('_', ' ')}"):

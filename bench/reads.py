@@ -113,15 +113,15 @@ async def run(
     Raises:
         StaleReadError: a reply was older than it may be, or the check was found blind.
     """
-    house = await _furnish(served, known, plan)
+    house = await furnish(served, known, plan)
     select = await select_of(served.stack, "bodies", house.bodies)
-    kinds = _legs(house, served.composition, benches)
+    kinds = legs(house, served.composition, benches)
     seen = [Seen() for _ in kinds]
     tokens = served.stack.home / "tokens"
     tokens.write_text("\n".join(known.tokens) + "\n", encoding="ascii")
     with _counters(served.stack.home / "fresh", kinds) as told:
         for leg, counted in zip(kinds, told, strict=True):
-            await _see_a_fault(served, leg, counted, tokens)
+            await see_a_fault(served, leg, counted, tokens)
         for _ in range(plan.rounds):
             selects = 1.0
             if LOAD_MANY in benches:
@@ -141,7 +141,7 @@ async def run(
     return figures, {leg.connections: found for leg, found in zip(kinds, seen, strict=True) if leg.bench == LOAD_MANY}
 
 
-def _legs(house: House, composition: Composition, benches: Collection[str]) -> Sequence[Leg]:
+def legs(house: House, composition: Composition, benches: Collection[str]) -> Sequence[Leg]:
     """Those that are wanted; loads of many tables first and always, because the others are held to them."""
     alone = composition is Composition.ONE_PROCESS
     paths = [house.warehouse.table(_NAMESPACE, name) for name in house.tables]
@@ -194,8 +194,8 @@ def _counters(path: Path, legs: Sequence[Leg]) -> Iterator[Sequence[Counter]]:
         yield [made[id(leg.change)] for leg in legs]
 
 
-async def _furnish(served: Lakeward, known: Callers, plan: Plan) -> House:
-    """Tables of 3 KB in one namespace behind a first one that will be renamed, some namespaces, a warehouse to rename."""
+async def furnish(served: Lakeward, known: Callers, plan: Plan) -> House:
+    """Make tables of 3 KB in one namespace behind a first one that will be renamed, some namespaces, a warehouse to rename."""
     warehouse = await make_warehouse(served, headers=known.headers)
     moving = await make_warehouse(served, headers=known.headers)
     names = [f"table_{number:05d}" for number in range(plan.many)]
@@ -225,9 +225,11 @@ async def _furnish(served: Lakeward, known: Callers, plan: Plan) -> House:
     return House(warehouse, moving, names, bodies)
 
 
-async def _read(served: Lakeward, leg: Leg, told: Counter, tokens: Path, seconds: float) -> Wrk:
-    paths = told.path.with_suffix(f"{told.path.suffix}.paths")
-    paths.write_text("\n".join(leg.paths) + "\n", encoding="ascii")
+async def read(served: Lakeward, leg: Leg, told: Counter, tokens: Path, seconds: float) -> Wrk:
+    """Let a load generator read for some seconds."""
+    paths, text = told.path.with_suffix(f"{told.path.suffix}.paths"), "\n".join(leg.paths) + "\n"
+    if not paths.exists() or paths.read_text(encoding="ascii") != text:  # another generator may be reading it
+        paths.write_text(text, encoding="ascii")
     return await run_wrk(
         served.url,
         script="fresh.lua",
@@ -238,10 +240,10 @@ async def _read(served: Lakeward, leg: Leg, told: Counter, tokens: Path, seconds
     )
 
 
-async def _see_a_fault(served: Lakeward, leg: Leg, told: Counter, tokens: Path) -> None:
+async def see_a_fault(served: Lakeward, leg: Leg, told: Counter, tokens: Path) -> None:
     """Tell of changes that never were: a check that does not notice would notice nothing. Warms up, too."""
     told.tell_of_all(10**9)
-    counted = await _read(served, leg, told, tokens, _LOOKED_SECONDS)
+    counted = await read(served, leg, told, tokens, _LOOKED_SECONDS)
     told.tell_of_all(0)
     if leg.where != "nothing" and (counted.stale != counted.checked or counted.checked == 0):
         raise StaleReadError(
@@ -257,7 +259,7 @@ async def _while_changing(
         Connection(served.url, headers={**known.headers, **CLIENT_MANAGED}) as connection,
         leg.change(connection, told),
     ):
-        one = await _read(served, leg, told, tokens, seconds)
+        one = await read(served, leg, told, tokens, seconds)
     if one.faults or one.checked == 0:
         raise StaleReadError(f"{leg.name}: of {one.requests} replies {one.faults or 'none was checked'}")
     return one

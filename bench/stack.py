@@ -93,9 +93,13 @@ def stack(home: Path) -> Iterator[Stack]:
         ending.callback(lambda: blocking.run(s3.stop(gracefully=False)))
         database = blocking.run(databases.create(postgres, f"{_DATABASE}_{secrets.token_hex(4)}"))
         settings = environment(database, nats)
-        for hurried in ("LAKEKEEPER__TASK_POLL_INTERVAL", "LAKEWARD__PURGE_DELAY"):
+        for hurried in (
+            "LAKEKEEPER__TASK_POLL_INTERVAL",
+            "LAKEWARD__PURGE_DELAY",
+            "LAKEKEEPER__ENDPOINT_STAT_FLUSH_INTERVAL",
+        ):
             del settings[hurried]  # tests don't wait; what is measured has the defaults
-        blocking.run(migrate(home, settings))
+        blocking.run(migrate(settings))
         yield Stack(home, postgres, nats, s3, database, settings)
 
 

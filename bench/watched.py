@@ -19,10 +19,10 @@ from unittest.mock import patch
 import uvloop
 
 from bench.pauses import FOLDER, Pauses, Slate, longest, slate
-from lakeward_cli.main import main as lakeward
+from lakeward.cli.main import main as lakeward
 
 _BEAT_SECONDS: Final = 0.005
-_WAITED: Final = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
+_WAITED: Final = f"/proc/self/task/{threading.get_native_id()}/schedstat"
 
 
 class Watcher:
@@ -54,11 +54,12 @@ class Watcher:
 
     async def beat(self) -> None:
         """Until cancelled."""
+        waited = _Waited()
         while True:
-            began, waited = time.perf_counter(), _waited()
+            began, before = time.perf_counter(), waited.seconds()
             await asyncio.sleep(_BEAT_SECONDS)
             late = time.perf_counter() - began - _BEAT_SECONDS
-            own = late - (_waited() - waited)
+            own = late - (waited.seconds() - before)
             self._see(Pauses(stall=max(own, 0.0) * 1000, stall_wall=max(late, 0.0) * 1000))
             if gc.callbacks[-1] != self.ended:  # others work in collections, too: their time counts
                 gc.callbacks.remove(self.ended)
@@ -72,12 +73,18 @@ class Watcher:
         self._told.tell(asked, self._seen)
 
 
-def _waited() -> float:
-    """Seconds that the main thread was ready and had no core; nothing where the kernel does not say."""
-    try:
-        return int(_WAITED.read_bytes().split()[1]) / 1e9
-    except OSError:
-        return 0.0
+class _Waited:
+    """How long the main thread was ready and had no core; the file stays open, since each beat reads it twice."""
+
+    def __init__(self) -> None:
+        try:
+            self._file = os.open(_WAITED, os.O_RDONLY)
+        except OSError:
+            self._file = -1  # the kernel does not say
+
+    def seconds(self) -> float:
+        """Since the thread began."""
+        return 0.0 if self._file < 0 else int(os.pread(self._file, 128, 0).split()[1]) / 1e9
 
 
 def main() -> None:

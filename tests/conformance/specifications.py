@@ -73,13 +73,3 @@ def parameters(document: Mapping[str, Any], operation: Mapping[str, Any], place:
     found = (resolved(document, parameter) for parameter in operation["parameters"])
     names = {parameter["name"] for parameter in found if parameter["in"] == place}
     return {name.lower() for name in names} if place == "header" else names
-
-
-def members(document: Mapping[str, Any], node: Mapping[str, Any]) -> set[str]:
-    """Names of the members that a schema describes."""
-    schema = resolved(document, node)
-    found = set(schema.get("properties", ()))
-    for combination in ("allOf", "oneOf", "anyOf"):
-        for part in schema.get(combination, ()):
-            found |= members(document, part)
-    return found

@@ -13,7 +13,7 @@ import pytest
 
 from lakeward_components import blocking
 from tests.e2e.conftest import spark_on
-from tests.integration.iceberg_oracle import java_oracle
+from tests.support import maven
 from tests.support.engines import Reach
 from tests.support.exchanges import Exchange, Exchanges, overheard
 from tests.support.lakeward import Lakeward
@@ -29,8 +29,7 @@ _SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "n", "type": "long", "
 @pytest.fixture(scope="session")
 def rest_client(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The class path of Iceberg's REST client and of our loads."""
-    assert java_oracle.missing() is None, java_oracle.missing()
-    return java_oracle.build(tmp_path_factory.mktemp("rest_client"), home=_HERE, program="Loads")
+    return maven.build(_HERE, tmp_path_factory.mktemp("rest_client"))
 
 
 def test_the_java_client_loads_a_table_with_a_condition_once_it_knows_it(lakeward: Lakeward, rest_client: str) -> None:

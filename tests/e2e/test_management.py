@@ -113,3 +113,38 @@ async def test_cancelling_a_soft_deletion_brings_its_table_back(lakeward: Lakewa
     told(await http.post(f"{one}/task/control", json=body))
     told(await http.get(path))
     assert told(await http.get(f"{one}/task/by-id/{task['task-id']}")).json()["status"] == "CANCELLED"
+
+
+async def test_requests_of_a_warehouse_are_counted(lakeward: Lakeward, http: httpx.AsyncClient) -> None:
+    warehouse = await make_warehouse(http, lakeward.store)
+    for _ in range(3):
+        told(await http.get(f"{MANAGEMENT}/{warehouse.id}"))
+    document = {"warehouse": {"type": "warehouse-id", "id": warehouse.id}, "status-codes": [200]}
+    while True:
+        found = told(await http.post("/management/v1/endpoint-statistics", json=document)).json()
+        calls = [call for hour in found["called-endpoints"] for call in hour]
+        counts = {call["http-route"]: call["count"] for call in calls}
+        if counts.get("GET /management/v1/warehouse/{warehouse_id}", 0) >= 3:
+            break
+        await asyncio.sleep(0.2)
+    assert {(call["warehouse-id"], call["warehouse-name"]) for call in calls} == {(warehouse.id, warehouse.name)}
+
+
+async def test_a_warehouse_is_dropped_with_everything_inside_its_files_and_its_secret(
+    lakeward: Lakeward, http: httpx.AsyncClient
+) -> None:
+    warehouse = await make_warehouse(http, lakeward.store)
+    await make_namespace(http, warehouse, "sales")
+    await make_table(http, warehouse, "sales", "orders")
+    path = f"{MANAGEMENT}/{warehouse.id}/cascade-drop"
+    planned = told(await http.post(path, json={"dry-run": True})).json()
+    assert (planned["task-id"], planned["number-of-namespaces"], planned["number-of-tables"]) == (None, 1, 1)
+    queued = (await http.post(path, json={"purge": True})).json()
+    task, control = f"/management/v1/project/task/by-id/{queued['task-id']}", "/management/v1/project/task/control"
+    while (shown := told(await http.get(task)).json())["status"] != "SUCCESS":
+        assert shown["status"] in {"SCHEDULED", "RUNNING"}, shown
+        await asyncio.sleep(0.2)
+        # it looks for the purge's end every half a minute
+        hurried = {"action": {"action-type": "run-now"}, "task-ids": [queued["task-id"]]}
+        assert (await http.post(control, json=hurried)).status_code == 204
+    assert (await http.get(f"{MANAGEMENT}/{warehouse.id}")).status_code == 404

@@ -25,7 +25,7 @@ from tests.support.lakeward import Lakeward
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines.md"
 SHOWN = Reach("http://127.0.0.1:8181/catalog", "demo")
-_SHELL_SECONDS = 240
+_SHELL_SECONDS = 600
 
 # They are printed by the composition in one process.
 in_one_process = pytest.mark.parametrize("lakeward", [Composition.ONE_PROCESS], indirect=True, ids=str, scope="session")

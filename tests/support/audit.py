@@ -166,7 +166,9 @@ def _wrong_snapshots(table: Table, metadata: Mapping[str, Any], acknowledged: Co
 
 def _wrong_events(table: Table, files: Sequence[str], events: Sequence[Event]) -> Iterable[str]:
     """Each metadata file was announced once, in order, each after the one before it."""
-    announced = [event.data["metadata-location"] for event in events if event.verb in {"created", "committed"}]
+    announced = [
+        event.data["tabular"]["metadata-location"] for event in events if event.verb in {"created", "committed"}
+    ]
     if announced != list(files):
         yield f"{table.name}: its events tell of {len(announced)} files, its log of {len(files)}, or in another order"
     commits = [event for event in events if event.verb == "committed"]

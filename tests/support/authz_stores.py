@@ -24,7 +24,9 @@ from lakeward_servicekit.secrecy import SecretStr
 
 _EMPTY = """
 delete from grants; delete from objects where kind <> 'server'; delete from tree_streams; delete from openfga_outbox;
-delete from roles; delete from users; delete from idempotency; delete from openfga_feeds
+delete from roles; delete from users; delete from provisioned_users; delete from suspended_grants;
+delete from idempotency; delete from openfga_feeds;
+update revisions set revision = revision + 1
 """
 
 

@@ -5,6 +5,7 @@
     s3_server         the session's store              s3_store       the same with a fresh prefix for each test
     oidc              the session's identity provider; `tests.support.tokens` asks it for tokens
     openfga_server    the session's server; make a store of your own
+    openbao_server    the session's server; make a mount of your own
 
 All are plain values, made by synchronous fixtures, so tests of either kind may use them on whatever loop they run.
 """
@@ -23,11 +24,20 @@ from lakeward_components import blocking, databases, provision
 from lakeward_components.environment import TEST
 from lakeward_components.nats import NatsServer
 from lakeward_components.oidc import OidcProvider
+from lakeward_components.openbao import OpenBaoServer
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
 
-_POSTGRES_SETTINGS = {"max_connections": "200", "shared_buffers": "64MB", "log_min_duration_statement": "-1"}
+_POSTGRES_SETTINGS = {
+    "max_connections": "200",
+    "shared_buffers": "64MB",
+    "log_min_duration_statement": "-1",
+    # These two keep what was written through the death of the machine, which no test can bring about; what is killed here are
+    # processes. A commit still waits until it is with the kernel (synchronous_commit), which outlives them.
+    "fsync": "off",
+    "full_page_writes": "off",
+}
 
 REDIRECT_URI = "http://127.0.0.1:18080/ui/callback"
 
@@ -124,6 +134,12 @@ def oidc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OidcProvider]:
 @pytest.fixture(scope="session")
 def openfga_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenFgaServer]:
     with _running(blocking.run(provision.openfga_server(tmp_path_factory.mktemp("openfga"), names=TEST))) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def openbao_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenBaoServer]:
+    with _running(blocking.run(provision.openbao_server(tmp_path_factory.mktemp("openbao"), names=TEST))) as server:
         yield server
 
 

@@ -13,6 +13,7 @@ from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 
 _LISTED = {
+    ObjectKind.PROJECT: Action.PROJECT_GET_METADATA,
     ObjectKind.WAREHOUSE: Action.WAREHOUSE_INCLUDE_IN_LIST,
     ObjectKind.NAMESPACE: Action.NAMESPACE_INCLUDE_IN_LIST,
     ObjectKind.TABLE: Action.TABLE_INCLUDE_IN_LIST,
@@ -20,6 +21,7 @@ _LISTED = {
     ObjectKind.GENERIC_TABLE: Action.GENERIC_TABLE_INCLUDE_IN_LIST,
 }
 _LISTS_EVERYTHING = {
+    ObjectKind.SERVER: Action.SERVER_LIST_ALL_PROJECTS,
     ObjectKind.WAREHOUSE: Action.WAREHOUSE_LIST_EVERYTHING,
     ObjectKind.NAMESPACE: Action.NAMESPACE_LIST_EVERYTHING,
 }
@@ -95,7 +97,9 @@ class TableAuthorizer:
         shown = {object_id for object_id in named if self._shows(key, kind, object_id)}
         if not (self._lists_everything(key, scope) or self._shows(key, kind, None)):
             return VisibleSet(
-                everything=False, objects=frozenset(object_id for object_id in shown if isinstance(object_id, UUID))
+                everything=False,
+                objects=frozenset(object_id for object_id in shown if isinstance(object_id, UUID)),
+                projects=frozenset(object_id for object_id in shown if isinstance(object_id, str)),
             )
         if hidden := named - shown:
             raise ValueError(f"the table hides {hidden} and shows other objects of the kind without naming them")

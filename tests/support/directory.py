@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from lakeward_authz.application.members import Member, MemberKind, MemberUser
-from lakeward_authz.application.roles import RoleFilter
+from lakeward_authz.application.role_store import RoleFilter
 from lakeward_authz.application.user_directory import Saved
 from lakeward_authz.application.users import User
 from lakeward_authz.domain.permissions.objects import Subject, role_subject, user_subject

@@ -17,8 +17,17 @@ from lakeward_authz.application.identifying import Authenticate, Identification
 from lakeward_authz.directory import role_servicer, user_servicer
 from lakeward_authz.domain.permissions.objects import role_subject, user_subject
 from lakeward_authz.domain.profiles import Profile, UserKind
+from lakeward_authz.domain.provisioning import MatchedBy, Matching
+from lakeward_authz.provisioning import provisioning_servicer
 from lakeward_authz.transport.callers import caller_of
-from lakeward_protocol.authz.v1 import roles_pb2, roles_pb2_grpc, users_pb2, users_pb2_grpc
+from lakeward_protocol.authz.v1 import provisioning_pb2 as pb
+from lakeward_protocol.authz.v1 import (
+    provisioning_pb2_grpc,
+    roles_pb2,
+    roles_pb2_grpc,
+    users_pb2,
+    users_pb2_grpc,
+)
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
@@ -28,12 +37,15 @@ from lakeward_servicekit.paging import PageSizes
 from lakeward_servicekit.rpc import Caller, Host
 from tests.support.deciding import Rule, TableAuthorizer
 from tests.support.directory import NOW, AsMembers, AsUsers, Directory, a_role, a_user, role_id
+from tests.support.provisioning import Groups, People, a_group, a_person
 from tests.support.users import FakeRoles
 
 ANYTHING: Final = Rule(allows=True)
 ROLE: Final = role_id(1)
 INNER: Final = role_id(2)
 OTHER_PROJECTS: Final = role_id(3)
+GROUP: Final = role_id(4)
+PERSON: Final = role_id(5)
 ADMINISTRATOR: Final = "oidc~root"
 
 
@@ -76,6 +88,7 @@ class DirectoryHouse:
 
     Attributes:
         directory: has ann and bob, the roles ROLE, of which INNER is a member, and OTHER_PROJECTS in the project q.
+        people: has PERSON, who is dora; a provider sent GROUP, too.
         held: roles that users hold, for who assumes one.
     """
 
@@ -86,6 +99,7 @@ class DirectoryHouse:
         self.held = FakeRoles({ROLE: [user_subject("oidc~ann")]})
         doors = DirectoryDoors(self.authorizer, self.directory)
         users, members = AsUsers(self.directory), AsMembers(self.directory)
+        self.people = People(self.directory)
         once = Once(
             store=self.directory.keys, clock=self.clock, lifetime=timedelta(minutes=30), grace=timedelta(minutes=5)
         )
@@ -100,6 +114,17 @@ class DirectoryHouse:
             roles_pb2_grpc.add_RoleServiceServicer_to_server,
             role_servicer(doors, users, members, once=once, clock=self.clock, ids=CountedIds(), sizes=sizes),
         )
+        self.host.add(
+            provisioning_pb2_grpc.add_ProvisioningServiceServicer_to_server,
+            provisioning_servicer(
+                doors,
+                self.people,
+                Groups(self.people),
+                matching=Matching("oidc", MatchedBy.EXTERNAL_ID),
+                clock=self.clock,
+                ids=CountedIds(),
+            ),
+        )
 
     async def call(self, request: Any, *, as_user: str = "ann", **context: str) -> Any:
         """Call the method that a request is of."""
@@ -108,12 +133,13 @@ class DirectoryHouse:
             setattr(request.context, field, value)
         name = type(request).__name__.removesuffix("Request")
         service = "UserService" if "Role" not in name else "RoleService"
+        service = "ProvisioningService" if "Provisioned" in name else service
         path = f"/lakeward.authz.v1.{service}/{name}"
         return await self.host.channel(caller=Caller.CALLER_GATEWAY).unary_unary(path)(request)
 
 
-async def a_house(*, default_project: str | None = "p") -> DirectoryHouse:
-    """As the class says."""
+async def a_house(*, default_project: str | None = "p", sent: bool = False) -> DirectoryHouse:
+    """As the class says; with what a provider sent only where `sent`."""
     house = DirectoryHouse(default_project=default_project)
     for name in ("ann", "bob"):
         await house.directory.save(a_user(name), update=False, record=None)
@@ -121,6 +147,9 @@ async def a_house(*, default_project: str | None = "p") -> DirectoryHouse:
         await house.directory.add(made, owner=None, record=None)
     members = [role_subject(INNER), user_subject("oidc~bob")]
     await house.directory.add_members(house.directory.roles[ROLE], members)
+    if sent:
+        await house.people.add(a_person(PERSON.int & 0xFF, "dora"))
+        await house.directory.add(a_group(GROUP.int & 0xFF, "a group"), owner=None, record=None)
     return house
 
 
@@ -215,8 +244,41 @@ ROLE_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
         _own(lambda: roles_pb2.ListRolesOfUserRequest(user_id="oidc~ann")),
     ),
 }
+_SENT: Final = pb.ProvisionedProfile(user_name="eve@example.org", external_id="eve", active=True)
+_CHANGED: Final = pb.ProvisionedProfile(user_name="dora@example.org", external_id="dora", active=False)
+_PERSON: Final = str(PERSON)
+_GROUP: Final = str(GROUP)
+_MOVED: Final = pb.ProvisionedMembersChange(add=[_PERSON])
+PROVISIONING_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
+    "CreateProvisionedUser": (_others(lambda: pb.CreateProvisionedUserRequest(profile=_SENT)),),
+    "GetProvisionedUser": (_others(lambda: pb.GetProvisionedUserRequest(id=_PERSON)),),
+    "ListProvisionedUsers": (_others(pb.ListProvisionedUsersRequest),),
+    "ReplaceProvisionedUser": (_others(lambda: pb.ReplaceProvisionedUserRequest(id=_PERSON, profile=_CHANGED)),),
+    "DeleteProvisionedUser": (_others(lambda: pb.DeleteProvisionedUserRequest(id=_PERSON)),),
+    "CreateProvisionedGroup": (Case(lambda: pb.CreateProvisionedGroupRequest(display_name="new"), _PROJECT),),
+    "GetProvisionedGroup": (_role(lambda: pb.GetProvisionedGroupRequest(id=_GROUP)),),
+    "ListProvisionedGroups": (Case(pb.ListProvisionedGroupsRequest, _PROJECT, only_hidden=frozenset(_PROJECT)),),
+    "ChangeProvisionedGroup": (
+        _role(lambda: pb.ChangeProvisionedGroupRequest(id=_GROUP, display_name="new", members=[_MOVED])),
+        Case(
+            lambda: pb.ChangeProvisionedGroupRequest(id=_GROUP, display_name="new"),
+            _ROLE,
+            needs=frozenset({Action.ROLE_UPDATE}),
+        ),
+        Case(
+            lambda: pb.ChangeProvisionedGroupRequest(id=_GROUP, members=[_MOVED]),
+            _ROLE,
+            needs=frozenset({Action.ROLE_GRANT_ASSIGNEE}),
+        ),
+    ),
+    "DeleteProvisionedGroup": (_role(lambda: pb.DeleteProvisionedGroupRequest(id=_GROUP)),),
+}
 EXPECTED: Final[Mapping[str, tuple[Case, ...]]] = {
     f"/lakeward.authz.v1.{service}/{method}": cases
-    for service, methods in {"UserService": USER_SERVICE, "RoleService": ROLE_SERVICE}.items()
+    for service, methods in {
+        "UserService": USER_SERVICE,
+        "RoleService": ROLE_SERVICE,
+        "ProvisioningService": PROVISIONING_SERVICE,
+    }.items()
     for method, cases in methods.items()
 }

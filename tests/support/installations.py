@@ -27,6 +27,7 @@ from typing import Final
 import httpx
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from lakeward_cli import migrating
 from lakeward_components import blocking, child, folder
 from lakeward_components.child import Child
 from lakeward_components.nats import NatsServer
@@ -37,7 +38,8 @@ LISTENING: Final = ("authz", "vending", "catalog")
 ROOT: Final = Path(__file__).resolve().parents[2]
 _READY_SECONDS: Final = 60.0
 _STOP_SECONDS: Final = 30.0
-_MIGRATED_SECONDS: Final = 120.0
+# To ask costs both sides some milliseconds, which a server that starts had better have for itself.
+_POLL_SECONDS: Final = 0.05
 _FOREIGN: Final = ("LAKEKEEPER__", "LAKEWARD__", "ICEBERG_REST__")
 
 
@@ -131,15 +133,6 @@ class Process:
                 await asyncio.sleep(0.01)
         return self._child.exit_status
 
-    async def finish(self) -> None:
-        """Wait for a program that does its work and ends; an error of it is raised, with its log."""
-        assert self._child is not None
-        process, self._child = self._child, None
-        try:
-            await process.finish(seconds=_MIGRATED_SECONDS)
-        finally:
-            process.folder.release()
-
     async def until_serving(self, http: httpx.AsyncClient, *, beside: Iterable[Process]) -> None:
         """Wait until /health says 200, while none of the others ends."""
         assert self._child is not None
@@ -152,7 +145,7 @@ class Process:
                 return (await http.get("/health", timeout=5)).status_code == httpx.codes.OK
             return False
 
-        await self._child.until(serves, seconds=_READY_SECONDS)
+        await self._child.until(serves, seconds=_READY_SECONDS, poll=_POLL_SECONDS)
 
     def log_tail(self, lines: int = 20) -> str:
         return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
@@ -252,6 +245,7 @@ def environment(
         "LAKEKEEPER__PG_ENCRYPTION_KEY": secrets.token_urlsafe(24),
         "LAKEKEEPER__TASK_POLL_INTERVAL": "1s",
         "LAKEWARD__PURGE_DELAY": "1s",
+        "LAKEKEEPER__ENDPOINT_STAT_FLUSH_INTERVAL": "1s",
         **events,
         **settings,
     }
@@ -335,16 +329,14 @@ async def installed(
     unset: Mapping[str, Collection[str]] | None = None,
 ) -> AsyncIterator[Installation]:
     """Migrate, start, and end it with the block; see `planned`."""
-    await migrate(home, settings)
+    await migrate(settings)
     async with started(planned(composition, home, settings, own=own, unset=unset)) as installation:
         yield installation
 
 
-async def migrate(home: Path, settings: Mapping[str, str]) -> None:
-    """Bring the schemas of all services into the database."""
-    migration = Process("migrate", home, Program("lakeward_cli", ("migrate",), settings))
-    await migration.start()
-    await migration.finish()
+async def migrate(settings: Mapping[str, str]) -> None:
+    """Bring the schemas of all services into the database, and the model into OpenFGA: what `lakeward migrate` does."""
+    await migrating.migrate(settings)
 
 
 def _text(raw: bytes) -> str:

@@ -110,7 +110,7 @@ def _running(
     """
     # the purge waits until Spark is through with its own deletion
     settings = environment(database, nats, LAKEWARD__PURGE_DELAY="10s")
-    blocking.run(migrate(home, settings))
+    blocking.run(migrate(settings))
     with running(planned(composition, home, settings)) as installation:
         yield installation.url, {name: process.log for name, process in installation.processes.items()}
 

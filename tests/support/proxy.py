@@ -22,6 +22,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
+from lakeward_components.ports import take
+
 _CHUNK = 1 << 16
 _CLOSE_SECONDS = 5
 
@@ -106,8 +108,9 @@ class Line:
     async def accept(self) -> None:
         """Listen; again a no-op."""
         if self._server is None:
+            # Leased, so that it is still there for us after a while of refusing.
+            self.port = self.port or take(given=None, last=None)
             self._server = await asyncio.start_server(self._serve, self.host, self.port, reuse_address=True)
-            self.port = self._server.sockets[0].getsockname()[1]
 
     async def refuse(self, *, cut: bool = True) -> None:
         """Stop listening, and cut what is open unless told otherwise."""

@@ -19,10 +19,12 @@ _ROWS: Final = """
     union all
     select w.project_id, w.warehouse_id, t.kind, t.incarnation, t.namespace_id, t.tabular_id
       from lakeward_catalog.tabular t join lakeward_catalog.warehouse w using (warehouse_id)
+    union all
+    select project_id, '00000000-0000-0000-0000-000000000000', 'tag', tag_id, null, null from lakeward_catalog.tag_definition
 """
 _TREE: Final = """
     select project_id, warehouse_id, kind, object_id, parent_id, public_id
-      from lakeward_authz.objects where kind in ('project', 'warehouse', 'namespace', 'table', 'view')
+      from lakeward_authz.objects where kind in ('project', 'warehouse', 'namespace', 'table', 'view', 'generic_table', 'tag')
 """
 _DIFFERENCES: Final = f"""
 with rows as ({_ROWS}), tree as ({_TREE})

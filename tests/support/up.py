@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
-SECONDS = 60.0
+from lakeward_components.ports import take
+
+SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +79,36 @@ def is_zombie(pid: int) -> bool:
 
 
 Start = Callable[..., Up]
+
+
+@contextmanager
+def starting(folder: Path) -> Iterator[Start]:
+    """Starts the command in `folder`/home; ends what is left of it."""
+    runs: list[subprocess.Popen[bytes]] = []
+
+    def begin(
+        *before: str,
+        home: Path = folder / "home",
+        arguments: Sequence[str] = (),
+        variables: Mapping[str, str] | None = None,
+    ) -> Up:
+        port = take(given=None, last=None)
+        foreign = ("LAKEKEEPER__", "LAKEWARD_", "ICEBERG_REST__")
+        ours = {name: value for name, value in os.environ.items() if not name.upper().startswith(foreign)}
+        output = folder / f"output-{len(runs)}"
+        with output.open("wb") as file:
+            process = subprocess.Popen(
+                [*before, sys.executable, "-m", "lakeward_cli", "up", *arguments],
+                env={**ours, "LAKEWARD_HOME": str(home), "LAKEKEEPER__LISTEN_PORT": str(port), **(variables or {})},
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
+        runs.append(process)
+        return Up(process, f"http://127.0.0.1:{port}", output)
+
+    try:
+        yield begin
+    finally:
+        for process in runs:
+            process.kill()
+            process.wait()

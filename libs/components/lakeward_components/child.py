@@ -18,7 +18,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 from lakeward_components import launch
 from lakeward_components.errors import ComponentFailed
@@ -52,6 +52,39 @@ class Running(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Started:
+    """A server that answers, which is ours to end where we started it; somebody else's goes on."""
+
+    GENTLY: ClassVar[tuple[signal.Signals, ...]] = (signal.SIGTERM,)
+    AT_ONCE: ClassVar[tuple[signal.Signals, ...]] = ()
+    STOP_SECONDS: ClassVar[float] = 10.0
+
+    _server: Running | None = field(default=None, repr=False, compare=False, kw_only=True)
+
+    @property
+    def pid(self) -> int | None:
+        """Of the server; None when it isn't our child."""
+        return None if self._server is None else self._server.pid
+
+    async def watch(self) -> None:
+        """Return never while our child lives, nor when it isn't ours.
+
+        Raises:
+            ComponentFailed: it ended without being told to.
+        """
+        await (asyncio.Event().wait() if self._server is None else self._server.watch())
+
+    async def stop(self, *, gracefully: bool = True) -> None:
+        """End our child; nothing when it isn't ours.
+
+        Args:
+            gracefully: let it end in order, which may take some seconds. False leaves the rest to the next start.
+        """
+        if self._server is not None:
+            await self._server.stop(*(self.GENTLY if gracefully else self.AT_ONCE), seconds=self.STOP_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
 class Child:
     """A server that runs in a folder.
 
@@ -71,8 +104,8 @@ class Child:
         """None while it lives; negative is the signal that ended it."""
         return self._process.poll()
 
-    async def until(self, ready: Callable[[], Awaitable[bool]], *, seconds: float) -> None:
-        """Ask again and again until the server is ready.
+    async def until(self, ready: Callable[[], Awaitable[bool]], *, seconds: float, poll: float = _POLL_SECONDS) -> None:
+        """Ask again and again, each time after `poll` seconds, until the server is ready.
 
         Raises:
             ComponentFailed: it ended, or time did; the message carries the end of its log. It may still run.
@@ -83,17 +116,21 @@ class Child:
                 raise ComponentFailed(f"{self.name} ended with status {status} while starting{self._log_tail()}")
             if time.monotonic() > deadline:
                 raise ComponentFailed(f"{self.name} was not ready within {seconds:g} s{self._log_tail()}")
-            await asyncio.sleep(_POLL_SECONDS)
+            await asyncio.sleep(poll)
 
     async def finish(self, *, seconds: float) -> None:
-        """Wait for a program that ends by itself.
+        """Wait for a program that ends by itself; where nobody waits for it any more, it is killed with all that it started.
 
         Raises:
             ComponentFailed: it ended with an error, or not in time and was killed; the message carries its log.
         """
-        if not await self._ended(seconds):
-            self._send(signal.SIGKILL)
-            self._process.wait()
+        try:
+            ended = await self._ended(seconds)
+        except BaseException:
+            self._kill_all()
+            raise
+        if not ended:
+            self._kill_all()
             raise ComponentFailed(f"{self.name} took more than {seconds:g} s{self._log_tail()}")
         if self.exit_status != 0:
             raise ComponentFailed(f"{self.name} ended with status {self.exit_status}{self._log_tail()}")
@@ -132,6 +169,13 @@ class Child:
         # Popen asks first whether the child was reaped, so a pid that was handed to someone else gets nothing.
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(number)
+
+    def _kill_all(self) -> None:
+        # It leads a group of its own. Nobody else's can have the number while we haven't asked for its exit status.
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+            self._process.wait()
 
     def _log_tail(self) -> str:
         lines = _tail(self.folder.log)

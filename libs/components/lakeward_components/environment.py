@@ -21,6 +21,8 @@ Two prefixes exist: `LAKEWARD_TEST_` for tests and benchmarks, `LAKEWARD_UP_` fo
 | `OIDC_BIN` | folder with `nanoidp` |
 | `OPENFGA_URL`, `OPENFGA_API_KEY` | an OpenFGA's HTTP API, and a key that may make stores |
 | `OPENFGA_BIN` | folder with `openfga` |
+| `OPENBAO_URL`, `OPENBAO_TOKEN` | an OpenBao or Vault, and a token that may do everything there |
+| `OPENBAO_BIN` | folder with `bao` |
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ class Component(enum.Enum):
     S3 = "S3"
     OIDC = "OIDC"
     OPENFGA = "OPENFGA"
+    OPENBAO = "OPENBAO"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import secrets
-import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
 from lakeward_components import binaries, child, folder, ports
-from lakeward_components.child import Running
+from lakeward_components.child import Started
 from lakeward_components.environment import Component
 from lakeward_components.errors import ComponentMisconfigured
 from lakeward_components.folder import HeldFolder
@@ -23,7 +22,6 @@ from lakeward_components.ports import LOOPBACK
 
 USER: Final = "lakeward"
 _READY_SECONDS: Final = 30.0
-_STOP_SECONDS: Final = 10.0
 _GREETING_SECONDS: Final = 2.0
 # A bound, not a reservation; but what streams are promised at most counts against it in full, written or not.
 _FILE_STORE_BYTES: Final = 256 << 30
@@ -31,7 +29,7 @@ _MEMORY_STORE_BYTES: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class NatsServer:
+class NatsServer(Started):
     """A server that answers; JetStream is on.
 
     Attributes:
@@ -45,31 +43,12 @@ class NatsServer:
     port: int
     user: str = ""
     password: str = field(default="", repr=False)
-    _server: Running | None = field(default=None, repr=False, compare=False)
 
     @property
     def url(self) -> str:
         """`nats://user:password@host:port`."""
         userinfo = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}@" if self.user else ""
         return f"nats://{userinfo}{self.host}:{self.port}"
-
-    @property
-    def pid(self) -> int | None:
-        """Of the server; None when it isn't our child."""
-        return None if self._server is None else self._server.pid
-
-    async def watch(self) -> None:
-        """Return never while our child lives, nor when it isn't ours.
-
-        Raises:
-            ComponentFailed: it ended without being told to.
-        """
-        await (asyncio.Event().wait() if self._server is None else self._server.watch())
-
-    async def stop(self, *, gracefully: bool = True) -> None:
-        """End our child, with SIGKILL unless gracefully; nothing when it isn't ours."""
-        if self._server is not None:
-            await self._server.stop(*((signal.SIGTERM,) if gracefully else ()), seconds=_STOP_SECONDS)
 
 
 def at(url: str) -> NatsServer:
@@ -133,7 +112,7 @@ async def _start(held: HeldFolder, *, port: int | None, program: Path) -> NatsSe
     try:
         await server.until(lambda: ready(LOOPBACK, chosen, name=name), seconds=_READY_SECONDS)
     except BaseException:
-        await server.stop(seconds=_STOP_SECONDS)
+        await server.stop(seconds=Started.STOP_SECONDS)
         raise
     return NatsServer(LOOPBACK, chosen, USER, password, _server=server)
 

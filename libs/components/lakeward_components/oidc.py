@@ -6,10 +6,8 @@ directory has a secret for it: without one it is for tests.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import secrets
-import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from lakeward_components import binaries, child, folder, ports
-from lakeward_components.child import Running
+from lakeward_components.child import Started
 from lakeward_components.environment import Component
 from lakeward_components.errors import ComponentUnavailable
 from lakeward_components.folder import HeldFolder
@@ -28,7 +26,6 @@ from lakeward_components.ports import LOOPBACK
 AUDIENCE: Final = "lakehouse"
 SCOPES: Final = ("openid", "profile", "email", "offline_access", "lakekeeper")
 _READY_SECONDS: Final = 60.0
-_STOP_SECONDS: Final = 10.0
 _TOKEN_SECONDS: Final = 10.0
 _HTTP_OK: Final = 200
 
@@ -100,7 +97,7 @@ EVERYBODY: Final = Directory(CLIENTS, USERS)
 
 
 @dataclass(frozen=True, slots=True)
-class OidcProvider:
+class OidcProvider(Started):
     """A provider that answers.
 
     Attributes:
@@ -112,7 +109,6 @@ class OidcProvider:
     issuer: str
     audience: str = AUDIENCE
     keys: Path | None = None
-    _server: Running | None = field(default=None, repr=False, compare=False)
 
     @property
     def token_endpoint(self) -> str:
@@ -123,24 +119,6 @@ class OidcProvider:
     def jwks_uri(self) -> str:
         """Where the public keys are."""
         return f"{self.issuer}/.well-known/jwks.json"
-
-    @property
-    def pid(self) -> int | None:
-        """Of the server; None when it isn't our child."""
-        return None if self._server is None else self._server.pid
-
-    async def watch(self) -> None:
-        """Return never while our child lives, nor when it isn't ours.
-
-        Raises:
-            ComponentFailed: it ended without being told to.
-        """
-        await (asyncio.Event().wait() if self._server is None else self._server.watch())
-
-    async def stop(self, *, gracefully: bool = True) -> None:
-        """End our child, with SIGKILL unless gracefully; nothing when it isn't ours."""
-        if self._server is not None:
-            await self._server.stop(*((signal.SIGTERM,) if gracefully else ()), seconds=_STOP_SECONDS)
 
 
 @asynccontextmanager
@@ -206,7 +184,7 @@ async def _start(
     try:
         await server.until(lambda: _ready(issuer), seconds=_READY_SECONDS)
     except BaseException:
-        await server.stop(seconds=_STOP_SECONDS)
+        await server.stop(seconds=Started.STOP_SECONDS)
         raise
     return OidcProvider(issuer, keys=held.path / "keys", _server=server)
 

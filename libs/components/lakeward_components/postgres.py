@@ -6,7 +6,6 @@ configuration in the data folder stays as initdb made it.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
 import shutil
@@ -15,11 +14,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 from urllib.parse import quote, unquote, urlsplit
 
 from lakeward_components import binaries, child, folder, identity, ports
-from lakeward_components.child import Running
+from lakeward_components.child import Started
 from lakeward_components.environment import Component
 from lakeward_components.errors import ComponentMisconfigured
 from lakeward_components.folder import HeldFolder
@@ -50,7 +49,7 @@ SMALL: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class PostgresServer:
+class PostgresServer(Started):
     """A server that answers.
 
     Attributes:
@@ -63,6 +62,13 @@ class PostgresServer:
         programs: folder of psql, pgbench and their kind; None when there are none that we know of.
     """
 
+    GENTLY: ClassVar[tuple[signal.Signals, ...]] = (
+        signal.SIGINT,
+        signal.SIGQUIT,
+    )  # cuts the sessions, writes a checkpoint
+    AT_ONCE: ClassVar[tuple[signal.Signals, ...]] = (signal.SIGQUIT,)
+    STOP_SECONDS: ClassVar[float] = _STOP_SECONDS
+
     host: str
     port: int
     user: str
@@ -70,17 +76,11 @@ class PostgresServer:
     database: str = _DATABASE
     socket_folder: Path | None = None
     programs: Path | None = None
-    _server: Running | None = field(default=None, repr=False, compare=False)
 
     @property
     def url(self) -> str:
         """`postgresql://user:password@host:port/database`, over TCP."""
         return self.url_of(self.database)
-
-    @property
-    def pid(self) -> int | None:
-        """Of the server; None when it isn't our child."""
-        return None if self._server is None else self._server.pid
 
     def url_of(self, database: str) -> str:
         """The URL of another database of the server, over TCP."""
@@ -92,24 +92,6 @@ class PostgresServer:
             return None
         where = quote(str(self.socket_folder), safe="/")
         return f"postgresql://{self._userinfo}@/{quote(database, safe='')}?host={where}&port={self.port}"
-
-    async def watch(self) -> None:
-        """Return never while our child lives, nor when it isn't ours.
-
-        Raises:
-            ComponentFailed: it ended without being told to.
-        """
-        await (asyncio.Event().wait() if self._server is None else self._server.watch())
-
-    async def stop(self, *, gracefully: bool = True) -> None:
-        """End our child; nothing when it isn't ours.
-
-        Args:
-            gracefully: write a checkpoint and cut the sessions. False leaves the rest to the next start's recovery.
-        """
-        if self._server is not None:
-            signals = (signal.SIGINT, signal.SIGQUIT) if gracefully else (signal.SIGQUIT,)
-            await self._server.stop(*signals, seconds=_STOP_SECONDS)
 
     @property
     def _userinfo(self) -> str:
@@ -179,7 +161,8 @@ async def _start(held: HeldFolder, *, port: int | None, settings: Mapping[str, s
     data = held.path / "data"
     run_as = identity.for_folder(held.path, data=data)
     if not data.exists():
-        await _initialise(held, data=data, password=password, programs=programs, run_as=run_as)
+        synced = settings["fsync"] == "on"
+        await _initialise(held, data=data, password=password, programs=programs, run_as=run_as, synced=synced)
     # We hold the folder, so no server of before lives; its pid may belong to any process by now.
     (data / "postmaster.pid").unlink(missing_ok=True)
     sockets = _socket_folder(held.path, port=chosen)
@@ -213,7 +196,9 @@ async def _start(held: HeldFolder, *, port: int | None, settings: Mapping[str, s
     )
 
 
-async def _initialise(held: HeldFolder, *, data: Path, password: str, programs: Path, run_as: str) -> None:
+async def _initialise(
+    held: HeldFolder, *, data: Path, password: str, programs: Path, run_as: str, synced: bool
+) -> None:
     # Made elsewhere and moved: a data folder that exists is a whole one, whenever we were killed.
     unfinished, password_file = held.path / "data.new", held.path / "initial-password"
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -224,6 +209,8 @@ async def _initialise(held: HeldFolder, *, data: Path, password: str, programs: 
     os.chown(password_file, owner.st_uid, owner.st_gid)
     where = [f"--pgdata={unfinished}", f"--username={USER}", f"--pwfile={password_file}"]
     options = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--data-checksums"]
+    if not synced:
+        options.append("--no-sync")
     try:
         made = child.spawn("initdb", [programs / "initdb", *where, *options], folder=held, identity=run_as)
         await made.finish(seconds=_INITDB_SECONDS)

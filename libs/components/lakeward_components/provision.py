@@ -15,6 +15,7 @@ from lakeward_components import (
     engine,
     nats,
     oidc,
+    openbao,
     openfga,
     openfga_build,
     postgres,
@@ -25,6 +26,7 @@ from lakeward_components.environment import Component, Names, required
 from lakeward_components.errors import ComponentUnavailable
 from lakeward_components.nats import NatsServer
 from lakeward_components.oidc import OidcProvider
+from lakeward_components.openbao import OpenBaoServer
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
@@ -102,8 +104,12 @@ async def oidc_provider(
             raise AssertionError("an identity provider is never offered as a container")
 
 
-async def openfga_server(folder: Path, *, names: Names, environment: Mapping[str, str] = os.environ) -> OpenFgaServer:
+async def openfga_server(
+    folder: Path, *, names: Names, environment: Mapping[str, str] = os.environ, database: str | None = None
+) -> OpenFgaServer:
     """An OpenFGA from the first source that has one; where none has, it is built, which takes minutes once.
+
+    One that is started keeps what it is told in a Postgres `database`, where it is given one, and else in memory.
 
     Raises:
         ComponentError: there is none and it can't be built, or it does not start.
@@ -119,9 +125,26 @@ async def openfga_server(folder: Path, *, names: Names, environment: Mapping[str
             key = environment.get(names.of(Component.OPENFGA, "API_KEY"), "")
             return OpenFgaServer(url.rstrip("/"), key)
         case FromBinary(programs):
-            return await openfga.start(folder, programs=programs)
+            return await openfga.start(folder, programs=programs, database=database)
         case FromContainer():
             raise AssertionError("an OpenFGA is never offered as a container")
+
+
+async def openbao_server(folder: Path, *, names: Names, environment: Mapping[str, str] = os.environ) -> OpenBaoServer:
+    """An OpenBao from the first source that has one.
+
+    Raises:
+        ComponentError: none has, or it does not start.
+    """
+    match chosen(Component.OPENBAO, names=names, environment=environment):
+        case FromUrl(url):
+            because = names.url(Component.OPENBAO)
+            token = required(environment, names.of(Component.OPENBAO, "TOKEN"), because=because)
+            return OpenBaoServer(url.rstrip("/"), token)
+        case FromBinary(programs):
+            return await openbao.start(folder, programs=programs)
+        case FromContainer():
+            raise AssertionError("an OpenBao is never offered as a container")
 
 
 def chosen(component: Component, *, names: Names, environment: Mapping[str, str]) -> Choice:

@@ -6,19 +6,18 @@ covers the bucket and not the outside one: what credentials are vended from, and
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from lakeward_components import binaries, child, folder, seaweedfs_iam
-from lakeward_components.child import Child, Running
+from lakeward_components.child import Child, Started
 from lakeward_components.environment import Component
 from lakeward_components.errors import ComponentUnavailable
 from lakeward_components.folder import HeldFolder
@@ -48,7 +47,7 @@ SMALL_AND_QUIET: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class S3Store:
+class S3Store(Started):
     """A store that answers; path style, no TLS. STS answers at the same endpoint.
 
     Attributes:
@@ -61,6 +60,8 @@ class S3Store:
         region: what requests are signed for.
     """
 
+    STOP_SECONDS: ClassVar[float] = _STOP_SECONDS
+
     endpoint: str
     admin: Key
     sts_only: Key
@@ -68,12 +69,6 @@ class S3Store:
     bucket: str = BUCKET
     outside_bucket: str = OUTSIDE_BUCKET
     region: str = REGION
-    _server: Running | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def pid(self) -> int | None:
-        """Of the server; None when it isn't our child."""
-        return None if self._server is None else self._server.pid
 
     async def make_bucket(self, name: str) -> None:
         """Make a bucket that the role's policy does not cover; one that is ours already is fine.
@@ -89,23 +84,6 @@ class S3Store:
         reply = await request("PUT", url, headers=headers, seconds=10.0)
         if reply.status != _HTTP_OK and b"BucketAlreadyOwnedByYou" not in reply.body:
             raise ComponentUnavailable(f"{self.endpoint} answered {reply.status} to the creation of bucket {name}")
-
-    async def watch(self) -> None:
-        """Return never while our child lives, nor when it isn't ours.
-
-        Raises:
-            ComponentFailed: it ended without being told to.
-        """
-        await (asyncio.Event().wait() if self._server is None else self._server.watch())
-
-    async def stop(self, *, gracefully: bool = True) -> None:
-        """End our child; nothing when it isn't ours.
-
-        Args:
-            gracefully: takes some seconds. False kills it, which its data survive.
-        """
-        if self._server is not None:
-            await self._server.stop(*((signal.SIGTERM,) if gracefully else ()), seconds=_STOP_SECONDS)
 
 
 @asynccontextmanager

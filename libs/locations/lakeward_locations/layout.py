@@ -145,8 +145,7 @@ _TEMPLATES: Final[Mapping[LayoutKind, frozenset[str]]] = {
 
 def render(template: str, named: Named) -> str:
     """One segment from a template; the name's characters beyond the unreserved ones are escaped."""
-    name, uuid = escape_name(named.name), str(named.uuid)
-    return _MARK.sub(lambda mark: name if mark[0] == NAME else uuid, template)
+    return _MARK.sub(lambda mark: escape_name(named.name) if mark[0] == NAME else str(named.uuid), template)
 
 
 def escape_name(name: str) -> str:

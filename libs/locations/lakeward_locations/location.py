@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import re
 from typing import Final, Self
 
@@ -32,6 +33,7 @@ SCHEMES: Final = {
 _SPLIT: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(?:/(.*))?\Z", re.DOTALL)
 _HOST: Final = re.compile(r"[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_-])?\Z")
 _SHOWN: Final = 200
+_REMEMBERED_CHARACTERS: Final = 512
 
 
 class LocationError(ValueError):
@@ -75,27 +77,7 @@ class Location:
             LocationError: not an absolute URI of a known scheme, over 4096 bytes, with a query, a fragment, user
                 information or a port, a hidden character, or a segment that is empty or could be read as structure.
         """
-        if _length(text) > MAX_BYTES:
-            raise LocationError(text, f"it is longer than {MAX_BYTES} bytes")
-        if (hidden := hidden_character(text)) is not None:
-            raise LocationError(text, f"it holds the invisible character U+{ord(hidden):04X}")
-        for mark, part in (("?", "query"), ("#", "fragment")):
-            if mark in text:
-                raise LocationError(text, f"it has a {part}; escape {mark!r} as %{ord(mark):02X}")
-        split = _SPLIT.match(text)
-        if split is None:
-            raise LocationError(text, "it is not absolute; it starts with a scheme such as s3://")
-        scheme, host, path = split[1].lower(), split[2].lower(), split[3] or ""
-        family = SCHEMES.get(scheme)
-        if family is None:
-            raise LocationError(text, f"its scheme is {scheme}; known are {', '.join(SCHEMES)}")
-        if (fault := _host_fault(family, split[2])) is not None:
-            raise LocationError(text, fault)
-        segments = tuple(path.removesuffix("/").split("/")) if path else ()
-        for segment in segments:
-            if (fault := segment_fault(segment)) is not None:
-                raise LocationError(text, f"it has a segment that {fault}")
-        return cls._of(scheme, host, segments)
+        return cls._of(*(_parts(text) if len(text) <= _REMEMBERED_CHARACTERS else _parts.__wrapped__(text)))
 
     @classmethod
     def _of(cls, scheme: str, host: str, segments: tuple[str, ...]) -> Self:
@@ -200,6 +182,33 @@ class Location:
 def fold(key: str) -> str:
     """A key, or the beginning of one, without regard to case."""
     return key.casefold()
+
+
+# A place is read again and again on the way of one request, and by the next ones.
+@functools.lru_cache(maxsize=1024)
+def _parts(text: str) -> tuple[str, str, tuple[str, ...]]:
+    """Scheme, host and segments; see `Location.parse`."""
+    if _length(text) > MAX_BYTES:
+        raise LocationError(text, f"it is longer than {MAX_BYTES} bytes")
+    if (hidden := hidden_character(text)) is not None:
+        raise LocationError(text, f"it holds the invisible character U+{ord(hidden):04X}")
+    for mark, part in (("?", "query"), ("#", "fragment")):
+        if mark in text:
+            raise LocationError(text, f"it has a {part}; escape {mark!r} as %{ord(mark):02X}")
+    split = _SPLIT.match(text)
+    if split is None:
+        raise LocationError(text, "it is not absolute; it starts with a scheme such as s3://")
+    scheme, host, path = split[1].lower(), split[2].lower(), split[3] or ""
+    family = SCHEMES.get(scheme)
+    if family is None:
+        raise LocationError(text, f"its scheme is {scheme}; known are {', '.join(SCHEMES)}")
+    if (fault := _host_fault(family, split[2])) is not None:
+        raise LocationError(text, fault)
+    segments = tuple(path.removesuffix("/").split("/")) if path else ()
+    for segment in segments:
+        if (fault := segment_fault(segment)) is not None:
+            raise LocationError(text, f"it has a segment that {fault}")
+    return scheme, host, segments
 
 
 def _length(text: str) -> int:

@@ -34,8 +34,8 @@ class Coalescer(Generic[Item, Answer]):
         patience: seconds after which a batch counts no more, so that one that takes long holds up nobody; None: it always counts.
         alike: whether items that are equal share an answer; they are hashable then.
         regather: seconds that what waits when a batch was answered waits for those who got its answers, who mostly ask again at
-            once: else two halves of a crowd take turns, and each question costs twice. It ends when as many have come; None: it
-            is not waited at all.
+            once: else two halves of a crowd take turns, and each question costs twice. It ends when as many have come, and does
+            not begin where what waits is what was answered. None: it is not waited at all.
     """
 
     def __init__(
@@ -77,6 +77,11 @@ class Coalescer(Generic[Item, Answer]):
             self._begin()
         return answer
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits and no batch is under way, as it is when the last caller goes on with its answer."""
+        return not (self._waiting or self._senders)
+
     def _begin(self) -> None:
         self._under_way += 1
         self._gathering = True
@@ -95,12 +100,16 @@ class Coalescer(Generic[Item, Answer]):
                     self._begin()  # more came at one moment than go into a batch
                 if batch:
                     await self._answer(batch, sender)
-                if len(self._waiting) and sender.counts:
+                if len(self._waiting) and not self._same(batch) and sender.counts:
                     await self._gathered(len(batch))
         finally:
             # Here and not when the task is collected: a caller in between would count on a sender that has ended.
             self._under_way -= sender.counts
             del self._senders[sender]
+
+    def _same(self, batch: _Batch[Item, Answer]) -> bool:
+        """Whether nothing waits but what was answered just now: a crowd that asks one thing costs no more in two halves."""
+        return self._alike and len(self._waiting) <= len(batch) and self._waiting.keys() <= {item for item, _ in batch}
 
     async def _gathered(self, answered: int) -> None:
         """Wait for as many more as were answered just now, where that is wanted and nobody else does."""

@@ -72,11 +72,12 @@ class Settled:
     def look(self) -> None:
         """Thaw where it is time to; to be called every few seconds."""
         looked, self._looked = self._looked, (self._wall(), self._cpu())
-        if self.frozen < _THAWED_WHEN_QUIET * self._alive:
-            return
-        self.frozen = gc.get_freeze_count()
         quiet = self._looked[1] - looked[1] < _QUIET * (self._looked[0] - looked[0])
-        if self.frozen >= (_THAWED_WHEN_QUIET if quiet else _THAWED_AT_LAST) * self._alive:
+        enough = (_THAWED_WHEN_QUIET if quiet else _THAWED_AT_LAST) * self._alive
+        if self.frozen < enough:
+            return
+        self.frozen = gc.get_freeze_count()  # it goes through them one by one, some 20 ms for 200,000
+        if self.frozen >= enough:
             self.refreeze()
 
 

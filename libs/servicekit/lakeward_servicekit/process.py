@@ -40,7 +40,7 @@ def loaded(shape: type[T], environ: Mapping[str, str]) -> T:
     configure(level=log.level, format=log.format, with_source=log.with_source)
     found = load(shape, environ)
     for warning in found.warnings:
-        _log.warning("a setting has no effect", extra={"warning": warning})
+        _log.warning("look at a setting", extra={"warning": warning})
     return found.settings
 
 

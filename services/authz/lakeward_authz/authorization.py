@@ -5,28 +5,25 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from lakeward_authz.adapters.allow_all import AllowAll
 from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.joined_rights import JoinedRights
 from lakeward_authz.adapters.postgres.rights import PostgresRights
-from lakeward_authz.application.deciding import InstanceAdministrators, RevisedAuthorizer
+from lakeward_authz.adapters.postgres.visible_states import PostgresVisibleStates
+from lakeward_authz.application.deciding import InstanceAdministrators, OwnProviders, RevisedAuthorizer, VisibleStates
 from lakeward_authz.authentication import unusable
+from lakeward_authz.domain.bindings import NONE, Bindings
 from lakeward_authz.domain.permissions.lakeward import VERSION
 from lakeward_authz.settings import DecidingSettings
-from lakeward_servicekit.postgres.plans import with_generic_plans
-from lakeward_servicekit.postgres.pools import Pool, service_pool
+from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.settings.authorization import BUILT, AuthorizationSettings, AuthzBackend, OpenFgaSettings
-from lakeward_servicekit.settings.postgres import PostgresSettings
 
 if TYPE_CHECKING:
     from openfga_sdk.credentials import Credentials
 
     from lakeward_authz.adapters.openfga.connection import StoreAddress
-
-# A question is one statement, so few connections answer many; beside those that write.
-_CONNECTIONS: Final = 8
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -34,16 +31,23 @@ class Deciding:
     """Who decides.
 
     Attributes:
+        states: what sets of what shows depend on; None where nothing says.
         probes: what it can't decide without, by name, beside authz's database; each raises Refusal where it is away.
     """
 
     authorizer: RevisedAuthorizer
+    states: VisibleStates | None = None
     probes: Mapping[str, Callable[[], Awaitable[None]]] = dataclasses.field(default_factory=dict)
 
 
 @asynccontextmanager
-async def open_authorizer(settings: DecidingSettings, postgres: PostgresSettings) -> AsyncIterator[Deciding]:
+async def open_authorizer(settings: DecidingSettings, pool: Pool, bindings: Bindings = NONE) -> AsyncIterator[Deciding]:
     """What decides, until the block ends. Nobody is waited for: what can't decide yet refuses to, and goes on trying.
+
+    Args:
+        settings: name the engine.
+        pool: of authz's schema, on the primary; best one whose sessions plan once.
+        bindings: which identity providers are a project's own.
 
     Raises:
         SettingsError: an engine or a model that this build does not serve.
@@ -53,15 +57,18 @@ async def open_authorizer(settings: DecidingSettings, postgres: PostgresSettings
             case AuthzBackend.ALLOW_ALL:
                 deciding = Deciding(AllowAll())
             case AuthzBackend.BUILTIN:
-                deciding = Deciding(Builtin(JoinedRights(PostgresRights(await _decisions(postgres, stack)))))
+                deciding = Deciding(Builtin(JoinedRights(PostgresRights(pool))), _states(settings, pool, bindings))
             case AuthzBackend.OPENFGA:
-                deciding = await _openfga(settings.openfga, await _decisions(postgres, stack), stack)
+                deciding = await _openfga(settings.openfga, pool, stack)
+                deciding = dataclasses.replace(deciding, states=_states(settings, pool, bindings))
             case backend:
                 built = ", ".join(sorted(each.value for each in BUILT))
                 raise unusable(
                     "AUTHZ_BACKEND", f"is {backend.value!r}, which this build does not serve; it serves {built}"
                 )
-        yield dataclasses.replace(deciding, authorizer=_administered(deciding.authorizer, settings.authorization))
+        administered = _administered(deciding.authorizer, settings.authorization)
+        bound = OwnProviders(administered, bindings) if bindings.projects else administered
+        yield dataclasses.replace(deciding, authorizer=bound)
 
 
 async def migrate_openfga(settings: DecidingSettings) -> None:
@@ -74,15 +81,8 @@ async def migrate_openfga(settings: DecidingSettings) -> None:
         return
     from lakeward_authz.adapters.openfga.connection import connected  # noqa: PLC0415 - see `_openfga`
 
-    async with connected(_address(settings.openfga)) as openfga:
+    async with connected(address_of(settings.openfga)) as openfga:
         await openfga.migrate()
-
-
-async def _decisions(postgres: PostgresSettings, stack: AsyncExitStack) -> Pool:
-    planned = with_generic_plans(postgres.write_url)
-    return await stack.enter_async_context(
-        service_pool(postgres, "authz", url=planned, size=_CONNECTIONS, use="decisions")
-    )
 
 
 async def _openfga(settings: OpenFgaSettings, pool: Pool, stack: AsyncExitStack) -> Deciding:
@@ -91,13 +91,19 @@ async def _openfga(settings: OpenFgaSettings, pool: Pool, stack: AsyncExitStack)
     from lakeward_authz.adapters.openfga.engine import OpenFgaEngine  # noqa: PLC0415
     from lakeward_authz.adapters.openfga.feeding import Feeder  # noqa: PLC0415
 
-    openfga = await stack.enter_async_context(connected(_address(settings)))
+    openfga = await stack.enter_async_context(connected(address_of(settings)))
     feeder = Feeder(pool, openfga)
     await stack.enter_async_context(feeder.kept_up())
-    return Deciding(OpenFgaEngine(openfga, feeder, JoinedRights(PostgresRights(pool))), {"openfga": openfga.ping})
+    engine = OpenFgaEngine(openfga, feeder, JoinedRights(PostgresRights(pool)))
+    return Deciding(engine, probes={"openfga": openfga.ping})
 
 
-def _address(settings: OpenFgaSettings) -> StoreAddress:
+def address_of(settings: OpenFgaSettings) -> StoreAddress:
+    """Where the store is, and how it is asked.
+
+    Raises:
+        SettingsError: a version of the model that this release does not ask by.
+    """
     from lakeward_authz.adapters.openfga.connection import StoreAddress  # noqa: PLC0415 - see `_openfga`
 
     assert settings.endpoint is not None, "settings demand it"
@@ -135,6 +141,15 @@ def _credentials(settings: OpenFgaSettings) -> Credentials | None:
             method="api_token", configuration=CredentialConfiguration(api_token=settings.api_key.get_secret_value())
         )
     return None
+
+
+def _states(settings: DecidingSettings, pool: Pool, bindings: Bindings) -> VisibleStates:
+    """Of either engine: both read what shows from the rows, and the administrators and bindings are laid over it."""
+    laid_over = (
+        sorted(settings.authorization.instance_admins),
+        sorted((provider, sorted(own)) for provider, own in bindings.projects.items()),
+    )
+    return PostgresVisibleStates(pool, PostgresRights(pool), settings=repr(laid_over))
 
 
 def _administered(authorizer: RevisedAuthorizer, settings: AuthorizationSettings) -> RevisedAuthorizer:

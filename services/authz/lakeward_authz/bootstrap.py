@@ -12,25 +12,33 @@ from typing import Final
 from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
+from lakeward_authz.adapters.postgres.roles import PostgresRoles
 from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.adapters.postgres.tree_listing import PostgresTreeListing
 from lakeward_authz.adapters.postgres.users import PostgresUsers
+from lakeward_authz.application.appointing import Appointments
 from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.deciding import RevisedAuthorizer
+from lakeward_authz.application.directory_doors import DirectoryDoors
 from lakeward_authz.application.identifying import Authenticate, Authenticator
 from lakeward_authz.application.tree import ApplyTreeChanges
 from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser
 from lakeward_authz.authentication import open_authenticator
 from lakeward_authz.authorization import Deciding, open_authorizer
 from lakeward_authz.directory import add_directory
+from lakeward_authz.domain.bindings import Bindings
 from lakeward_authz.domain.engines import EngineTokens
 from lakeward_authz.granting import grant_servicer
+from lakeward_authz.provisioning import add_provisioning
 from lakeward_authz.settings import AuthzSettings
+from lakeward_authz.synchronising import synchronised
 from lakeward_authz.transport.callers import caller_of
 from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_authz.transport.tree import TreeServicer
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc, grants_pb2_grpc, identity_pb2_grpc, tree_pb2_grpc
+from lakeward_servicekit.events.serving import relaying
+from lakeward_servicekit.postgres.plans import with_generic_plans, with_plans_by_keys
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host, Settle
@@ -40,9 +48,11 @@ from lakeward_servicekit.system import SystemClock
 
 _LOG: Final = logging.getLogger(__name__)
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 6
+SCHEMA_NUMBER: Final = 9
 # Users are written when they are first seen, so a few connections serve any load; the rest is the catalog's.
 _CONNECTIONS: Final = 4
+# A question is one statement, so few connections answer many; beside those that write.
+_READING_CONNECTIONS: Final = 8
 
 
 @asynccontextmanager
@@ -63,32 +73,58 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
             open_authenticator(settings.authentication, _engines(settings.authorization))
         )
         size = min(_CONNECTIONS, settings.postgres.write_pool_connections)
-        pool = await stack.enter_async_context(service_pool(settings.postgres, "authz", size=size))
+        changing = with_plans_by_keys(settings.postgres.write_url)
+        pool = await stack.enter_async_context(service_pool(settings.postgres, "authz", url=changing, size=size))
         schema = settings.postgres.schema_of("authz")
         await check_schema(pool, Needs("authz", schema, SCHEMA_NUMBER, version("lakeward-authz")))
+        planned = with_generic_plans(settings.postgres.write_url)
+        reading = await stack.enter_async_context(
+            service_pool(settings.postgres, "authz", url=planned, size=_READING_CONNECTIONS, use="decisions")
+        )
+        providers = settings.authentication.providers.items()
+        bindings = Bindings(
+            {key: frozenset(provider.projects) for key, provider in providers if provider.projects is not None}
+        )
         deciding = (
             Deciding(authorizer)
             if authorizer is not None
-            else await stack.enter_async_context(open_authorizer(settings.deciding, settings.postgres))
+            else await stack.enter_async_context(open_authorizer(settings.deciding, reading, bindings))
         )
         outbox = Outbox()
-        identity = _identity(authenticator, pool, outbox)
+        identity = _identity(authenticator, pool, outbox, reading=reading)
         host = Host(
             "authz",
             settle=_settle(settings, identity.authenticate),
             read_only=settings.server.maintenance_mode == "read-only",
             reflects=True,
         )
-        host.add(decisions_pb2_grpc.add_DecisionServiceServicer_to_server, DecisionServicer(deciding.authorizer))
+        host.add(
+            decisions_pb2_grpc.add_DecisionServiceServicer_to_server,
+            DecisionServicer(deciding.authorizer, deciding.states),
+        )
         tree = PostgresTree(pool, outbox)
         grants = PostgresGrants(pool, outbox, most_nested=settings.roles.max_nesting_depth)
         host.add(tree_pb2_grpc.add_TreeServiceServicer_to_server, _tree(tree, pool))
         host.add(identity_pb2_grpc.add_IdentityServiceServicer_to_server, identity)
         host.add(
             grants_pb2_grpc.add_GrantServiceServicer_to_server,
-            grant_servicer(pool, tree, grants, settings.authorization),
+            grant_servicer(
+                pool,
+                tree,
+                grants,
+                settings.authorization,
+                managed=settings.managed_providers,
+                bindings=bindings,
+                reading=reading,
+                sizes=settings.pages.sizes,
+            ),
         )
-        add_directory(host, settings, pool, tree=tree, grants=grants, authorizer=deciding.authorizer)
+        roles = PostgresRoles(pool, tree)
+        doors = DirectoryDoors(deciding.authorizer, roles, settings.managed_providers)
+        add_directory(host, settings, pool, doors=doors, grants=grants)
+        add_provisioning(host, settings.scim, pool, roles=roles, grants=grants, doors=doors)
+        await stack.enter_async_context(relaying(pool, settings.events))
+        await stack.enter_async_context(synchronised(settings, pool, roles=roles, grants=grants))
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)
         for name, ping in deciding.probes.items():
@@ -104,11 +140,29 @@ async def tree_alone(settings: PostgresSettings) -> AsyncIterator[Host]:
         SchemaMismatch: `lakeward migrate` did not run, or another release's did.
         Refusal: DATABASE_UNAVAILABLE.
     """
-    async with service_pool(settings, "authz", size=_CONNECTIONS, use="tree") as pool:
-        await check_schema(pool, Needs("authz", settings.schema_of("authz"), SCHEMA_NUMBER, version("lakeward-authz")))
+    async with _checked_pool(settings, use="tree") as pool:
         host = Host("authz", reflects=False)
         host.add(tree_pb2_grpc.add_TreeServiceServicer_to_server, _tree(PostgresTree(pool, Outbox()), pool))
         yield host
+
+
+@asynccontextmanager
+async def appointments_alone(settings: PostgresSettings) -> AsyncIterator[Appointments]:
+    """What appoints administrators and nothing else, for commands; others may serve meanwhile.
+
+    Raises:
+        SchemaMismatch: `lakeward migrate` did not run, or another release's did.
+        Refusal: DATABASE_UNAVAILABLE.
+    """
+    async with _checked_pool(settings, use="appointing") as pool:
+        yield Appointments(PostgresGrants(pool, Outbox()))
+
+
+@asynccontextmanager
+async def _checked_pool(settings: PostgresSettings, *, use: str) -> AsyncIterator[Pool]:
+    async with service_pool(settings, "authz", size=_CONNECTIONS, use=use) as pool:
+        await check_schema(pool, Needs("authz", settings.schema_of("authz"), SCHEMA_NUMBER, version("lakeward-authz")))
+        yield pool
 
 
 def _tree(tree: PostgresTree, pool: Pool) -> TreeServicer:
@@ -121,11 +175,11 @@ def _settle(settings: AuthzSettings, authenticate: Authenticate) -> Settle[Calle
     return partial(caller_of, authenticate=authenticate, default_project=default_project)
 
 
-def _identity(authenticator: Authenticator, pool: Pool, outbox: Outbox) -> IdentityServicer:
+def _identity(authenticator: Authenticator, pool: Pool, outbox: Outbox, *, reading: Pool) -> IdentityServicer:
     users, clock = PostgresUsers(pool, outbox), SystemClock()
     provision = ProvisionUser(users, clock)
     return IdentityServicer(
-        authenticate=Authenticate(authenticator, PostgresRoleMembership(pool)),
+        authenticate=Authenticate(authenticator, PostgresRoleMembership(reading)),
         provision_user=provision,
         bootstrap_administrator=BootstrapAdministrator(provision, users, clock),
     )

@@ -6,8 +6,6 @@ from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_authz.adapters.postgres.members import PostgresMembers
 from lakeward_authz.adapters.postgres.outbox import Outbox
-from lakeward_authz.adapters.postgres.roles import PostgresRoles
-from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.adapters.postgres.user_directory import PostgresUserDirectory
 from lakeward_authz.application.directory_doors import DirectoryDoors
 from lakeward_authz.application.members import (
@@ -44,7 +42,6 @@ from lakeward_authz.settings import AuthzSettings
 from lakeward_authz.transport.roles import RoleServicer
 from lakeward_authz.transport.users import UserServicer
 from lakeward_protocol.authz.v1 import roles_pb2_grpc, users_pb2_grpc
-from lakeward_servicekit.authorization.authorizer import Authorizer
 from lakeward_servicekit.idempotency import Once
 from lakeward_servicekit.paging import PageSizes
 from lakeward_servicekit.postgres.pools import Pool
@@ -57,9 +54,8 @@ def add_directory(
     settings: AuthzSettings,
     pool: Pool,
     *,
-    tree: PostgresTree,
+    doors: DirectoryDoors,
     grants: PostgresGrants,
-    authorizer: Authorizer,
 ) -> None:
     """Host the services of users and roles.
 
@@ -67,9 +63,8 @@ def add_directory(
         host: gets them.
         settings: of authz.
         pool: of authz's schema, on the primary.
-        tree: has the objects that roles are.
+        doors: open the server, projects, roles and users.
         grants: has who is in which role.
-        authorizer: decides who may.
     """
     keys, clock = settings.idempotency, SystemClock()
     once = Once(
@@ -78,8 +73,7 @@ def add_directory(
         lifetime=keys.lifetime if keys.enabled else None,
         grace=keys.grace_period,
     )
-    sizes = PageSizes(settings.pages.pagination_size_default, settings.pages.pagination_size_max)
-    doors = DirectoryDoors(authorizer, PostgresRoles(pool, tree))
+    sizes = settings.pages.sizes
     users, members = PostgresUserDirectory(pool, Outbox()), PostgresMembers(pool, grants)
     administrators = frozenset(settings.authorization.instance_admins)
     host.add(

@@ -10,11 +10,14 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from lakeward_servicekit.joints import Joints
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings import kinds
 from lakeward_servicekit.settings.authorization import AuthorizationSettings, AuthzBackend, OpenFgaSettings
 from lakeward_servicekit.settings.catalogue import Family, Service
+from lakeward_servicekit.settings.events import EventSettings
 from lakeward_servicekit.settings.model import Contradiction, Settings, level, setting, variable_of
 from lakeward_servicekit.settings.postgres import PostgresSettings
+from lakeward_servicekit.settings.provisioning import SCIM, ScimSettings
 from lakeward_servicekit.settings.server import IdempotencySettings, PageSettings, ServerSettings
 
 _FIRST_PROVIDER: Final = "oidc"
@@ -49,6 +52,13 @@ class OpenIdProvider(Settings, read_by=_AUTHZ):
         kinds.DURATION,
         "60s",
         "How far this clock and the provider's may differ.",
+        family=Family.OURS,
+    )
+    projects: tuple[str, ...] | None = setting(
+        "OPENID_PROVIDERS__<ID>__PROJECTS",
+        kinds.LIST,
+        None,
+        "Ids of the projects that it is for: its users are nobody elsewhere, and on the server; unset, it is for all.",
         family=Family.OURS,
     )
     require_connected_on_startup: bool = setting(
@@ -183,6 +193,7 @@ class AuthenticationSettings(Settings, read_by=_AUTHZ):
             roles_claim=self.openid_roles_claim,
             display_name_template=self.openid_display_name_template,
             clock_leeway=self.openid_clock_leeway,
+            projects=None,
             require_connected_on_startup=True,
         )
         leading = {} if self.openid_provider_uri is None else {_FIRST_PROVIDER: first}
@@ -198,6 +209,136 @@ class RoleSettings(Settings, read_by=_AUTHZ):
         None,
         "Longest chain of roles within roles; unset, any. OpenFGA resolves 25 steps unless it is told otherwise.",
     )
+
+
+class LdapSettings(Settings, read_by=_AUTHZ):
+    """A directory that roles of a project follow."""
+
+    urls: tuple[str, ...] | None = setting(
+        "LDAP__<ID>__URL",
+        kinds.LIST,
+        None,
+        "Servers that hold the directory, as ldaps://ldap.example.org; the first that answers is asked.",
+        family=Family.OURS,
+    )
+    bind_dn: str | None = setting("LDAP__<ID>__BIND_DN", kinds.TEXT, None, "Who asks.", family=Family.OURS)
+    bind_password: SecretStr | None = setting(
+        "LDAP__<ID>__BIND_PASSWORD", kinds.SECRET, None, "Its password.", family=Family.OURS
+    )
+    start_tls: bool = setting(
+        "LDAP__<ID>__STARTTLS", kinds.BOOLEAN, "false", "Whether ldap:// goes on by TLS.", family=Family.OURS
+    )
+    allow_insecure: bool = setting(
+        "LDAP__<ID>__ALLOW_INSECURE",
+        kinds.BOOLEAN,
+        "false",
+        "Whether ldap:// may go on without TLS, so that everybody on the way reads the password and may answer.",
+        family=Family.OURS,
+    )
+    ca_file: Path | None = setting(
+        "LDAP__<ID>__CA_FILE",
+        kinds.PATH,
+        None,
+        "PEM that the servers' certificates are verified with; unset, what the system trusts.",
+        family=Family.OURS,
+    )
+    timeout: timedelta = setting(
+        "LDAP__<ID>__TIMEOUT", kinds.DURATION, "30s", "Longest wait for a connection, or an answer.", family=Family.OURS
+    )
+    interval: timedelta = setting(
+        "LDAP__<ID>__INTERVAL", kinds.DURATION, "5m", "Pause between two readings.", family=Family.OURS
+    )
+    page_size: int = setting(
+        "LDAP__<ID>__PAGE_SIZE",
+        kinds.integer(minimum=1, maximum=10_000),
+        "500",
+        "Entries of a page.",
+        family=Family.OURS,
+    )
+    project: str | None = setting(
+        "LDAP__<ID>__PROJECT",
+        kinds.matching(r"[A-Za-z0-9_-]{1,128}", "a project's id"),
+        None,
+        "The project whose roles follow it; unset, the default one.",
+        family=Family.OURS,
+    )
+    idp_id: str = setting(
+        "LDAP__<ID>__IDP_ID",
+        kinds.matching(r"[a-z0-9-]+", "the id of an identity provider, as oidc"),
+        "oidc",
+        "The identity provider whose users its people are.",
+        family=Family.OURS,
+    )
+    user_base_dn: str | None = setting(
+        "LDAP__<ID>__USER_BASE_DN", kinds.TEXT, None, "Below what people are.", family=Family.OURS
+    )
+    user_filter: str = setting(
+        "LDAP__<ID>__USER_FILTER", kinds.TEXT, "(objectClass=inetOrgPerson)", "Who of them counts.", family=Family.OURS
+    )
+    user_id_attribute: str = setting(
+        "LDAP__<ID>__USER_ID_ATTRIBUTE",
+        kinds.TEXT,
+        "uid",
+        "What of a person is its subject at the identity provider.",
+        family=Family.OURS,
+    )
+    group_base_dn: str | None = setting(
+        "LDAP__<ID>__GROUP_BASE_DN", kinds.TEXT, None, "Below what groups are; unset, as people.", family=Family.OURS
+    )
+    group_filter: str = setting(
+        "LDAP__<ID>__GROUP_FILTER", kinds.TEXT, "(objectClass=groupOfNames)", "Which of them count.", family=Family.OURS
+    )
+    group_id_attribute: str = setting(
+        "LDAP__<ID>__GROUP_ID_ATTRIBUTE",
+        kinds.TEXT,
+        "entryUUID",
+        "What names a group for good, as objectGUID of Active Directory; the source id of its role.",
+        family=Family.OURS,
+    )
+    group_name_attribute: str = setting(
+        "LDAP__<ID>__GROUP_NAME_ATTRIBUTE", kinds.TEXT, "cn", "What its role is called.", family=Family.OURS
+    )
+    members: str = setting(
+        "LDAP__<ID>__MEMBERS",
+        kinds.word("groups", "people"),
+        "groups",
+        "Who says who is in what: groups by MEMBER_ATTRIBUTE, or people and groups by MEMBER_OF_ATTRIBUTE.",
+        family=Family.OURS,
+    )
+    member_attribute: str = setting(
+        "LDAP__<ID>__MEMBER_ATTRIBUTE",
+        kinds.TEXT,
+        "member",
+        "What of a group names its members, by their names in the directory or by their subjects.",
+        family=Family.OURS,
+    )
+    member_of_attribute: str = setting(
+        "LDAP__<ID>__MEMBER_OF_ATTRIBUTE",
+        kinds.TEXT,
+        "memberOf",
+        "What of an entry names its groups.",
+        family=Family.OURS,
+    )
+    nested: bool = setting(
+        "LDAP__<ID>__NESTED",
+        kinds.BOOLEAN,
+        "true",
+        "Whether who is in a group is in those that this one is in.",
+        family=Family.OURS,
+    )
+    may_empty: bool = setting(
+        "LDAP__<ID>__MAY_EMPTY",
+        kinds.BOOLEAN,
+        "false",
+        "Whether all members may go at once; else a directory that shows nobody any more changes nothing.",
+        family=Family.OURS,
+    )
+
+
+class DirectorySettings(Settings, read_by=_AUTHZ):
+    """Directories that roles follow."""
+
+    ldap: Mapping[str, LdapSettings] = level("LDAP__<ID>", LdapSettings)
 
 
 class AuthzEndpoint(Settings, read_by={Service.AUTHZ, Service.CLI}):
@@ -234,8 +375,16 @@ class AuthzSettings:
     postgres: PostgresSettings
     authentication: AuthenticationSettings
     deciding: DecidingSettings
+    scim: ScimSettings
+    directory: DirectorySettings
+    events: EventSettings
 
     def __post_init__(self) -> None:
+        wrong = _wrong_scim(self.scim, self.authentication) if self.scim.enabled else []
+        for key, source in self.directory.ldap.items():
+            wrong += _wrong_ldap(key, source, self.authentication, self.server)
+        if wrong:
+            raise Contradiction(*wrong)
         backend = self.authorization.backend
         if backend != AuthzBackend.ALLOW_ALL and not self.authentication.enabled:
             # Upstream starts so, and then denies everything to everybody, bootstrap included.
@@ -244,6 +393,16 @@ class AuthzSettings:
             )
             why = f"is {str(backend)!r}, which decides by who calls, and nobody is asked who they are; set {cures}"
             raise Contradiction(("AUTHZ_BACKEND", why))
+
+    @property
+    def managed_providers(self) -> frozenset[str]:
+        """Providers that keep their roles themselves, so that nobody does by hand."""
+        return frozenset({*([SCIM] if self.scim.enabled else []), *self.directories})
+
+    @property
+    def directories(self) -> Mapping[str, LdapSettings]:
+        """Directories that roles follow, by the provider of these roles."""
+        return self.directory.ldap
 
     @property
     def authorization(self) -> AuthorizationSettings:
@@ -271,6 +430,58 @@ def _wrong(key: str, provider: OpenIdProvider) -> list[tuple[str, str]]:
         wrong.append((name, "is missing: the issuer of this provider"))
     elif "@" in urlsplit(provider.uri).netloc:
         wrong.append((name, _NO_USERINFO))
+    return wrong
+
+
+def _wrong_scim(scim: ScimSettings, authentication: AuthenticationSettings) -> list[tuple[str, str]]:
+    known = [*authentication.providers, *(["kubernetes"] if authentication.kubernetes else [])]
+    wrong: list[tuple[str, str]] = []
+    if scim.idp_id not in known:
+        there = f"there is {', '.join(known)}" if known else "there is none"
+        why = (
+            f"is {scim.idp_id!r}, and no identity provider has that id, so nobody who is sent could ever call; {there}"
+        )
+        wrong.append(("SCIM__IDP_ID", why))
+    if SCIM in authentication.further_providers:
+        why = f"uses the id {SCIM!r}, whose roles SCIM's clients keep: its tokens could name them; use another id"
+        wrong.append((f"OPENID_PROVIDERS__{SCIM.upper()}__URI", why))
+    return wrong
+
+
+def _wrong_ldap(
+    key: str, source: LdapSettings, authentication: AuthenticationSettings, server: ServerSettings
+) -> list[tuple[str, str]]:
+    def named(name: str) -> str:
+        return f"LDAP__{key.upper()}__{name}"
+
+    wrong: list[tuple[str, str]] = []
+    if not all(character.isascii() and (character.isalnum() or character == "-") for character in key):
+        wrong.append((named("URL"), f"uses the id {key!r}; an id has letters, digits and '-' alone"))
+    if key in {SCIM, "system", "lakekeeper", *_TAKEN, *authentication.further_providers}:
+        why = f"uses the id {key!r}, which is another's: roles of it are not the directory's alone; use another id"
+        wrong.append((named("URL"), why))
+    wrong += [(named(name), why) for name, why in _wrong_server(source)]
+    if source.idp_id not in authentication.providers:
+        there = ", ".join(authentication.providers) or "none"
+        wrong.append((named("IDP_ID"), f"is {source.idp_id!r}, and no identity provider has that id; there is {there}"))
+    if source.project is None and not server.enable_default_project:
+        wrong.append((named("PROJECT"), "is missing, and there is no default project"))
+    return wrong
+
+
+def _wrong_server(source: LdapSettings) -> list[tuple[str, str]]:
+    wrong: list[tuple[str, str]] = []
+    schemes = {urlsplit(url).scheme for url in source.urls or ()}
+    if not source.urls or schemes - {"ldap", "ldaps"}:
+        wrong.append(("URL", "must name servers, as ldaps://ldap.example.org"))
+    if source.user_base_dn is None:
+        wrong.append(("USER_BASE_DN", "is missing: below what people are, as ou=people,dc=example,dc=org"))
+    if (source.bind_dn is None) != (source.bind_password is None):
+        wrong.append(("BIND_DN", "and BIND_PASSWORD come together, or neither"))
+    if "ldap" in schemes and not source.start_tls and not source.allow_insecure:
+        wrong.append(("URL", "has ldap:// without TLS; use ldaps://, or set STARTTLS beside it to true"))
+    if source.start_tls and "ldaps" in schemes:
+        wrong.append(("STARTTLS", "is true, and ldaps:// begins by TLS already; leave one of them out"))
     return wrong
 
 

@@ -12,17 +12,22 @@ from typing import Final
 
 from lakeward_catalog.adapters.authz_tree import RemoteTree
 from lakeward_catalog.adapters.gates import OpenGate
-from lakeward_catalog.adapters.postgres.bell import LocalBell, PostgresBell
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.containers import Containers
+from lakeward_catalog.adapters.postgres.endpoint_counts import PostgresCalls
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.locating import Locating
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
+from lakeward_catalog.adapters.postgres.statistics import PostgresStatistics
+from lakeward_catalog.adapters.postgres.table_versions import PostgresVersions
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
+from lakeward_catalog.adapters.postgres.tags import PostgresTags
 from lakeward_catalog.adapters.postgres.task_records import PostgresTaskRecords
 from lakeward_catalog.adapters.postgres.tree_rows import PostgresTreeRows
 from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
+from lakeward_catalog.adapters.postgres.unnamed_secrets import PostgresUnnamedSecrets
+from lakeward_catalog.adapters.postgres.upkeep import PostgresUpkeep
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
 from lakeward_catalog.adapters.signer_scopes import SignedScopes
 from lakeward_catalog.adapters.vending.client_access import VendingAccess
@@ -44,26 +49,28 @@ from lakeward_catalog.application.tree import TreeWatch
 from lakeward_catalog.application.verifying import Difference, TreeVerification, Verified
 from lakeward_catalog.background import CONNECTIONS, background
 from lakeward_catalog.composition import add_servicers
-from lakeward_catalog.domain.model import ProjectId
+from lakeward_catalog.domain.model import ProjectId, Server
 from lakeward_catalog.domain.names import name_key
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_catalog.domain.view_owners import OwnerProperties
 from lakeward_catalog.parts import Parts
-from lakeward_catalog.settings import CatalogSettings
+from lakeward_catalog.settings import CatalogSettings, IdentitySettings
 from lakeward_catalog.transport.callers import caller_of
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
+from lakeward_servicekit.events.bell import LocalBell, PostgresBell
 from lakeward_servicekit.permits import PermitSigner
-from lakeward_servicekit.postgres.plans import with_generic_plans
+from lakeward_servicekit.postgres.plans import with_generic_plans, with_plans_by_keys
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Channel, Host
 from lakeward_servicekit.settings.authorization import AuthzBackend, TrustedEngine
 from lakeward_servicekit.settings.postgres import PostgresSettings
+from lakeward_servicekit.settings.problems import Problem, SettingsError
 from lakeward_servicekit.system import SystemClock, SystemIds
 
 MIGRATIONS: Final = "lakeward_catalog.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 4
+SCHEMA_NUMBER: Final = 9
 SERVICE: Final = "catalog"
 # The public API's words for deciders.
 _BACKENDS: Final = {
@@ -122,6 +129,7 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
 
     Raises:
         SchemaMismatch: `lakeward migrate` did not run, or another release's did.
+        SettingsError: the settings name another server than the database does.
         Refusal: DATABASE_UNAVAILABLE.
     """
     clock, ids = clock or SystemClock(), ids or SystemIds()
@@ -187,12 +195,30 @@ async def _check_schema(pool: Pool, settings: PostgresSettings) -> None:
     await check_schema(pool, needs)
 
 
+def check_server_id(settings: IdentitySettings, server: Server) -> None:
+    """Return where the settings name the server that this is, or none.
+
+    Raises:
+        SettingsError: they name another one, so this is another one's database.
+    """
+    if settings.server_id is not None and settings.server_id != server.server_id:
+        raise SettingsError(
+            [
+                Problem(
+                    "LAKEKEEPER__SERVER_ID",
+                    f"is {settings.server_id}, and the server of this database is {server.server_id}; leave it out, or connect "
+                    "to the database that is meant: an id is given by the first migration, and stays",
+                )
+            ]
+        )
+
+
 async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools:
     """The pools that serve requests, until the stack is closed."""
-    planned = with_generic_plans(settings.write_url)
+    planned, changing = with_generic_plans(settings.write_url), with_plans_by_keys(settings.write_url)
     return Pools(
         changes=await stack.enter_async_context(
-            service_pool(settings, SERVICE, size=settings.write_pool_connections, use="serve")
+            service_pool(settings, SERVICE, url=changing, size=settings.write_pool_connections, use="serve")
         ),
         lookups=await stack.enter_async_context(
             service_pool(settings, SERVICE, url=planned, size=_LOOKUP_CONNECTIONS, use="lookups")
@@ -220,6 +246,8 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     rules, pool, listings = _rules(settings), pools.changes, pools.listings
     servers, bodies = PostgresServer(pool), PostgresBodies(pool)
     server = await servers.server()
+    check_server_id(settings.identity, server)
+    upkeep = PostgresUpkeep(pool, ids=ids)
     permits, containers = Permits(signer, clock), Containers(pools.lookups)
     identity, locating = RemoteIdentity(authz), Locating(pools.lookups, containers)
     changes = PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep, watch=watch)
@@ -238,12 +266,19 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         doors=doors,
         changes=changes,
         outcomes=Outcomes(changes),
+        tags=PostgresTags(pool),
         task_records=PostgresTaskRecords(pool),
+        versions=PostgresVersions(pool),
+        upkeep=upkeep,
+        schedules=upkeep,
+        statistics=PostgresStatistics(listings),
+        calls=PostgresCalls(pool, listings=listings),
         documents=Documents(bodies),
         files=VendingFiles(vending, permits),
         access=RememberedAccess(VendingAccess(vending, permits, ids), clock),
         scopes=SignedScopes(signer, clock),
         storage=VendingStorage(vending, permits),
+        unnamed_secrets=PostgresUnnamedSecrets(pool),
         gate=gate,
         once=Once(store=PostgresIdempotency(pool), clock=clock, rules=rules),
         announcer=Announcer(source=f"lakeward://{server.server_id}", ids=ids),

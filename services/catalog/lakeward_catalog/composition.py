@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+from lakeward_catalog.application.calls import CallStatistics
+from lakeward_catalog.application.cascading.queueing import TreeDrops
 from lakeward_catalog.application.config import ClientConfigs
+from lakeward_catalog.application.generic_tables.kind import GenericTables
+from lakeward_catalog.application.generic_tables.loading import GenericCredentialLoads
+from lakeward_catalog.application.generic_tables.updating import GenericTableUpdates
+from lakeward_catalog.application.generic_tables.versions import VersionClaims, VersionReads, VersionRemovals
 from lakeward_catalog.application.namespaces.creating import NamespaceCreations
 from lakeward_catalog.application.namespaces.dropping import NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import NamespaceListings
+from lakeward_catalog.application.namespaces.moving import NamespaceMoves
 from lakeward_catalog.application.namespaces.properties import PropertiesUpdates
 from lakeward_catalog.application.namespaces.protecting import NamespaceProtections
 from lakeward_catalog.application.naming import NameLookups
@@ -32,8 +41,18 @@ from lakeward_catalog.application.tabulars.reading import TabularReads
 from lakeward_catalog.application.tabulars.renaming import TabularRenames
 from lakeward_catalog.application.tabulars.restoring import DeletedListings, TabularUndrops
 from lakeward_catalog.application.tabulars.searching import TabularSearches
-from lakeward_catalog.application.tasks.controlling import QueueSettings, TaskControls
+from lakeward_catalog.application.tags.attaching import TagAttachments
+from lakeward_catalog.application.tags.defining import (
+    TagDefinitionCreations,
+    TagDefinitionDeletions,
+    TagDefinitionListings,
+    TagDefinitionUpdates,
+)
+from lakeward_catalog.application.tags.doors import TagDoors
+from lakeward_catalog.application.tags.listing import TagAttachmentListings, TagListings
+from lakeward_catalog.application.tasks.controlling import TaskControls
 from lakeward_catalog.application.tasks.reading import TaskListings, TaskViews
+from lakeward_catalog.application.tasks.setting import QueueSchedules, QueueSettings, TaskSchedulings
 from lakeward_catalog.application.views.committing import ViewCommits
 from lakeward_catalog.application.views.kind import Views
 from lakeward_catalog.application.warehouses.changing import (
@@ -46,6 +65,7 @@ from lakeward_catalog.application.warehouses.changing import (
     WarehouseRenames,
     WarehouseSwitches,
 )
+from lakeward_catalog.application.warehouses.counting import WarehouseStatistics
 from lakeward_catalog.application.warehouses.creating import WarehouseCreations
 from lakeward_catalog.application.warehouses.listing import WarehouseListings
 from lakeward_catalog.application.warehouses.places import Places
@@ -54,23 +74,35 @@ from lakeward_catalog.application.warehouses.storage import StorageReplacements
 from lakeward_catalog.application.warehouses.validating import WarehouseChecks
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.parts import Parts
+from lakeward_catalog.transport.cascades import CascadeServicer
+from lakeward_catalog.transport.generic_table_versions import GenericTableVersionServicer
+from lakeward_catalog.transport.generic_tables import GenericTableServicer
 from lakeward_catalog.transport.names import NameServicer
 from lakeward_catalog.transport.namespaces import NamespaceServicer
+from lakeward_catalog.transport.project_tasks import ProjectTaskServicer
 from lakeward_catalog.transport.server import ServerServicer
 from lakeward_catalog.transport.signing import SigningServicer
+from lakeward_catalog.transport.statistics import StatisticsServicer
 from lakeward_catalog.transport.tables import TableServicer
 from lakeward_catalog.transport.tabular_service import TabularServicer
 from lakeward_catalog.transport.tabulars import TabularMethods
+from lakeward_catalog.transport.tags import TagServicer
 from lakeward_catalog.transport.tasks import TaskServicer
 from lakeward_catalog.transport.views import ViewServicer
 from lakeward_catalog.transport.warehouses import WarehouseServicer
 from lakeward_protocol.catalog.v1 import (
+    cascades_pb2_grpc,
+    generic_table_versions_pb2_grpc,
+    generic_tables_pb2_grpc,
     names_pb2_grpc,
     namespaces_pb2_grpc,
+    project_tasks_pb2_grpc,
     server_pb2_grpc,
     signing_pb2_grpc,
+    statistics_pb2_grpc,
     tables_pb2_grpc,
     tabulars_pb2_grpc,
+    tags_pb2_grpc,
     tasks_pb2_grpc,
     views_pb2_grpc,
     warehouses_pb2_grpc,
@@ -101,6 +133,14 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
         _views(parts),
     )
     host.add(
+        generic_tables_pb2_grpc.add_GenericTableServiceServicer_to_server,
+        _generic_tables(parts),
+    )
+    host.add(
+        generic_table_versions_pb2_grpc.add_GenericTableVersionServiceServicer_to_server,
+        _versions(parts),
+    )
+    host.add(
         tabulars_pb2_grpc.add_TabularServiceServicer_to_server,
         _tabulars_of_every_kind(parts),
     )
@@ -109,9 +149,25 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
         tasks_pb2_grpc.add_TaskServiceServicer_to_server,
         _tasks(parts),
     )
+    host.add(tags_pb2_grpc.add_TagServiceServicer_to_server, _tags(parts))
+    host.add(
+        project_tasks_pb2_grpc.add_ProjectTaskServiceServicer_to_server,
+        _tasks_of_projects(parts),
+    )
+    cascades = TreeDrops(parts.doors, parts.changes, parts.once, parts.clock)
+    host.add(cascades_pb2_grpc.add_CascadeServiceServicer_to_server, CascadeServicer(drops=cascades))
+    host.add(statistics_pb2_grpc.add_StatisticsServiceServicer_to_server, _statistics(parts))
     host.add(
         signing_pb2_grpc.add_SigningServiceServicer_to_server,
         SigningServicer(sign=StorageSignings(parts.doors, parts.access, parts.scopes)),
+    )
+
+
+def _statistics(parts: Parts) -> StatisticsServicer:
+    return StatisticsServicer(
+        calls=parts.calls,
+        see=CallStatistics(parts.doors, parts.calls, parts.clock),
+        default_project=parts.rules.default_project,
     )
 
 
@@ -125,18 +181,42 @@ def _tabulars_of_every_kind(parts: Parts) -> TabularServicer:
 
 
 def _tasks(parts: Parts) -> TaskServicer:
-    doors, records, changes, announcer, clock = (
-        parts.doors,
-        parts.task_records,
-        parts.changes,
-        parts.announcer,
-        parts.clock,
-    )
+    doors, records, changes = parts.doors, parts.task_records, parts.changes
+    announcer, clock = parts.announcer, parts.clock
     return TaskServicer(
         list=TaskListings(doors, records, parts.rules),
         view=TaskViews(doors, records),
         control=TaskControls(doors, changes, records, parts.once, announcer, clock),
         queues=QueueSettings(doors, changes, records, announcer, clock),
+    )
+
+
+def _tags(parts: Parts) -> TagServicer:
+    doors, tags, changes, once = TagDoors(parts.doors, parts.tags), parts.tags, parts.changes, parts.once
+    announcer, clock, ids, rules = parts.announcer, parts.clock, parts.ids, parts.rules
+    return TagServicer(
+        doors=doors,
+        define=TagDefinitionCreations(parts.doors, tags, changes, once, announcer, clock, ids),
+        list_definitions=TagDefinitionListings(parts.doors, tags, rules),
+        update=TagDefinitionUpdates(doors, changes, announcer, clock),
+        delete=TagDefinitionDeletions(doors, changes, once, announcer, clock),
+        list_attachments=TagAttachmentListings(doors, rules),
+        attachments=TagAttachments(doors, parts.documents, changes, announcer, clock, ids),
+        list=TagListings(doors, parts.documents),
+    )
+
+
+def _tasks_of_projects(parts: Parts) -> ProjectTaskServicer:
+    doors, records, changes = parts.doors, parts.task_records, parts.changes
+    announcer, clock = parts.announcer, parts.clock
+    return ProjectTaskServicer(
+        doors=doors,
+        list=TaskListings(doors, records, parts.rules),
+        view=TaskViews(doors, records),
+        control=TaskControls(doors, changes, records, parts.once, announcer, clock),
+        queues=QueueSettings(doors, changes, records, announcer, clock),
+        schedules=QueueSchedules(doors, changes, records, announcer, clock),
+        schedule=TaskSchedulings(doors, changes, parts.once, clock),
     )
 
 
@@ -156,13 +236,13 @@ def _server(parts: Parts, facts: Facts) -> ServerServicer:
 def _warehouses(parts: Parts) -> WarehouseServicer:
     doors, changes, once, judge = parts.doors, parts.changes, parts.once, parts.storage
     announcer, clock, ids = parts.announcer, parts.clock, parts.ids
-    places, secrets = Places(doors, judge, clock), Secrets(judge, doors.warehouses)
+    places, secrets = Places(doors, judge, clock), Secrets(judge, doors.warehouses, parts.unnamed_secrets)
     edits = WarehouseEdits(doors, changes, announcer, clock)
     return WarehouseServicer(
         doors=doors,
         config=ClientConfigs(doors, parts.registrar, parts.rules),
         create=WarehouseCreations(doors, changes, judge, places, secrets, once, announcer, clock, ids),
-        list=WarehouseListings(doors),
+        list=WarehouseListings(doors, parts.rules),
         rename=WarehouseRenames(doors, edits),
         switch=WarehouseSwitches(doors, edits),
         protect=WarehouseProtections(doors, edits),
@@ -171,7 +251,7 @@ def _warehouses(parts: Parts) -> WarehouseServicer:
         manage=WarehouseManagers(doors, edits),
         delete=WarehouseDeletions(doors, edits, places, secrets, once),
         replace_storage=StorageReplacements(doors, changes, judge, places, secrets, announcer, clock),
-        clock=clock,
+        statistics=WarehouseStatistics(doors, parts.statistics, parts.rules, clock),
         checks=WarehouseChecks(doors, changes, judge, places, clock, ids),
         restorable_by_default=parts.rules.restorable_by_default,
     )
@@ -187,6 +267,7 @@ def _namespaces(parts: Parts) -> NamespaceServicer:
         update_properties=PropertiesUpdates(doors, changes, once, announcer, clock),
         protect=NamespaceProtections(doors, changes, announcer, clock),
         drop=NamespaceDrops(doors, parts.documents, changes, once, announcer, clock, rules),
+        move=NamespaceMoves(doors, changes, once, announcer, clock, rules),
     )
 
 
@@ -208,7 +289,7 @@ def _tables(parts: Parts) -> TableServicer:
     tables = Tables(doors, parts.documents, AccessGiving(parts.access, parts.scopes), parts.clock)
     chains = _chains(parts)
     reads, commits = TabularReads(chains, tables), Commits(tables, Queues(), means)
-    making = Making(tables, doors.tabulars, means, parts.rules.staged_for)
+    making = Making(tables, doors, means, parts.rules.staged_for)
     return TableServicer(
         tabulars=_tabulars(parts, Kind.TABLE),
         load=TableLoads(tables, chains),
@@ -226,13 +307,40 @@ def _views(parts: Parts) -> ViewServicer:
     doors, once, means = parts.doors, parts.once, _means(parts)
     views = Views(doors, parts.documents, parts.access, parts.rules.owner_properties)
     reads, commits = TabularReads(_chains(parts), views), Commits(views, Queues(), means)
-    making = Making(views, doors.tabulars, means, parts.rules.staged_for)
+    making = Making(views, doors, means, parts.rules.staged_for)
     return ViewServicer(
         tabulars=_tabulars(parts, Kind.VIEW),
         create=TabularCreations(doors, once, making, reads),
         load=reads,
         commit=ViewCommits(once, commits, reads),
         referenced_by_max=parts.rules.referenced_by_max,
+    )
+
+
+def _generic_tables(parts: Parts) -> GenericTableServicer:
+    doors, once, means = parts.doors, parts.once, _means(parts)
+    kind = GenericTables(doors, parts.documents, AccessGiving(parts.access, parts.scopes))
+    registering = dataclasses.replace(kind, registers=True)
+    chains = _chains(parts)
+    reads, commits = TabularReads(chains, kind), Commits(kind, Queues(), means)
+    making, taking = (Making(each, doors, means, parts.rules.staged_for) for each in (kind, registering))
+    return GenericTableServicer(
+        tabulars=_tabulars(parts, Kind.GENERIC_TABLE),
+        create=TabularCreations(doors, once, making, reads),
+        register=TabularCreations(doors, once, taking, reads),
+        load=reads,
+        load_credentials=GenericCredentialLoads(chains, parts.access),
+        update=GenericTableUpdates(once, commits, reads),
+        referenced_by_max=parts.rules.referenced_by_max,
+    )
+
+
+def _versions(parts: Parts) -> GenericTableVersionServicer:
+    doors, changes = parts.doors, parts.changes
+    return GenericTableVersionServicer(
+        claim=VersionClaims(doors, changes, parts.announcer, parts.clock),
+        read=VersionReads(doors, parts.versions),
+        forget=VersionRemovals(doors, changes, parts.announcer, parts.clock),
     )
 
 

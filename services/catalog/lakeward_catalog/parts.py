@@ -12,11 +12,15 @@ from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.metadata_files import to_the_end
 from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports.access import ClientAccess
+from lakeward_catalog.application.ports.counting import CallStore
 from lakeward_catalog.application.ports.files import Files
 from lakeward_catalog.application.ports.gates import ChangeGate
-from lakeward_catalog.application.ports.storage import StorageJudge
+from lakeward_catalog.application.ports.storage import StorageJudge, UnnamedSecrets
+from lakeward_catalog.application.ports.stores import VersionStore
 from lakeward_catalog.application.ports.system import Clock, Ids
+from lakeward_catalog.application.ports.tags import TagStore
 from lakeward_catalog.application.ports.tasks import TaskRecords
+from lakeward_catalog.application.ports.upkeep import ScheduleStore, StatisticsStore, Upkeep
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.tables.signer_scopes import SignerScopes
 from lakeward_catalog.application.tabulars.means import Shield
@@ -32,13 +36,20 @@ class Parts:
     registrar: Registrar
     doors: Doors
     changes: Changes
+    tags: TagStore
     task_records: TaskRecords
+    versions: VersionStore
+    upkeep: Upkeep
+    schedules: ScheduleStore
+    statistics: StatisticsStore
+    calls: CallStore
     documents: Documents
     outcomes: Outcomes
     files: Files
     access: ClientAccess
     scopes: SignerScopes
     storage: StorageJudge
+    unnamed_secrets: UnnamedSecrets
     gate: ChangeGate
     once: Once
     announcer: Announcer

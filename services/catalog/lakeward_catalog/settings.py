@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
+from uuid import UUID
 
 from lakeward_servicekit.joints import Joints
-from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings import kinds
 from lakeward_servicekit.settings.authorization import AuthorizationSettings
 from lakeward_servicekit.settings.catalogue import Family, Service
+from lakeward_servicekit.settings.events import EventSettings
 from lakeward_servicekit.settings.model import Contradiction, Settings, setting
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.settings.server import IdempotencySettings, PageSettings, ServerSettings
 from lakeward_servicekit.settings.storage import SystemIdentitySettings
 
 _CATALOG: Final = frozenset({Service.CATALOG})
+_SHORTEST_SILENCE: Final = timedelta(seconds=10)  # as application/tasks/controlling.py has both
+_LONGEST_SILENCE: Final = timedelta(days=1)
 LONGEST_RESTORABLE: Final = timedelta(days=3650)  # as domain/warehouse_rules.py has it; settings know no rules
 
 
@@ -43,8 +45,19 @@ class RequestSettings(ServerSettings, read_by=_CATALOG):
         return frozenset({"system", "examples", "information_schema", *self.added_reserved_namespaces})
 
 
+class IdentitySettings(Settings, read_by={Service.CATALOG, Service.CLI}):
+    """Which server this is."""
+
+    server_id: UUID | None = setting(
+        "SERVER_ID",
+        kinds.UUID,
+        None,
+        "Id that the first migration gives the server, the nil UUID if unset; a start that names another than it has is refused.",
+    )
+
+
 class TaskSettings(Settings, read_by=_CATALOG):
-    """Background tasks: how often workers look, how many there are of each kind."""
+    """Background tasks: how often workers look, how many there are of each kind, and when they are given up."""
 
     poll_interval: timedelta = setting(
         "TASK_POLL_INTERVAL", kinds.DURATION, "10s", "How often a worker looks for tasks."
@@ -53,6 +66,38 @@ class TaskSettings(Settings, read_by=_CATALOG):
         "TASK_SOFT_DELETION_WORKERS", kinds.INTEGER, "2", "Workers that end the retention of dropped tabulars."
     )
     tabular_purge_workers: int = setting("TASK_TABULAR_PURGE_WORKERS", kinds.INTEGER, "2", "Workers that delete files.")
+    log_cleanup_workers: int = setting("TASK_LOG_CLEANUP_WORKERS", kinds.INTEGER, "2", "Workers that forget old tasks.")
+    statistics_workers: int = setting(
+        "TASK_STATISTICS_WORKERS", kinds.INTEGER, "1", "Workers that count what warehouses have.", family=Family.OURS
+    )
+    max_attempts: int = setting(
+        "TASK_MAX_ATTEMPTS",
+        kinds.INTEGER,
+        "5",
+        "How often a task is begun before it is left as failed; at least once.",
+        family=Family.OURS,
+    )
+    max_silence: timedelta | None = setting(
+        "TASK_MAX_SILENCE",
+        kinds.DURATION,
+        None,
+        "After which silence a worker is given up, where the warehouse does not say; unset: as each queue has it.",
+        family=Family.OURS,
+    )
+    cascade_workers: int = setting(
+        "TASK_CASCADE_WORKERS",
+        kinds.INTEGER,
+        "1",
+        "Workers that drop namespaces with what is inside, and as many that drop warehouses.",
+        family=Family.OURS,
+    )
+    endpoint_statistics_kept: timedelta = setting(
+        "ENDPOINT_STAT_RETENTION",
+        kinds.DURATION,
+        "P90D",
+        "How long counts of requests are kept, by project, warehouse, endpoint, status and hour.",
+        family=Family.OURS,
+    )
     expiration_delay: timedelta = setting(
         "DEFAULT_TABULAR_EXPIRATION_DELAY_SECONDS",
         kinds.DURATION,
@@ -68,40 +113,12 @@ class TaskSettings(Settings, read_by=_CATALOG):
     )
 
     def __post_init__(self) -> None:
-        if not timedelta(0) <= self.expiration_delay <= LONGEST_RESTORABLE:
-            raise Contradiction(
-                (
-                    "DEFAULT_TABULAR_EXPIRATION_DELAY_SECONDS",
-                    f"is {self.expiration_delay}; it must be 0 to {LONGEST_RESTORABLE.days} days",
-                )
-            )
-
-
-class EventSettings(Settings, read_by=_CATALOG):
-    """Where events go. Without an address and a topic, NATS is off."""
-
-    nats_address: str | None = setting(
-        "NATS_ADDRESS",
-        kinds.url("nats", "tls", "ws", "wss"),
-        None,
-        "NATS server with JetStream that events are published to.",
-    )
-    nats_topic: str | None = setting(
-        "NATS_TOPIC", kinds.matching(r"[^\s*>]+", "a NATS subject"), None, "First part of events' subjects."
-    )
-    nats_creds_file: Path | None = setting("NATS_CREDS_FILE", kinds.PATH, None, "Credentials file (JWT and nkey seed).")
-    nats_user: str | None = setting("NATS_USER", kinds.TEXT, None, "User.")
-    nats_password: SecretStr | None = setting("NATS_PASSWORD", kinds.SECRET, None, "Password of the user.")
-    nats_token: SecretStr | None = setting("NATS_TOKEN", kinds.SECRET, None, "Token.")
-    log_cloudevents: bool = setting("LOG_CLOUDEVENTS", kinds.BOOLEAN, "false", "Whether each event is logged.")
-
-    def __post_init__(self) -> None:
         wrong: list[tuple[str, str]] = []
-        for one, other in (("NATS_ADDRESS", "NATS_TOPIC"), ("NATS_USER", "NATS_PASSWORD")):
-            first, second = getattr(self, one.lower()), getattr(self, other.lower())
-            if (first is None) != (second is None):
-                missing, given = (one, other) if first is None else (other, one)
-                wrong.append((missing, f"is missing; {given} is set and needs it"))
+        if not timedelta(0) <= self.expiration_delay <= LONGEST_RESTORABLE:
+            name = "DEFAULT_TABULAR_EXPIRATION_DELAY_SECONDS"
+            wrong.append((name, f"is {self.expiration_delay}; it must be 0 to {LONGEST_RESTORABLE.days} days"))
+        if self.max_silence is not None and not _SHORTEST_SILENCE <= self.max_silence <= _LONGEST_SILENCE:
+            wrong.append(("TASK_MAX_SILENCE", f"is {self.max_silence}; it must be 10 seconds to a day"))
         if wrong:
             raise Contradiction(*wrong)
 
@@ -118,6 +135,7 @@ class CatalogEndpoint(Settings, read_by={Service.CATALOG, Service.CLI}):
 class CatalogSettings:
     """The catalog's settings."""
 
+    identity: IdentitySettings
     server: RequestSettings
     pages: PageSettings
     postgres: PostgresSettings

@@ -12,9 +12,10 @@ from lakeward_gateway.body import Arriving, Bodies, ClientGone, LateBody
 from lakeward_gateway.connections import Connections
 from lakeward_gateway.context import Contexts, headers_by_name, peer_of
 from lakeward_gateway.cors import Cors
+from lakeward_gateway.counting import Counts
 from lakeward_gateway.deadlines import Deadlines
 from lakeward_gateway.encoding import GZIP, WORTHWHILE, gzipped, takes_gzip
-from lakeward_gateway.errors import Rendering, Renderings, no_such_route, rendered
+from lakeward_gateway.errors import ErrorStyle, Rendering, Renderings, no_such_route, rendered
 from lakeward_gateway.http import Header, Receive, Request, Response, Scope, Send
 from lakeward_gateway.memory import Holding
 from lakeward_gateway.operation import Operation
@@ -48,6 +49,8 @@ class Application:
         max_time: that a request's body may take to arrive, and its answer after that.
         max_in_flight: requests under way at once; more are refused before any work.
         new_id: makes ids of faults.
+        counts: takes each answer; None: nobody counts.
+        error_styles: of APIs that have an own form of errors, by what their paths begin with.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of the application, each by its name
@@ -62,6 +65,8 @@ class Application:
         max_time: timedelta,
         max_in_flight: int,
         new_id: Callable[[], str],
+        counts: Counts | None = None,
+        error_styles: Mapping[bytes, ErrorStyle] | None = None,
     ) -> None:
         """See the class."""
         self._router: Final[Router[Operation]] = Router()
@@ -78,6 +83,8 @@ class Application:
         self._deadlines: Final = Deadlines(self._seconds)
         self._max_in_flight: Final = max_in_flight
         self._new_id: Final = new_id
+        self._counts: Final = counts
+        self._error_styles: Final = error_styles or {}
         self._in_flight = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,6 +93,7 @@ class Application:
             await _decline(scope, receive, send)
             return
         operation: Operation | None = None
+        arguments: Sequence[str] = ()
         lines: Sequence[Header] = scope["headers"]
         headers: Mapping[bytes, bytes] = dict(lines)
         request_id = self._contexts.request_id(headers)
@@ -104,13 +112,21 @@ class Application:
             except ClientGone:
                 return
             except Refusal as refusal:
-                response = rendered(refusal, self._renderings_for(refusal, operation), new_id=self._new_id)
+                response = self._refused(refusal, operation, scope["raw_path"])
+        if self._counts is not None and operation is not None:
+            self._counts.add(operation, arguments, scope["query_string"], headers, response.status)
         await self._send(response, operation, headers, request_id, send)
 
-    def _renderings_for(self, refusal: Refusal, operation: Operation | None) -> Renderings:
+    def _refused(self, refusal: Refusal, operation: Operation | None, raw_path: bytes) -> Response:
+        style = next((style for begin, style in self._error_styles.items() if raw_path.startswith(begin)), None)
+        document, renderings = None, self._renderings
+        if style is not None:
+            document, renderings = style.document, style.renderings
+        if operation is not None:
+            renderings = operation.renderings
         if isinstance(refusal, LateBody):
-            return _LATE
-        return self._renderings if operation is None else operation.renderings
+            renderings = _LATE
+        return rendered(refusal, renderings, new_id=self._new_id, document=document)
 
     def _find(self, raw_path: bytes) -> tuple[Mapping[str, Operation], Sequence[str]]:
         operations, arguments = self._router.find(raw_path)

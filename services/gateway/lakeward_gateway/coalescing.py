@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Generic, TypeVar
 
-from lakeward_gateway.peers import LoadTable
-from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
+from lakeward_gateway.peers import LoadGenericTable, LoadTable
+from lakeward_protocol.catalog.v1 import generic_tables_pb2, generic_tables_pb2_grpc, tables_pb2, tables_pb2_grpc
 from lakeward_servicekit.coalescing import Coalescer
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc import refusal_of
@@ -16,14 +16,18 @@ _MAX_ITEMS: Final = 256
 _REGATHER_SECONDS: Final = 0.001
 
 
-class _Load:
+Request = TypeVar("Request", tables_pb2.LoadTableRequest, generic_tables_pb2.LoadGenericTableRequest)
+Response = TypeVar("Response")
+
+
+class _Load(Generic[Request]):
     """A load, equal to those that differ in nothing but what names the request: they are told the same."""
 
     __slots__ = ("_likeness", "request")
 
-    def __init__(self, request: tables_pb2.LoadTableRequest) -> None:
-        self.request: Final = request
-        alike = tables_pb2.LoadTableRequest()
+    def __init__(self, request: Request) -> None:
+        self.request: Final[Request] = request
+        alike = type(request)()
         alike.CopyFrom(request)
         alike.context.ClearField("request_id")
         alike.context.ClearField("traceparent")
@@ -36,29 +40,64 @@ class _Load:
         return hash(self._likeness)
 
 
-def coalesced_loads(tables: tables_pb2_grpc.TableServiceAsyncStub) -> LoadTable:
-    """A `LoadTable` that joins calls which arrive together; those that are alike take one place.
+class _Coalesced(Generic[Request, Response]):
+    """Joins loads which arrive together; those that are alike take one place.
 
     A reply that is too large to travel in a batch, the catalog refuses with TOO_LARGE, and it is then asked for alone.
     """
 
-    async def ask(loads: Sequence[_Load]) -> Sequence[tables_pb2.LoadTableResponse | Exception]:
-        if len(loads) == 1:
-            return [await tables.LoadTable(loads[0].request)]
-        batch = tables_pb2.BatchLoadTablesRequest(items=[load.request for load in loads])
-        response = await tables.BatchLoadTables(batch)
-        return [refusal_of(item.failure) if item.HasField("failure") else item.response for item in response.items]
+    def __init__(
+        self,
+        alone: Callable[[Request], Awaitable[Response]],
+        together: Callable[[Sequence[Request]], Awaitable[Sequence[Response | Exception]]],
+    ) -> None:
+        """Ask by `together`, which answers in the order of its questions, and by `alone` for what is too large for that."""
+        self._alone: Final[Callable[[Request], Awaitable[Response]]] = alone
+        self._together: Final[Callable[[Sequence[Request]], Awaitable[Sequence[Response | Exception]]]] = together
+        self._coalescer: Final[Coalescer[_Load[Request], Response]] = Coalescer(
+            self._ask, max_items=_MAX_ITEMS, alike=True, regather=_REGATHER_SECONDS
+        )
 
-    coalescer: Coalescer[_Load, tables_pb2.LoadTableResponse] = Coalescer(
-        ask, max_items=_MAX_ITEMS, alike=True, regather=_REGATHER_SECONDS
-    )
-
-    async def load(request: tables_pb2.LoadTableRequest) -> tables_pb2.LoadTableResponse:
+    async def __call__(self, request: Request, /) -> Response:
         try:
-            return await coalescer(_Load(request))
+            return await self._coalescer(_Load(request))
         except Refusal as refusal:
             if refusal.reason != Reason.REASON_TOO_LARGE:
                 raise
+        return await self._alone(request)
+
+    async def _ask(self, loads: Sequence[_Load[Request]]) -> Sequence[Response | Exception]:
+        return await self._together([load.request for load in loads])
+
+
+def coalesced_loads(tables: tables_pb2_grpc.TableServiceAsyncStub) -> LoadTable:
+    """A `LoadTable` that joins calls which arrive together."""
+
+    async def alone(request: tables_pb2.LoadTableRequest) -> tables_pb2.LoadTableResponse:
         return await tables.LoadTable(request)
 
-    return load
+    async def together(
+        requests: Sequence[tables_pb2.LoadTableRequest],
+    ) -> Sequence[tables_pb2.LoadTableResponse | Exception]:
+        response = await tables.BatchLoadTables(tables_pb2.BatchLoadTablesRequest(items=requests))
+        return [refusal_of(item.failure) if item.HasField("failure") else item.response for item in response.items]
+
+    return _Coalesced(alone, together)
+
+
+def coalesced_generic_loads(tables: generic_tables_pb2_grpc.GenericTableServiceAsyncStub) -> LoadGenericTable:
+    """A `LoadGenericTable` that joins calls which arrive together."""
+
+    async def alone(
+        request: generic_tables_pb2.LoadGenericTableRequest,
+    ) -> generic_tables_pb2.LoadGenericTableResponse:
+        return await tables.LoadGenericTable(request)
+
+    async def together(
+        requests: Sequence[generic_tables_pb2.LoadGenericTableRequest],
+    ) -> Sequence[generic_tables_pb2.LoadGenericTableResponse | Exception]:
+        batch = generic_tables_pb2.BatchLoadGenericTablesRequest(items=requests)
+        response = await tables.BatchLoadGenericTables(batch)
+        return [refusal_of(item.failure) if item.HasField("failure") else item.response for item in response.items]
+
+    return _Coalesced(alone, together)

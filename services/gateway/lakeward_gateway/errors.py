@@ -52,16 +52,55 @@ class Rendering:
 
 
 Renderer: TypeAlias = Callable[[Mapping[str, str]], Rendering]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Varying:
+    """A `Renderer` that says which statuses it may choose, for the documentation.
+
+    Attributes:
+        choose: the rendering for a refusal's metadata.
+        statuses: all that it may have.
+    """
+
+    choose: Renderer
+    statuses: frozenset[int]
+
+    def __call__(self, metadata: Mapping[str, str]) -> Rendering:
+        """See `choose`."""
+        return self.choose(metadata)
+
+
 Renderings: TypeAlias = Mapping[ReasonValue, Rendering | Renderer]
 
 
-def rendered(refusal: Refusal, renderings: Renderings, *, new_id: Callable[[], str]) -> Response:
+# The reply that says a message, a rendering, lines of detail, and further headers.
+ErrorDocument: TypeAlias = Callable[[str, Rendering, Sequence[str], Sequence[Header]], Response]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ErrorStyle:
+    """How an API that has an own form of errors shows what is refused below its path.
+
+    Attributes:
+        renderings: where no operation was found that has its own.
+        document: makes the reply.
+    """
+
+    renderings: Renderings
+    document: ErrorDocument
+
+
+def rendered(
+    refusal: Refusal, renderings: Renderings, *, new_id: Callable[[], str], document: ErrorDocument | None = None
+) -> Response:
     """The reply for a refusal.
 
     Args:
         refusal: what was raised.
         renderings: the dialect's table, which has every reason.
         new_id: makes the id under which a fault is logged, where it has none yet.
+        document: makes the reply; None: the one envelope of all other APIs.
     """
     entry = renderings[refusal.reason]
     rendering = entry if isinstance(entry, Rendering) else entry(refusal.metadata)
@@ -81,7 +120,11 @@ def rendered(refusal: Refusal, renderings: Renderings, *, new_id: Callable[[], s
         headers.append((b"www-authenticate", _challenge(rendering.challenge, refusal.message)))
     if refusal.reason == Reason.REASON_METHOD_NOT_ALLOWED:
         headers.append((b"allow", refusal.metadata["allowed"].encode("latin-1", "replace")))
-    document = envelope(refusal.message, type=rendering.type, code=rendering.status, stack=stack)
+    return (document or _enveloped)(refusal.message, rendering, stack, headers)
+
+
+def _enveloped(message: str, rendering: Rendering, stack: Sequence[str], headers: Sequence[Header]) -> Response:
+    document = envelope(message, type=rendering.type, code=rendering.status, stack=stack)
     return json_response(document, status=rendering.status, headers=headers)
 
 

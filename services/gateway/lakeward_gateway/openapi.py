@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
-from lakeward_gateway.errors import Rendering
-from lakeward_gateway.operation import Operation, Schema
+from lakeward_gateway.errors import Rendering, Varying
+from lakeward_gateway.operation import HeaderParameter, Operation, Schema
 
 _PATH_PARAMETER: Final = re.compile(r"\{([^}]+)\}")
 _REFERENCE: Final = "#/components/schemas/{name}"
@@ -33,7 +33,12 @@ _ERROR: Final[Mapping[str, Any]] = {
 
 
 def openapi_document(
-    operations: Iterable[Operation], *, title: str, version: str, formats: Mapping[str, str] | None = None
+    operations: Iterable[Operation],
+    *,
+    title: str,
+    version: str,
+    formats: Mapping[str, str] | None = None,
+    headers: Sequence[HeaderParameter] = (),
 ) -> dict[str, Any]:
     """The document of an API.
 
@@ -42,13 +47,14 @@ def openapi_document(
         title: of the API.
         version: of this server.
         formats: formats of path parameters, by name.
+        headers: that every operation heeds.
     """
     listed = [operation for operation in operations if operation.documented]
     components: dict[str, Any] = {_ERROR_NAME: _ERROR}
     paths: dict[str, dict[str, Any]] = {}
     for operation in listed:
         item = paths.setdefault(operation.path, {})
-        item[operation.method.lower()] = _operation(operation, components, formats or {})
+        item[operation.method.lower()] = _operation(operation, components, formats or {}, headers)
     return {
         "openapi": "3.1.0",
         "info": {"title": title, "version": version, "license": {"name": "Apache-2.0"}},
@@ -62,12 +68,14 @@ def openapi_document(
     }
 
 
-def _operation(operation: Operation, components: dict[str, Any], formats: Mapping[str, str]) -> dict[str, Any]:
+def _operation(
+    operation: Operation, components: dict[str, Any], formats: Mapping[str, str], headers: Sequence[HeaderParameter]
+) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "operationId": operation.id,
         "summary": operation.summary,
         "tags": [operation.tag],
-        "parameters": _parameters(operation, formats),
+        "parameters": _parameters(operation, formats, headers),
         "responses": _responses(operation, components),
     }
     if operation.deprecated:
@@ -82,7 +90,9 @@ def _operation(operation: Operation, components: dict[str, Any], formats: Mappin
     return shown
 
 
-def _parameters(operation: Operation, formats: Mapping[str, str]) -> list[dict[str, Any]]:
+def _parameters(
+    operation: Operation, formats: Mapping[str, str], headers: Sequence[HeaderParameter]
+) -> list[dict[str, Any]]:
     parameters: list[dict[str, Any]] = [
         {
             "name": name,
@@ -97,7 +107,7 @@ def _parameters(operation: Operation, formats: Mapping[str, str]) -> list[dict[s
         parameters.append({**shown, "deprecated": True} if query.deprecated else shown)
     parameters.extend(
         {"name": header.name, "in": "header", "description": header.description, "schema": header.schema}
-        for header in operation.headers
+        for header in (*operation.headers, *headers)
     )
     return parameters
 
@@ -129,8 +139,10 @@ def _responses(operation: Operation, components: dict[str, Any]) -> dict[str, An
 
 def statuses(operation: Operation) -> Sequence[int]:
     """The statuses that refusals of an operation may have, ascending."""
-    fixed = {entry.status for entry in operation.renderings.values() if isinstance(entry, Rendering)}
-    return sorted({*fixed, 408})
+    entries = operation.renderings.values()
+    fixed = {entry.status for entry in entries if isinstance(entry, Rendering)}
+    chosen = {status for entry in entries if isinstance(entry, Varying) for status in entry.statuses}
+    return sorted({*fixed, *chosen, 408})
 
 
 def _schema(name: str, schema: Schema, components: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from lakeward_gateway.query import Parameter
 
 # A class that bodies are parsed into, or a JSON schema for those that pass through unread.
 Schema: TypeAlias = type[msgspec.Struct] | Mapping[str, Any]
-Method: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "DELETE"]
+Method: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -123,4 +123,9 @@ IDEMPOTENCY_KEY: Final = HeaderParameter(
     "Idempotency-Key",
     "A UUID. The change is made once, however often the request is sent with it.",
     {"type": "string", "format": "uuid"},
+)
+PROJECT_ID: Final = HeaderParameter(
+    "x-project-id",
+    "The project that is meant, where the path names none and what it names is in none; else the default one.",
+    {"type": "string", "pattern": "^[A-Za-z0-9_-]+$", "maxLength": 128},
 )

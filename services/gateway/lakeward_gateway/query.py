@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any, ClassVar, Final, TypeAlias
 
 from lakeward_gateway.percent import decode_form
@@ -16,6 +17,7 @@ _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 _MAX_PARAMETERS: Final = 1000
 _LARGEST_PAGE: Final = 2**31 - 1
+_LONGEST_SPAN: Final = timedelta(days=7)
 
 
 @remembered(entries=1024, longest=256)
@@ -126,3 +128,23 @@ class PageSize(Parameter):
             return 1
         significant = digits.lstrip("0")
         return min(max(int(significant[:11] or "0"), 1), _LARGEST_PAGE)
+
+
+class Milliseconds(Parameter):
+    """A span of time; what is longer than a week is cut to it."""
+
+    __slots__ = ()
+    schema: ClassVar[Mapping[str, Any]] = {"type": "integer", "format": "int64", "minimum": 0}
+
+    def read(self, query: Query) -> timedelta | None:
+        """The value; None where it is not given.
+
+        Raises:
+            Refusal: INVALID_FIELD.
+        """
+        value = self._one(query)
+        if value is None:
+            return None
+        if not value.isascii() or not value.isdigit():
+            raise invalid_field(self.name, value, "a whole number of milliseconds, 0 or more")
+        return min(timedelta(milliseconds=int(value.lstrip("0")[:11] or "0")), _LONGEST_SPAN)

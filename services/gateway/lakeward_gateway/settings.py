@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import timedelta
+from typing import Final
 
 from lakeward_servicekit.joints import Joints
 from lakeward_servicekit.settings import kinds
 from lakeward_servicekit.settings.catalogue import Family, Service
 from lakeward_servicekit.settings.kinds import Network
 from lakeward_servicekit.settings.model import Contradiction, setting
+from lakeward_servicekit.settings.provisioning import ScimSettings
 from lakeward_servicekit.settings.server import ServerSettings
 
 _LISTENERS = (Service.GATEWAY, Service.CLI)
@@ -75,6 +77,12 @@ class PublicSettings(ServerSettings, read_by={Service.GATEWAY}):
     max_request_time: timedelta = setting(
         "MAX_REQUEST_TIME", kinds.DURATION, "30s", "Longest time one request may take."
     )
+    endpoint_stat_flush_interval: timedelta = setting(
+        "ENDPOINT_STAT_FLUSH_INTERVAL",
+        kinds.DURATION,
+        "30s",
+        "How often counts of requests are written to the database.",
+    )
     body_memory: int = setting(
         "BODY_MEMORY",
         kinds.integer(minimum=1024 * 1024),
@@ -100,6 +108,11 @@ class PublicSettings(ServerSettings, read_by={Service.GATEWAY}):
     def __post_init__(self) -> None:
         if self.max_request_time <= timedelta(0):
             raise Contradiction(("MAX_REQUEST_TIME", "must be longer than nothing"))
+        if self.endpoint_stat_flush_interval < timedelta(seconds=1):
+            raise Contradiction(("ENDPOINT_STAT_FLUSH_INTERVAL", "must be at least a second"))
+
+
+NO_SCIM: Final = ScimSettings(enabled=False, idp_id="oidc", user_id="externalId")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -108,9 +121,11 @@ class GatewaySettings:
 
     Attributes:
         server: where it listens, what it allows, how its links begin.
+        scim: whether SCIM is served.
     """
 
     server: PublicSettings
+    scim: ScimSettings = NO_SCIM
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,9 +13,11 @@ from lakeward_protocol.vending.v1 import vending_pb2_grpc
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.errors import Refusal
+from lakeward_servicekit.events.serving import relaying
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host
+from lakeward_servicekit.settings.problems import Problem, SettingsError
 from lakeward_servicekit.system import SystemClock, SystemIds
 from lakeward_vending.adapters.caching.backends import LONGEST
 from lakeward_vending.adapters.caching.secrets import CachedSecrets
@@ -36,6 +38,7 @@ from lakeward_vending.application.secrets import (
     CredentialStagings,
     SecretBindings,
     SecretDeletions,
+    SecretMoves,
     SecretReencryptions,
     StagedSweeps,
 )
@@ -49,13 +52,15 @@ from lakeward_vending.transport.files import FileServicer
 from lakeward_vending.transport.storage import StorageServicer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
+    from uuid import UUID
 
     from lakeward_servicekit.permits import PermitVerifier
     from lakeward_servicekit.rpc import Channel, Settle
     from lakeward_servicekit.settings.postgres import PostgresSettings
+    from lakeward_vending.adapters.postgres.secrets import Kept
     from lakeward_vending.application.caller import Caller
-    from lakeward_vending.application.ports import Clock, Ids, SecretStore, StorageKind
+    from lakeward_vending.application.ports import Clock, Ids, StorageKind
     from lakeward_vending.settings import SecretSettings, StorageSettings, VendingSettings
 
 _log = logging.getLogger(__name__)
@@ -89,12 +94,15 @@ async def vending(
 
     Raises:
         SchemaMismatch: `lakeward migrate` did not run, or another release's did.
+        SettingsError: the key that encrypts was retired.
         Refusal: DATABASE_UNAVAILABLE.
     """
     clock, ids = clock or SystemClock(), ids or SystemIds()
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(_pool(settings.postgres))
-        store = CachedSecrets(_secrets(pool, settings.secrets))
+        secrets = await stack.enter_async_context(_secrets(pool, settings.secrets, keeps=settings.secrets.backend))
+        await _check_key(secrets)
+        store = CachedSecrets(secrets)
         s3 = _s3(settings, stack, clock=clock, ids=ids)
         # another storage kind is another folder of adapters and another line here
         kinds = Kinds({"s3": s3, "stackit": s3})
@@ -130,6 +138,7 @@ async def vending(
                 release_place=PlaceReleases(storages, skip=skip),
             ),
         )
+        await stack.enter_async_context(relaying(pool, settings.events))
         stack.push_async_callback(_ended, asyncio.create_task(_keep_sweeping(StagedSweeps(store, clock))))
         yield host
 
@@ -143,21 +152,64 @@ async def _pool(settings: PostgresSettings) -> AsyncIterator[Pool]:
 
 
 async def reencrypt(postgres: PostgresSettings, ring: SecretSettings) -> int:
-    """Encrypt every secret with the ring's first key; how many had another. Then older keys can be taken away.
+    """Encrypt every secret in Postgres with the ring's first key; how many had another. Then older keys can be taken away.
 
     May run while others serve, once they have the new ring; may be repeated.
 
     Raises:
+        SettingsError: no key is set.
         SchemaMismatch: `lakeward migrate` did not run, or another release's did.
         Refusal: DATABASE_UNAVAILABLE, or SECRET_UNREADABLE where a key is gone already.
     """
-    async with _pool(postgres) as pool:
-        return await SecretReencryptions(_secrets(pool, ring))()
+    async with _pool(postgres) as pool, _secrets(pool, ring, keeps="postgres") as secrets:
+        return await SecretReencryptions(secrets)()
 
 
-def _secrets(pool: Pool, settings: SecretSettings) -> SecretStore:
-    assert settings.backend == "postgres", "settings demand it"
-    return PostgresSecrets(pool, KeyRing({key.id: key.key for key in settings.key_ring}))
+async def move_secrets(postgres: PostgresSettings, settings: SecretSettings, *, to: Kept) -> tuple[int, Sequence[UUID]]:
+    """Bring every secret to Postgres or to the KV v2 store: how many were moved, and the ids of those that were not found.
+
+    May run while others serve, once they can use both; may be repeated.
+
+    Raises:
+        SettingsError: the settings don't have what it takes.
+        SchemaMismatch: `lakeward migrate` did not run, or another release's did.
+        Refusal: DATABASE_UNAVAILABLE, SECRET_STORE_UNAVAILABLE, or SECRET_UNREADABLE.
+    """
+    async with _pool(postgres) as pool, _secrets(pool, settings, keeps=to) as secrets:
+        return await SecretMoves(secrets)()
+
+
+@asynccontextmanager
+async def _secrets(pool: Pool, settings: SecretSettings, *, keeps: Kept) -> AsyncIterator[PostgresSecrets]:
+    """The secret store, which keeps new secrets where it is told and reads those of both places.
+
+    Raises:
+        SettingsError: what that takes is not set.
+    """
+    ring = KeyRing({key.id: key.key for key in settings.key_ring}) if settings.key_ring else None
+    if keeps == "postgres" and ring is None:
+        raise SettingsError([Problem("LAKEWARD__ENCRYPTION_KEYS", "is unset, and secrets in Postgres need it")])
+    if settings.kv2_url is None:
+        if keeps == "kv2":
+            raise SettingsError([Problem("LAKEKEEPER__KV2__URL", "is unset, and secrets in a KV v2 store need it")])
+        yield PostgresSecrets(pool, ring, keeps=keeps)
+        return
+    from lakeward_vending.adapters.kv2.opening import opened  # noqa: PLC0415 - the HTTP library, where it is needed
+
+    async with opened(settings) as vault:
+        yield PostgresSecrets(pool, ring, vault=vault, keeps=keeps)
+
+
+async def _check_key(secrets: PostgresSecrets) -> None:
+    if await secrets.key_retired():
+        raise SettingsError(
+            [
+                Problem(
+                    "LAKEWARD__ENCRYPTION_KEYS",
+                    "begins with a key that a rotation has retired; put the one first that `lakeward secrets rotate` had first",
+                )
+            ]
+        )
 
 
 def _s3(settings: VendingSettings, stack: AsyncExitStack, *, clock: Clock, ids: Ids) -> StorageKind:

@@ -7,13 +7,17 @@ import binascii
 import dataclasses
 import functools
 import hashlib
+import re
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Final, Literal
 
 from lakeward_servicekit.joints import Joints
 from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings import kinds
 from lakeward_servicekit.settings.catalogue import Family, Service
+from lakeward_servicekit.settings.events import EventSettings
 from lakeward_servicekit.settings.kinds import Network
 from lakeward_servicekit.settings.model import Contradiction, Settings, setting
 from lakeward_servicekit.settings.postgres import PostgresSettings
@@ -28,6 +32,7 @@ _PLACEHOLDERS: Final = frozenset(
     {"", "changeme", "change-me", "secret", _PLACEHOLDER.lower(), _PLACEHOLDER[1:-1].lower()}
 )
 _VENDING: Final = frozenset({Service.VENDING})
+_PLACE: Final = re.compile(r"/*(?!data(/|$))(?!\.\.?(/|$))[^/\s]+(/+(?!\.\.?(/|$))[^/\s]+)*/*")
 
 
 class StorageSettings(SystemIdentitySettings, read_by=_VENDING):
@@ -108,8 +113,101 @@ class EncryptionKey:
     key: bytes = dataclasses.field(repr=False)
 
 
-class SecretSettings(Settings, read_by=_VENDING):
-    """The secret store. `key_ring` is what encrypts: the first key writes, every key reads."""
+class Kv2Settings(Settings, read_by=_VENDING):
+    """A KV v2 store of secrets, in OpenBao or Vault. Without a URL there is none."""
+
+    kv2_url: str | None = setting("KV2__URL", kinds.HTTP_URL, None, "Address of the key-value store (OpenBao, Vault).")
+    kv2_secret_mount: str | None = setting(
+        "KV2__SECRET_MOUNT", kinds.TEXT, None, "Mount of its KV v2 engine, or a path in it: kv, or kv/data/iceberg."
+    )
+    kv2_user: str | None = setting("KV2__USER", kinds.TEXT, None, "User of its userpass login.")
+    kv2_password: SecretStr | None = setting("KV2__PASSWORD", kinds.SECRET, None, "Password of its userpass login.")
+    kv2_login: Literal["userpass", "token", "approle", "kubernetes"] = setting(
+        "KV2__LOGIN",
+        kinds.word("userpass", "token", "approle", "kubernetes"),
+        "userpass",
+        "How vending logs in to the key-value store.",
+        family=Family.OURS,
+    )
+    kv2_login_mount: str | None = setting(
+        "KV2__LOGIN_MOUNT", kinds.TEXT, None, "Mount of that login; if unset, its own name.", family=Family.OURS
+    )
+    kv2_token: SecretStr | None = setting(
+        "KV2__TOKEN", kinds.SECRET, None, "Token, for the login by one.", family=Family.OURS
+    )
+    kv2_token_path: Path | None = setting(
+        "KV2__TOKEN_PATH",
+        kinds.PATH,
+        None,
+        "File that an agent keeps a token in, for the login by one; read again whenever one is needed.",
+        family=Family.OURS,
+    )
+    kv2_role_id: str | None = setting(
+        "KV2__ROLE_ID", kinds.TEXT, None, "Role of the AppRole login.", family=Family.OURS
+    )
+    kv2_secret_id: SecretStr | None = setting(
+        "KV2__SECRET_ID", kinds.SECRET, None, "Secret id of the AppRole login.", family=Family.OURS
+    )
+    kv2_kubernetes_role: str | None = setting(
+        "KV2__KUBERNETES_ROLE", kinds.TEXT, None, "Role of the Kubernetes login.", family=Family.OURS
+    )
+    kv2_kubernetes_token_path: Path = setting(
+        "KV2__KUBERNETES_TOKEN_PATH",
+        kinds.PATH,
+        "/var/run/secrets/kubernetes.io/serviceaccount/token",
+        "File with the service account's token for the Kubernetes login; read at each login.",
+        family=Family.OURS,
+    )
+    kv2_namespace: str | None = setting(
+        "KV2__NAMESPACE",
+        kinds.TEXT,
+        None,
+        "Namespace of logins and secrets; if unset, the root one.",
+        family=Family.OURS,
+    )
+    kv2_ca_file: Path | None = setting(
+        "KV2__CA_FILE",
+        kinds.PATH,
+        None,
+        "CA bundle that the key-value store is verified with, in place of all else that is trusted.",
+        family=Family.OURS,
+    )
+    kv2_timeout: timedelta = setting(
+        "KV2__TIMEOUT",
+        kinds.DURATION,
+        "5s",
+        "Longest wait for each step of a call to the key-value store.",
+        family=Family.OURS,
+    )
+
+    def _kv2_problems(self) -> Iterator[tuple[str, str]]:
+        if self.kv2_url is None:
+            return
+        needed: Mapping[str, object] = {"SECRET_MOUNT": self.kv2_secret_mount}
+        match self.kv2_login:
+            case "userpass":
+                needed = {**needed, "USER": self.kv2_user, "PASSWORD": self.kv2_password}
+            case "token":
+                needed = {**needed, "TOKEN": self.kv2_token or self.kv2_token_path}
+            case "approle":
+                needed = {**needed, "ROLE_ID": self.kv2_role_id, "SECRET_ID": self.kv2_secret_id}
+            case "kubernetes":
+                needed = {**needed, "KUBERNETES_ROLE": self.kv2_kubernetes_role}
+        for name, value in needed.items():
+            if not (value.get_secret_value() if isinstance(value, SecretStr) else value):
+                login = "" if name == "SECRET_MOUNT" else f" with the login {self.kv2_login}"
+                yield f"KV2__{name}", f"is missing; KV2__URL is set and needs it{login}"
+        if self.kv2_secret_mount and _PLACE.fullmatch(self.kv2_secret_mount) is None:
+            yield (
+                "KV2__SECRET_MOUNT",
+                f"is {self.kv2_secret_mount!r}; it must be a mount such as kv, or a path such as kv/data/iceberg",
+            )
+        if self.kv2_timeout <= timedelta(0):
+            yield "KV2__TIMEOUT", "must be longer than nothing"
+
+
+class SecretSettings(Kv2Settings, read_by=_VENDING):
+    """The secret store. `key_ring` is what encrypts in Postgres: the first key writes, every key reads."""
 
     backend: Literal["postgres", "kv2"] = setting(
         "SECRET_BACKEND", kinds.word("postgres", "kv2"), "postgres", "Where storage secrets are kept."
@@ -129,11 +227,12 @@ class SecretSettings(Settings, read_by=_VENDING):
     )
 
     def __post_init__(self) -> None:
-        if self.backend != "postgres":
-            raise Contradiction(
-                ("SECRET_BACKEND", f"is {self.backend!r}, which this build has no adapter for; use postgres")
-            )
-        if self.encryption_keys is None and not self._has_passphrase:
+        wrong_store = [*self._kv2_problems()]
+        if self.backend == "kv2" and self.kv2_url is None:
+            wrong_store.append(("KV2__URL", "is missing; SECRET_BACKEND is kv2 and needs it"))
+        if wrong_store:
+            raise Contradiction(*wrong_store)
+        if self.backend == "postgres" and self.encryption_keys is None and not self._has_passphrase:
             raise Contradiction(
                 (
                     "PG_ENCRYPTION_KEY",
@@ -150,7 +249,10 @@ class SecretSettings(Settings, read_by=_VENDING):
 
     @functools.cached_property
     def key_ring(self) -> tuple[EncryptionKey, ...]:
-        """The first key encrypts; all decrypt. A passphrase stays readable after keys took its place."""
+        """The first key encrypts; all decrypt. A passphrase stays readable after keys took its place.
+
+        Empty only where secrets are kept in a KV v2 store and nothing says with what those in Postgres were encrypted.
+        """
         ring = [
             EncryptionKey(key_id, _decoded(key.get_secret_value()) or b"") for key_id, key in self.encryption_keys or ()
         ]
@@ -180,6 +282,7 @@ class VendingSettings:
     secrets: SecretSettings
     storage: StorageSettings
     caches: CacheSettings
+    events: EventSettings
 
 
 @dataclasses.dataclass(frozen=True)

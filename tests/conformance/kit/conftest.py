@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.kit.counts import Counts
-
-COUNTED: pytest.StashKey[dict[str, Counts]] = pytest.StashKey()
+from tests.conformance.kit.counts import COUNTED
 
 
-@pytest.fixture(scope="session")
-def counted(pytestconfig: pytest.Config) -> dict[str, Counts]:
-    """Counts by run, which are printed when all tests have ended."""
-    return pytestconfig.stash.setdefault(COUNTED, {})
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    runs = config.stash.get(COUNTED, {})
-    if not runs:
-        return
-    terminalreporter.section("Iceberg's compatibility kit")
-    for run, counts in sorted(runs.items()):
-        terminalreporter.line(f"{run}: {counts.passed} passed, {counts.failed} differ, {counts.skipped} not asked")
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = (report for outcome in ("passed", "failed") for report in terminalreporter.stats.get(outcome, ()))
+    counts = [str(said) for report in reports for name, said in report.user_properties if name == COUNTED]
+    if counts:
+        terminalreporter.section("Iceberg's compatibility kit")
+    for line in sorted(counts):
+        terminalreporter.line(line)

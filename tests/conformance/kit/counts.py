@@ -9,6 +9,8 @@ from pathlib import Path
 
 from tests.conformance.kit.java_kit import Result
 
+COUNTED = "the kit's counts"
+"""Under which a report carries them, from whichever process ran the kit."""
 README = Path(__file__).resolve().parents[3] / "README.md"
 
 
@@ -25,6 +27,9 @@ class Counts:
         """Of the results of one run."""
         by_outcome = collections.Counter(result.outcome for result in results)
         return Counts(by_outcome["passed"], by_outcome["failed"], by_outcome["skipped"])
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {self.failed} differ, {self.skipped} not asked"
 
     def row(self, version: str) -> str:
         """The version's row in README."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support import maven
+
 HERE = Path(__file__).parent / "java"
-CLASSPATH_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath"
 # The session is short: what a second compiler would gain costs more than it brings.
 _JVM = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error")
 _SECONDS = 600
@@ -62,34 +60,9 @@ class Result:
     said: str
 
 
-def missing() -> str | None:
-    """What this machine lacks to run the kit, with the cure; None if nothing."""
-    lacking = [tool for tool in ("java", "javac", "mvn") if shutil.which(tool) is None]
-    if not lacking:
-        return None
-    return (
-        f"{', '.join(lacking)} not found, which Iceberg's compatibility kit is built and run with: install a JDK 17 and "
-        "Maven (on Debian: apt-get install openjdk-17-jdk-headless maven)"
-    )
-
-
 def build(version: str, folder: Path) -> str:
-    """Compile our classes against a version of the kit into `folder`; its jars are in the local Maven repository or fetched.
-
-    Returns:
-        The class path to run it with.
-
-    Raises:
-        AssertionError: Maven or javac failed, with what they said.
-    """
-    listing = folder / "classpath.txt"
-    options = [f"-Diceberg.version={version}", f"-Dmdep.outputFile={listing}"]
-    command = ["mvn", "-B", "-q", "-f", str(HERE / "pom.xml"), CLASSPATH_GOAL, *options]
-    if subprocess.run([*command, "-o"], capture_output=True, text=True, check=False).returncode != 0:
-        _done(command)
-    classpath = f"{folder}{os.pathsep}{listing.read_text().strip()}"
-    _done(["javac", "-nowarn", "-d", str(folder), "-cp", classpath, *map(str, sorted(HERE.glob("*.java")))])
-    return classpath
+    """Compile our classes against a version of the kit into `folder`; the class path to run it with."""
+    return maven.build(HERE, folder, iceberg_version=version)
 
 
 def run(classpath: str, warehouses: Sequence[Warehouse]) -> Sequence[Result]:
@@ -99,12 +72,5 @@ def run(classpath: str, warehouses: Sequence[Warehouse]) -> Sequence[Result]:
         AssertionError: it ended before it was through, with what it said.
     """
     lines = "\n".join(json.dumps(warehouse.document()) for warehouse in warehouses)
-    printed = _done(["java", *_JVM, "-cp", classpath, "Kit"], standard_input=lines)
+    printed = maven.done(["java", *_JVM, "-cp", classpath, "Kit"], standard_input=lines, seconds=_SECONDS)
     return [Result(**json.loads(line)) for line in printed.splitlines()]
-
-
-def _done(command: Sequence[str], *, standard_input: str = "") -> str:
-    ended = subprocess.run(command, input=standard_input, capture_output=True, text=True, check=False, timeout=_SECONDS)
-    said = f"{ended.stdout[-4000:]}\n{ended.stderr[-4000:]}"
-    assert ended.returncode == 0, f"{command[0]} ended with {ended.returncode}:\n{said}"
-    return ended.stdout

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import httpx
@@ -16,9 +16,10 @@ import pytest
 
 from tests.conformance.kit import counts as readme
 from tests.conformance.kit import java_kit
-from tests.conformance.kit.counts import Counts
+from tests.conformance.kit.counts import COUNTED, Counts
 from tests.conformance.kit.differences import DIFFERENCES, NOT_ASKED, VERSIONS, Difference, expected, surprises
 from tests.conformance.kit.java_kit import Result, Warehouse
+from tests.support import maven
 from tests.support.lakeward import Lakeward
 from tests.support.warehouses import make_warehouse
 
@@ -33,7 +34,7 @@ Results = Mapping[tuple[str, str], Sequence[Result]]
 @pytest.fixture(scope="session")
 def classpaths(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     """The kit's, by version."""
-    cure = java_kit.missing()
+    cure = maven.missing()
     if cure is not None:
         pytest.fail(cure, pytrace=False)
     return {version: java_kit.build(version, tmp_path_factory.mktemp(f"kit-{version}")) for version in VERSIONS}
@@ -70,11 +71,15 @@ async def _warehouses(lakeward: Lakeward, version: str) -> Sequence[Warehouse]:
 @pytest.mark.parametrize("delegation", DELEGATIONS)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_kit_passes_but_for_the_argued_differences(
-    version: str, delegation: str, results: Results, lakeward: Lakeward, counted: dict[str, Counts]
+    version: str,
+    delegation: str,
+    results: Results,
+    lakeward: Lakeward,
+    record_property: Callable[[str, object], None],
 ) -> None:
     outcome = results[version, delegation]
     counts = Counts.of(outcome)
-    counted[f"{version}, {lakeward.composition}, {delegation}"] = counts
+    record_property(COUNTED, f"{version}, {lakeward.composition}, {delegation}: {counts}")
     assert "\n".join(surprises(version, outcome)) == ""
     if os.environ.get("LAKEWARD_KIT_WRITES_README"):
         readme.write(version, counts)

@@ -29,6 +29,7 @@ from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.rpc import Caller, Host
 from tests.support.authz_stores import Stores, opened, openfga_store
 from tests.support.deciding import Rule, TableAuthorizer
+from tests.support.guides import customized
 
 Wrap: TypeAlias = Callable[[RevisedAuthorizer], Authorizer]
 WAREHOUSE_ID, NAMESPACE_ID, TABLE_ID, VIEW_ID, GENERIC_ID, ROLE_ID, TAG_ID = (UUID(int=each) for each in range(1, 8))
@@ -44,6 +45,7 @@ OBJECTS = {
     ObjectKind.TAG: ObjectRef.tag("p", TAG_ID),
 }
 ALICE, BOB = user("oidc~alice"), user("oidc~bob")
+AUTHORIZERS = ["allow-all", "table", "empty table", "administrators", "a company's own"]
 ACTIONS = st.lists(st.sampled_from(list(Action)), min_size=1, max_size=50)
 
 
@@ -78,7 +80,9 @@ def every_authorizer() -> list[RevisedAuthorizer]:
         Rule(False, principal=BOB.key, kind=ObjectKind.VIEW),
         Rule(True),
     )
-    return [AllowAll(), table, TableAuthorizer(), InstanceAdministrators(table, frozenset({BOB.key}))]
+    by_department: RevisedAuthorizer = customized("ByDepartment")({"oidc~alice": ["p"], "oidc~bob": ["q"]})
+    administrators = InstanceAdministrators(table, frozenset({BOB.key}))
+    return [AllowAll(), table, TableAuthorizer(), administrators, by_department]
 
 
 async def engine_of(stores: Stores) -> Builtin:
@@ -98,7 +102,7 @@ async def engine_of(stores: Stores) -> Builtin:
 
 @pytest.fixture(
     params=[
-        *(pytest.param(n, id=name) for n, name in enumerate(["allow-all", "table", "empty table", "administrators"])),
+        *(pytest.param(n, id=name) for n, name in enumerate(AUTHORIZERS)),
         pytest.param("builtin", marks=pytest.mark.integration),
         pytest.param("openfga", marks=pytest.mark.integration),
     ]
@@ -243,3 +247,13 @@ async def test_a_table_of_allowed_actions_answers_by_its_lines(asked: list[Actio
             assert outcome is (Outcome.ALLOWED if action in allowed else Outcome.DENIED)
         else:
             assert outcome is Outcome.HIDDEN
+
+
+async def test_what_shows_in_a_project_of_a_companys_own_authorizer_is_what_it_decides(wrap: Wrap) -> None:
+    own = wrap(customized("ByDepartment")({"oidc~alice": ["p", "team-a"]}))
+    projects = await own.visible(ALICE, SERVER, ObjectKind.PROJECT)
+    assert (projects.everything, projects.projects) == (False, {"p", "team-a"})
+    for who in (ALICE, BOB, ANONYMOUS):
+        shown = await own.visible(who, OBJECTS[ObjectKind.PROJECT], ObjectKind.WAREHOUSE)
+        (used,) = await own.decide(who, [demand(Action.WAREHOUSE_USE)])
+        assert shown.everything == (used is Outcome.ALLOWED)

@@ -18,7 +18,7 @@ from lakeward_authz.adapters.postgres.roles import PostgresRoles
 from lakeward_authz.adapters.postgres.user_directory import PostgresUserDirectory
 from lakeward_authz.application.members import Member, MemberKind, MemberStore, MemberUser
 from lakeward_authz.application.permissions import Gone, Grant, Made
-from lakeward_authz.application.roles import RoleFilter, RoleStore
+from lakeward_authz.application.role_store import RoleFilter, RoleStore
 from lakeward_authz.application.user_directory import UserDirectory
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject, role_subject, user_subject
 from lakeward_authz.domain.profiles import Profile, UserKind

@@ -26,6 +26,7 @@ from lakeward_authz.domain.permissions.tuples import FgaTuple
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_servicekit.authorization.actions import SEEING, Action
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn
+from lakeward_servicekit.authorization.objects import ObjectRef
 from lakeward_servicekit.authorization.principals import ANONYMOUS, user
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.authz_stores import Stores, openfga_store
@@ -255,6 +256,53 @@ async def test_what_is_taken_while_openfga_answers_for_several_is_asked_again(
         await engine.decide_each(questions)
     assert refused.value.reason == Reason.REASON_AUTHORIZATION_UNAVAILABLE
     assert taken == [5]
+
+
+async def test_what_was_answered_is_not_asked_again_until_a_right_is_given_or_taken(
+    stores: Stores, openfga: OpenFga, engine: OpenFgaEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = small()
+    world.give("user:anne", "select", "t")
+    await fill(world, stores.tree, stores.grants)
+    table, anne = ref_of(world, world.nodes["t"]), user("oidc~anne")
+    demands = [Demand(table, Action.TABLE_READ_DATA), Demand(table, Action.TABLE_WRITE_DATA)]
+    asked: list[int] = []
+    allowed, ping = openfga.allowed, openfga.ping
+
+    async def counted(checks: Any) -> Any:
+        asked.append(len(checks))
+        return await allowed(checks)
+
+    async def heard() -> None:
+        asked.append(0)
+        await ping()
+
+    monkeypatch.setattr(openfga, "allowed", counted)
+    monkeypatch.setattr(openfga, "ping", heard)
+    for expected in ([Outcome.ALLOWED, Outcome.DENIED], [Outcome.ALLOWED] * 2):
+        for _ in range(3):
+            assert await engine.decide(anne, demands) == expected
+        assert asked == [0, 3, 0, 0], "it is asked once, and heard from each time"
+        asked.clear()
+        await stores.grants.change(world.nodes["n"].key, writes=[Grant(subject_of("user:anne"), "modify")], deletes=[])
+    await stores.grants.change(world.nodes["n"].key, writes=[], deletes=[Grant(subject_of("user:anne"), "modify")])
+    assert await engine.decide(anne, demands) == [Outcome.ALLOWED, Outcome.DENIED]
+
+
+async def test_a_no_about_what_is_not_there_is_not_remembered(stores: Stores, engine: OpenFgaEngine) -> None:
+    world = small()
+    await fill(world, stores.tree, stores.grants)
+    key = ObjectKey("table", "p", id_of("w"), id_of("later"))
+    later = ObjectRef.table("p", id_of("w"), id_of("later"), namespace_id=id_of("n"))
+    asked = [
+        Demand(later, Action.TABLE_READ_DATA),
+        Demand(ref_of(world, world.nodes["n"]), Action.NAMESPACE_LIST_TABLES),
+    ]
+    assert await engine.decide(user("oidc~anne"), asked) == [Outcome.HIDDEN] * 2
+    before = await stores.pool.fetchval("select sum(revision) from revisions")
+    await stores.tree.apply("later", [(1, Made(key, id_of("n"), subject_of("user:anne")))])
+    assert await stores.pool.fetchval("select sum(revision) from revisions") == before, "what is made moves no revision"
+    assert await engine.decide(user("oidc~anne"), asked) == [Outcome.ALLOWED] * 2
 
 
 async def test_a_server_that_is_away_or_does_not_answer_decides_nothing(

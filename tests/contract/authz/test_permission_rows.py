@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from uuid import UUID
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -43,6 +44,7 @@ MANY = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 INCLUDED = {
+    ObjectKind.PROJECT: Action.PROJECT_INCLUDE_IN_LIST,
     ObjectKind.WAREHOUSE: Action.WAREHOUSE_INCLUDE_IN_LIST,
     ObjectKind.NAMESPACE: Action.NAMESPACE_INCLUDE_IN_LIST,
     ObjectKind.TABLE: Action.TABLE_INCLUDE_IN_LIST,
@@ -82,7 +84,7 @@ async def test_what_shows_as_a_set_is_what_shows_one_by_one(stores: Stores, worl
     for caller in CALLERS:
         for scope_name, scope in world.nodes.items():
             for kind, included in INCLUDED.items():
-                if scope.key.type not in {"project", "warehouse", "namespace"}:
+                if scope.key.type not in {"server", "project", "warehouse", "namespace"}:
                     continue
                 inside = [node for node in world.nodes.values() if node.key.type == kind.word]
                 direct = [node for node in inside if node.above == scope_name]
@@ -95,13 +97,24 @@ async def test_what_shows_as_a_set_is_what_shows_one_by_one(stores: Stores, worl
                 shown = await engine.visible(principal_of(caller), ref_of(world, scope), kind)
                 assert not (shown.everything and (shown.containers or shown.objects))
                 if not shown.everything:
-                    known = {node.key.id if node.key.type != "warehouse" else node.key.warehouse_id for node in direct}
-                    assert shown.objects <= known
+                    known = {_own_id(node) for node in direct}
+                    assert shown.objects | shown.projects <= known
                 for node, outcome in zip(direct, alone, strict=True):
-                    own = node.key.warehouse_id if kind is ObjectKind.WAREHOUSE else node.key.id
                     above = {world.nodes[name].key.id for name in world.chain(node.above)}
-                    as_set = shown.everything or own in shown.objects or not above.isdisjoint(shown.containers)
+                    itself = _own_id(node) in shown.objects | shown.projects
+                    as_set = shown.everything or itself or not above.isdisjoint(shown.containers)
                     assert as_set == (outcome is Outcome.ALLOWED), (caller, scope_name, kind, node)
+
+
+def _own_id(node: Node) -> UUID | str:
+    """What a set of what shows calls an object."""
+    match node.key.type:
+        case "project":
+            return node.key.project_id
+        case "warehouse":
+            return node.key.warehouse_id
+        case _:
+            return node.key.id
 
 
 async def test_an_object_that_is_not_there_is_hidden(stores: Stores) -> None:

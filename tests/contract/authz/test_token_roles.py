@@ -89,6 +89,8 @@ async def test_who_has_a_role_by_its_token_has_its_rights_in_its_project(engine:
     assert together == [expected, [Outcome.HIDDEN] * 4]
     shown = await engine.visible(BY_TOKEN, ObjectRef.project("p"), ObjectKind.WAREHOUSE)
     assert (shown.everything, shown.objects) == (False, {WAREHOUSE})
+    projects = await engine.visible(BY_TOKEN, SERVER, ObjectKind.PROJECT)
+    assert (projects.everything, projects.projects) == (False, {"p"})
 
 
 @pytest.mark.usefixtures("role")
@@ -108,6 +110,8 @@ async def test_nothing_else_is_that_role(engine: Authorizer, caller: Principal) 
     assert await engine.decide(caller, [SEES, LISTS]) == [Outcome.HIDDEN, Outcome.HIDDEN]
     shown = await engine.visible(caller, ObjectRef.project("p"), ObjectKind.WAREHOUSE)
     assert (shown.everything, shown.objects) == (False, frozenset())
+    projects = await engine.visible(caller, SERVER, ObjectKind.PROJECT)
+    assert (projects.everything, projects.projects) == (False, frozenset())
 
 
 async def test_a_role_that_is_bound_anew_is_not_had_any_more_from_the_next_question_on(

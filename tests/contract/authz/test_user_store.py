@@ -22,7 +22,7 @@ from tests.support.users import FakeUsers
 
 _TABLES = """
 select tablename from pg_tables
- where schemaname = 'lakeward_authz' and tablename not in ('alembic_version', 'schema_version')
+ where schemaname = 'lakeward_authz' and tablename not in ('alembic_version', 'schema_version', 'outbox')
 """
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)

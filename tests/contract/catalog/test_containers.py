@@ -13,7 +13,7 @@ from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.errors import Reason, Refusal
-from tests.support.catalog.memory import listed
+from tests.support.catalog.memory_rows import listed
 from tests.support.catalog.stores import Stores
 from tests.support.catalog.values import (
     EVERYTHING,
@@ -52,9 +52,13 @@ async def test_every_project_is_among_the_projects(stores: Stores) -> None:
     made = [a_project(), a_project()]
     for project in made:
         await stores.make_project(project)
-    found = await stores.servers.projects()
+    found = await stores.servers.projects(Visibility(everything=True))
     assert {*made} <= {*found}
     assert len({*found}) == len(found)
+    assert [*await stores.servers.projects(Visibility(False, projects=frozenset({made[1].project_id, "absent"})))] == [
+        made[1]
+    ]
+    assert not [*await stores.servers.projects(Visibility(everything=False))]
 
 
 async def test_a_project_is_found_as_it_was_inserted_and_its_id_is_taken(stores: Stores) -> None:
@@ -180,6 +184,8 @@ async def test_warehouses_are_listed_by_name_and_by_what_is_visible(stores: Stor
     assert await listed(active=False) == [third]
     assert await listed(visible=Visibility(everything=False, objects=frozenset({first.warehouse_id}))) == [first]
     assert await listed(visible=Visibility(everything=False)) == []
+    paged = await stores.warehouses.list(project.project_id, active=None, visible=EVERYTHING, after="a", limit=1)
+    assert list(paged) == [second]
 
 
 async def test_an_update_changes_what_is_given_and_its_version(stores: Stores) -> None:

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from lakeward_catalog.application.relay import SEQUENCER, Backlog, LeaseLostError
-from lakeward_catalog.domain.events import Event
+from lakeward_servicekit.events.cloud_events import Event
+from lakeward_servicekit.events.relay import SEQUENCER, Backlog, LeaseLostError
 from tests.support.catalog.event_stores import EventStores, memory_events, postgres_events
 from tests.support.catalog.stores import catalog_pool
 from tests.support.catalog.values import an_event

@@ -8,6 +8,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 
+from lakeward_catalog.application.ports.stores import Visibility
 from lakeward_catalog.domain.bodies import text_of
 from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
@@ -17,6 +18,8 @@ from lakeward_servicekit.deflated import join
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.stores import Stores
 from tests.support.catalog.values import NOON, a_body, a_commit, a_namespace, a_purge, a_storage, a_tabular, an_event
+
+EVERYTHING = Visibility(everything=True)
 
 
 async def _text(stores: Stores, tabular: Tabular, metadata_id: MetadataId, *, references: bool = False) -> str:
@@ -554,3 +557,45 @@ async def test_events_keep_the_order_in_which_they_were_emitted(stores: Stores) 
 async def test_an_incarnation_that_never_was_has_no_metadata(stores: Stores) -> None:
     namespace = a_namespace(await stores.with_warehouse())
     assert await stores.changes.current_metadata(namespace.warehouse_id, Incarnation(uuid4())) is None
+
+
+async def test_a_generic_table_has_no_file_and_is_listed_with_its_format_alone_of_its_kind(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    await stores.with_tabular(namespace, "iceberg")
+    generic = dataclasses.replace(a_tabular(namespace, "vectors"), kind=Kind.GENERIC_TABLE, metadata_location=None)
+    async with stores.changes.change() as change:
+        await change.tabulars.insert(generic, a_body('{"format":"lance"}'), owner=ANONYMOUS, listed_as="lance")
+    assert await _found(stores, generic) == generic
+    listed = {
+        kind: await stores.tabulars.list(
+            generic.warehouse_id, namespace.namespace_id, kind, visible=EVERYTHING, after=None, limit=10
+        )
+        for kind in Kind
+    }
+    assert [(each.name, each.format) for each in listed[Kind.GENERIC_TABLE]] == [("vectors", "lance")]
+    assert [(each.name, each.format) for each in listed[Kind.TABLE]] == [("iceberg", None)]
+    shown = await stores.tabulars.list(
+        generic.warehouse_id,
+        namespace.namespace_id,
+        Kind.GENERIC_TABLE,
+        visible=Visibility(everything=False, objects=frozenset({generic.incarnation})),
+        after=None,
+        limit=10,
+    )
+    assert shown == listed[Kind.GENERIC_TABLE]
+    assert await stores.tabulars.counts(generic.warehouse_id) == {Kind.TABLE: 1, Kind.GENERIC_TABLE: 1}
+
+
+async def test_a_commit_to_a_generic_table_writes_its_document_and_no_files_place(stores: Stores) -> None:
+    namespace = await stores.with_namespace()
+    generic = dataclasses.replace(a_tabular(namespace, "vectors"), kind=Kind.GENERIC_TABLE, metadata_location=None)
+    async with stores.changes.change() as change:
+        await change.tabulars.insert(generic, a_body('{"v":1}'), owner=ANONYMOUS, listed_as="lance")
+    commit = msgspec.structs.replace(a_commit(generic, body=a_body('{"v":2}')), metadata_location=None)
+    async with stores.changes.change() as change:
+        assert not await change.tabulars.commit([commit])
+    found = await _found(stores, generic)
+    assert found == dataclasses.replace(generic, metadata_id=commit.metadata_id)
+    assert await _text(stores, generic, commit.metadata_id) == '{"v":2}'
+    async with stores.changes.change() as change:
+        assert [*await change.tabulars.commit([commit])] == [generic.incarnation]

@@ -7,8 +7,9 @@ import pytest
 
 from lakeward_catalog.application.ports.stores import After
 from lakeward_catalog.application.ports.tasks import TaskFilter, TaskRecord, TaskStatus
+from lakeward_catalog.application.workers import Again
 from lakeward_catalog.domain.model import Kind, Tabular, TabularKey
-from lakeward_catalog.domain.tasks import Asked, NewTask, Queue, Task
+from lakeward_catalog.domain.tasks import Asked, NewTask, Queue, QueueConfig, Task
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.stores import Stores
 from tests.support.catalog.values import NOON
@@ -253,6 +254,7 @@ async def test_filters_narrow_a_listing(stores: Stores) -> None:
     assert await listed(statuses=[TaskStatus.CANCELLED, TaskStatus.SUCCESS]) == [of_view]
     assert await listed(statuses=[]) == []
     assert await listed(queues=["soft_deletion"]) == [of_view, expiry]
+    assert await listed(queues=["soft_deletion", "no\0queue"]) == [of_view, expiry]
     assert await listed(queues=[]) == []
     assert await listed(tabulars=keys[:1]) == [purge]
     assert await listed(tabulars=keys[1:]) == [of_view, expiry]
@@ -267,10 +269,12 @@ async def test_a_queue_s_silence_is_its_warehouse_s_own_and_counts_from_the_next
     minute = timedelta(minutes=1)
     for silence, changed in ((None, False), (minute, True), (minute, False), (None, True), (minute, True)):
         async with stores.changes.change() as change:
-            assert await change.tasks.set_silence(tabular.warehouse_id, Queue.TABULAR_PURGE, silence) is changed
-        assert await stores.task_records.silence(tabular.warehouse_id, Queue.TABULAR_PURGE) == silence
-    assert await stores.task_records.silence(tabular.warehouse_id, Queue.SOFT_DELETION) is None
-    assert await stores.task_records.silence(other.warehouse_id, Queue.TABULAR_PURGE) is None
+            config = QueueConfig(silence=silence)
+            made = change.tasks.configure(tabular.warehouse_id, Queue.TABULAR_PURGE, config, next_at=None)
+            assert await made is changed
+        assert (await stores.task_records.config(tabular.warehouse_id, Queue.TABULAR_PURGE)).silence == silence
+    assert await stores.task_records.config(tabular.warehouse_id, Queue.SOFT_DELETION) == QueueConfig()
+    assert (await stores.task_records.config(other.warehouse_id, Queue.TABULAR_PURGE)).silence is None
     await _drain(stores)
     ours = await _queued(stores, tabular)
     task = await _claim(stores, ours)
@@ -281,3 +285,29 @@ async def test_a_queue_s_silence_is_its_warehouse_s_own_and_counts_from_the_next
     assert (again.task_id, again.attempt) == (ours, 2)
     await stores.tasks.finish(again, now=NOON, message="", progress=0)
     assert (await _claim(stores, await _queued(stores, other))).silence == SILENCE
+
+
+async def test_a_task_that_waits_for_something_goes_on_with_all_its_attempts_and_leaves_no_record_of_waiting(
+    stores: Stores,
+) -> None:
+    tabular, later = await stores.with_tabular(), NOON + 2 * HOUR
+    task_id = await _queued(stores, tabular)
+    task = await _claim(stores, task_id)
+    again = Again(later + HOUR, "waits", {"phase": 2})
+    assert await stores.tasks.postpone(task, again, progress=3)
+    waiting = await _found(stores, tabular, task_id)
+    assert (waiting.status, waiting.scheduled_for, waiting.message, waiting.done) == (
+        TaskStatus.SCHEDULED,
+        later + HOUR,
+        "waits",
+        3,
+    )
+    assert await stores.attempts(task_id) == []
+    assert not await stores.tasks.postpone(task, again, progress=3)
+    second = await stores.tasks.claim(Queue.TABULAR_PURGE, now=later + HOUR, silence=SILENCE, attempts=1)
+    assert second is not None, "what it waited counts as no attempt"
+    assert (second.task_id, second.attempt, second.plan) == (task_id, 2, {"phase": 2})
+    async with stores.changes.change() as change:
+        await change.tasks.ask(tabular.warehouse_id, [task_id], Asked.STOP)
+    assert not await stores.tasks.postpone(second, again, progress=3)
+    await stores.tasks.stopped(second, now=later + HOUR, progress=3, retry_at=None)

@@ -28,6 +28,7 @@ from lakeward_servicekit.postgres.pools import open_pool
 from lakeward_servicekit.rpc import Caller, Host, stub
 from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.loading import load
+from lakeward_servicekit.settings.provisioning import ScimSettings
 from tests.support.tokens import signed_by
 from tests.unit.gateway.fakes import Service, hosts, server_settings
 
@@ -44,7 +45,7 @@ class People:
         self._client = client
         self._host = host
         self._oidc = oidc
-        self._grants = grants
+        self.grants = grants
         self.groups: dict[str, list[str]] = {}
 
     def _token(self, who: str) -> str:
@@ -57,6 +58,14 @@ class People:
         sent = {"x-project-id": project, "authorization": self._token(who)}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         return await self._client.request(method, f"/management/v1{path}", json=body, headers=sent)
+
+    async def scim(
+        self, who: str, method: str, path: str, body: object = None, *, project: str = PROJECT, **headers: str
+    ) -> httpx.Response:
+        """As an identity provider asks."""
+        sent = {"x-project-id": project, "authorization": self._token(who), "content-type": "application/scim+json"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self._client.request(method, f"/scim/v2{path}", json=body, headers=sent)
 
     async def told(self, who: str, method: str, path: str, body: object = None, **headers: str) -> Any:
         """The document of a reply that is no refusal."""
@@ -92,11 +101,12 @@ class People:
     async def give(self, subject: Subject, relation: str) -> None:
         """On the project."""
         key = ObjectKey("project", PROJECT)
-        assert await self._grants.change(key, writes=[Grant(subject, relation)], deletes=[])
+        assert await self.grants.change(key, writes=[Grant(subject, relation)], deletes=[])
 
 
 @asynccontextmanager
-async def serving(database: str, oidc: OidcProvider, **variables: str) -> AsyncIterator[People]:
+async def serving(database: str, oidc: OidcProvider, *, again: bool = False, **variables: str) -> AsyncIterator[People]:
+    """Authz and the public API; `again`: over rows that another one has made."""
     await migrate(SecretStr(database), package=MIGRATIONS, schema="lakeward_authz")
     environ = {
         "LAKEKEEPER__PG_DATABASE_URL_WRITE": database,
@@ -117,7 +127,11 @@ async def serving(database: str, oidc: OidcProvider, **variables: str) -> AsyncI
             return ()
 
         application = await stack.enter_async_context(
-            gateway(GatewaySettings(server_settings()), peers=peers, readiness=readiness)
+            gateway(
+                GatewaySettings(server_settings(), load(ScimSettings, variables).settings),
+                peers=peers,
+                readiness=readiness,
+            )
         )
         client = await stack.enter_async_context(
             httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://lake.test")  # type: ignore[arg-type]
@@ -127,7 +141,8 @@ async def serving(database: str, oidc: OidcProvider, **variables: str) -> AsyncI
         )
         people = People(client, host, oidc, PostgresGrants(pool, Outbox()))
         await people.bootstrap(ADMINISTRATOR)
-        await people.make_projects(PROJECT, "q")
+        if not again:
+            await people.make_projects(PROJECT, "q")
         yield people
 
 

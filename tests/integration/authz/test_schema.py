@@ -13,7 +13,8 @@ pytestmark = pytest.mark.integration
 async def test_the_migrations_make_the_tables_that_the_schema_describes(postgres_url: str) -> None:
     url = SecretStr(postgres_url)
     await migrate(url, package=MIGRATIONS, schema="lakeward_authz")
-    assert await differences(url, schema="lakeward_authz", metadata=metadata) == []
+    found = await differences(url, schema="lakeward_authz", metadata=metadata)
+    assert [each for each in found if "event_log_" not in each] == []  # partitions
 
 
 def test_the_service_needs_no_later_migration_than_there_is() -> None:

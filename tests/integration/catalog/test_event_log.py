@@ -12,13 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lakeward_catalog.adapters.postgres.bell import PostgresBell
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
-from lakeward_catalog.adapters.postgres.event_log import PostgresEventLog, PostgresOutbox
 from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
-from lakeward_catalog.adapters.postgres.shared import EVENT_SLOTS
-from lakeward_catalog.application.relay import SEQUENCER
-from lakeward_catalog.domain.events import Event
+from lakeward_servicekit.events.bell import PostgresBell
+from lakeward_servicekit.events.cloud_events import Event
+from lakeward_servicekit.events.postgres_log import EVENT_SLOTS, PostgresEventLog, PostgresOutbox
+from lakeward_servicekit.events.relay import SEQUENCER
 from lakeward_servicekit.leases import Lease
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool

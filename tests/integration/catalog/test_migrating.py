@@ -13,7 +13,6 @@ from lakeward_authz.application.tree import ApplyTreeChanges
 from lakeward_authz.transport.tree import TreeServicer
 from lakeward_catalog.adapters.authz_tree import RemoteTree
 from lakeward_catalog.adapters.postgres import containers, schema, shared
-from lakeward_catalog.adapters.postgres.bell import LocalBell
 from lakeward_catalog.adapters.postgres.location_changes import PostgresLocationChanges
 from lakeward_catalog.adapters.postgres.migrations import versions
 from lakeward_catalog.adapters.postgres.rows import warehouse_of
@@ -22,6 +21,7 @@ from lakeward_catalog.application.feeding import TreeFeed
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_locations import Location
 from lakeward_protocol.authz.v1 import tree_pb2_grpc
+from lakeward_servicekit.events.bell import LocalBell
 from lakeward_servicekit.postgres.migrating import differences, migrate
 from lakeward_servicekit.rpc import Caller, Host
 from lakeward_servicekit.secrecy import SecretStr
@@ -149,3 +149,14 @@ async def test_authz_is_told_of_what_was_there_containers_first_and_staged_and_d
                 await feed.delivered(stream)
         assert await tree.differences(pool) == []
         assert await authz.pool.fetchval("select count(*) from grants where relation = 'ownership'") == 0
+
+
+async def test_a_server_that_was_opened_keeps_its_id_and_its_marks_in_stores(old: str) -> None:
+    connection = await asyncpg.connect(old, server_settings={"search_path": SCHEMA})
+    try:
+        before = await connection.fetchval("update server set bootstrapped = true returning server_id")
+        await migrate(SecretStr(old), package=MIGRATIONS, schema=SCHEMA, given={"server_id": str(uuid7())})
+        after = await connection.fetchrow("select server_id, installation_id from server")
+    finally:
+        await connection.close()
+    assert tuple(after) == (before, before)

@@ -6,19 +6,21 @@ import base64
 import json
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import nkeys
 import pytest
 
-from lakeward_catalog.adapters.nats.sink import NatsAddress, NatsSink
-from lakeward_catalog.application.relay import LoggedEvent, SinkUnavailableError
 from lakeward_components import binaries, child, folder, nats
 from lakeward_components.environment import Component
 from lakeward_components.ports import LOOPBACK, take
+from lakeward_servicekit.events.nats.sink import NatsAddress, NatsSink
+from lakeward_servicekit.events.relay import LoggedEvent, SinkUnavailableError
+from lakeward_servicekit.secrecy import SecretStr
 from tests.support.catalog.values import NOON, an_event
+from tests.support.certificates import Authority
 
 pytestmark = pytest.mark.integration
 
@@ -58,23 +60,13 @@ def _text(raw: bytes) -> str:
 
 
 @asynccontextmanager
-async def served_by_operator(home: Path, operator: Key, account: Key) -> AsyncIterator[str]:
-    """The URL of a server that lets users of the account in, and nobody else."""
-    system = Key(nkeys.PREFIX_BYTE_ACCOUNT)
+async def served(home: Path, **changes: Any) -> AsyncIterator[str]:
+    """The URL of a server whose configuration is changed so."""
     held = await folder.hold(home)
     name, port = nats.new_name(), take(given=None, last=None)
     settings = nats.settings(name, listen=f"{LOOPBACK}:{port}", password="", store=str(held.path / "jetstream"))
     del settings["authorization"]
-    settings |= {
-        "operator": operator.says(operator.public, "operator", system_account=system.public),
-        "system_account": system.public,
-        "resolver": "MEMORY",
-        "resolver_preload": {
-            each.public: operator.says(each.public, "account", limits=limits)
-            for each, limits in ((account, _ACCOUNT), (system, {**_ACCOUNT, "mem_storage": 0, "disk_storage": 0}))
-        },
-    }
-    file = held.write("nats.conf", json.dumps(settings))
+    file = held.write("nats.conf", json.dumps(settings | changes))
     program = binaries.shipped(Component.NATS) / "nats-server"
     server = child.spawn("nats-server", [program, "-c", file], folder=held)
     try:
@@ -82,6 +74,21 @@ async def served_by_operator(home: Path, operator: Key, account: Key) -> AsyncIt
         yield f"nats://{LOOPBACK}:{port}"
     finally:
         await server.stop(seconds=10)
+
+
+def served_by_operator(home: Path, operator: Key, account: Key) -> AbstractAsyncContextManager[str]:
+    """The URL of a server that lets users of the account in, and nobody else."""
+    system = Key(nkeys.PREFIX_BYTE_ACCOUNT)
+    return served(
+        home,
+        operator=operator.says(operator.public, "operator", system_account=system.public),
+        system_account=system.public,
+        resolver="MEMORY",
+        resolver_preload={
+            each.public: operator.says(each.public, "account", limits=limits)
+            for each, limits in ((account, _ACCOUNT), (system, {**_ACCOUNT, "mem_storage": 0, "disk_storage": 0}))
+        },
+    )
 
 
 async def test_a_credentials_file_lets_the_sink_publish_and_no_other_does(tmp_path: Path) -> None:
@@ -104,6 +111,56 @@ async def test_a_credentials_file_lets_the_sink_publish_and_no_other_does(tmp_pa
                         await sink.publish(event)
             finally:
                 await sink.close()
+
+
+async def _outcome(address: NatsAddress) -> int | None:
+    """How many events arrived of the one that was published; None where the server let nobody in."""
+    event = LoggedEvent(1, an_event("w", "table", "committed", b'{"type":"createWarehouse"}'), NOON)
+    sink = NatsSink(address)
+    try:
+        await sink.publish(event)
+        return await sink.position("w")
+    except SinkUnavailableError:
+        return None
+    finally:
+        await sink.close()
+
+
+async def test_a_user_a_token_and_a_key_open_a_server_and_others_do_not(tmp_path: Path) -> None:
+    key, seed = Key(nkeys.PREFIX_BYTE_USER), tmp_path / "seed"
+    seed.write_bytes(key.seed)
+    other = tmp_path / "other"
+    other.write_bytes(Key(nkeys.PREFIX_BYTE_USER).seed)
+    secret, wrong = SecretStr("a-secret"), SecretStr("another")
+    cases: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+        (
+            {"users": [{"user": "us", "password": "a-secret"}]},
+            {"user": "us", "password": secret},
+            {"user": "us", "password": wrong},
+        ),
+        ({"token": "a-secret"}, {"token": secret}, {"token": wrong}),
+        ({"users": [{"nkey": key.public}]}, {"nkey_file": seed}, {"nkey_file": other}),
+    ]
+    for number, (authorization, welcome, stranger) in enumerate(cases):
+        async with served(tmp_path / f"nats-{number}", authorization=authorization) as url:
+            for said, expected in ((welcome, 1), (stranger, None), ({}, None)):
+                assert await _outcome(NatsAddress(url, "t", max_bytes=1 << 24, **said)) == expected
+
+
+async def test_a_server_is_known_by_its_certificate_and_asks_for_ours(tmp_path: Path) -> None:
+    authority, others = Authority(tmp_path / "ours"), Authority(tmp_path / "others")
+    server, client, stranger = authority.issue("server"), authority.issue("client"), others.issue("stranger")
+    files = {"cert_file": str(server.certificate), "key_file": str(server.key)}
+    known = {"ca_file": authority.certificate}
+    ours = {"cert_file": client.certificate, "key_file": client.key}
+    theirs = {"cert_file": stranger.certificate, "key_file": stranger.key}
+    async with served(tmp_path / "tls", tls=files) as url:
+        for trusted, expected in ((known, 1), ({"ca_file": others.certificate}, None)):
+            assert await _outcome(NatsAddress(url, "t", max_bytes=1 << 24, **trusted)) == expected
+    mutual = {**files, "ca_file": str(authority.certificate), "verify": True}
+    async with served(tmp_path / "mtls", tls=mutual) as url:
+        for shown, expected in ((ours, 1), (theirs, None), ({}, None)):
+            assert await _outcome(NatsAddress(url, "t", max_bytes=1 << 24, **known, **shown)) == expected
 
 
 _CREDENTIALS = """-----BEGIN NATS USER JWT-----

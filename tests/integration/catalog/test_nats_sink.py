@@ -20,9 +20,12 @@ import pytest_asyncio
 from nats.js import JetStreamContext
 from nats.js.api import DeliverPolicy
 
-from lakeward_catalog.adapters.nats.messages import SEQUENCE, WHOLE_MAX, messages_of, stream_subjects
-from lakeward_catalog.adapters.nats.sink import NatsAddress, NatsSink
-from lakeward_catalog.application.relay import (
+from lakeward_components import nats as nats_server
+from lakeward_components.nats import NatsServer
+from lakeward_servicekit.events.cloud_events import Event
+from lakeward_servicekit.events.nats.messages import SEQUENCE, WHOLE_MAX, messages_of, stream_subjects
+from lakeward_servicekit.events.nats.sink import NatsAddress, NatsSink
+from lakeward_servicekit.events.relay import (
     SEQUENCER,
     LoggedEvent,
     Pace,
@@ -30,9 +33,6 @@ from lakeward_catalog.application.relay import (
     deliver,
     sink_lease,
 )
-from lakeward_catalog.domain.events import Event
-from lakeward_components import nats as nats_server
-from lakeward_components.nats import NatsServer
 from tests.support.catalog.memory_events import MemoryEvents, QuietBell
 from tests.support.catalog.values import NOON, an_event
 from tests.support.proxy import Line, proxy
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.integration
 def _event(
     stream: str, kind: str = "table", verb: str = "committed", type_: str = "updateTable", pad: int = 0
 ) -> Event:
-    body = {"specversion": "1.0", "id": "x", "type": type_, "data": {"pad": "x" * pad}}
+    body = {"specversion": "1.0", "id": "x", "type": type_, "data": {"request": {"pad": "x" * pad}}}
     return an_event(stream, kind, verb, json.dumps(body).encode())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +14,7 @@ import pytest_asyncio
 from lakeward_catalog.adapters.postgres import (
     bodies,
     containers,
-    event_log,
+    endpoint_counts,
     idempotency,
     locating,
     location_changes,
@@ -26,14 +27,17 @@ from lakeward_catalog.adapters.postgres import (
     tasks,
     tree_rows,
     tree_streams,
+    upkeep,
     warehouses,
 )
 from lakeward_catalog.adapters.postgres.bodies import BodyRow
 from lakeward_catalog.adapters.postgres.pages import place_of
 from lakeward_catalog.adapters.postgres.places import at_or_above, at_or_inside
 from lakeward_catalog.domain.model import Namespace, Tabular
+from lakeward_catalog.domain.tasks import Level
 from lakeward_locations import Location
 from lakeward_servicekit.authorization.principals import ANONYMOUS
+from lakeward_servicekit.events import postgres_log
 from lakeward_servicekit.postgres.pools import Connection, Pool
 from tests.support.catalog.stores import PostgresStores
 from tests.support.catalog.values import NOON, a_body, a_namespace, a_project, a_tabular, a_warehouse
@@ -61,6 +65,11 @@ _FILL_OTHERS = (
     """insert into task (warehouse_id, task_id, queue, incarnation, name, location, location_key, purge, due_at)
        select $1, gen_random_uuid(), 'tabular_purge', gen_random_uuid(), 'n', 's3://lake/p' || g, 's3://lake/p' || g || '/',
               true, now() + g * interval '1 second' from generate_series(1, 5000) g""",
+    """insert into queue_setting (setting_id, warehouse_id, queue)
+       select gen_random_uuid(), $1, 'q' || g from generate_series(1, 5000) g""",
+    """insert into endpoint_count (project_id, hour, route, status, warehouse_id, count, created_at)
+       select p.project_id, now() + g * interval '1 hour', 'r', 200, $1, 1, now()
+         from generate_series(1, 5000) g, (select project_id from project limit 1) p""",
     """insert into idempotency (owner, principal, key, fingerprint, outcome, expires_at)
        select $1::uuid::text, 'p', gen_random_uuid(), 'f', 'o', now() + g * interval '1 second'
          from generate_series(1, 5000) g""",
@@ -164,6 +173,11 @@ def _statements(tabular: Tabular) -> dict[str, tuple[str, tuple[object, ...], se
         "by location": (tabulars.BY_LOCATION, (here, *at_or_above(location)), {"tabular_location"}),
         "page": (tabulars.PAGE, page, {"tabular_by_age"}),
         "visible page": (tabulars.VISIBLE_PAGE, (*page, [namespace_id], ids), {"tabular_by_age", "tabular_pkey"}),
+        "search": (
+            tabulars.SEARCH,
+            (here, "t1", ["table"], [], [], [], 10, 300, "t1"),
+            {"tabular_beginning", "tabular_search", "namespace_search", "tabular_pkey"},
+        ),
         "namespace": (namespaces.FIND_BY_ID, (here, namespace_id), {"namespace_pkey"}),
         "warehouse by name": (warehouses.NAMED, (["p"], ["w"]), set()),
         "top namespaces": (namespaces.TOP_PAGE, children, {"namespace_top_by_age"}),
@@ -197,10 +211,10 @@ def _statements(tabular: Tabular) -> dict[str, tuple[str, tuple[object, ...], se
         "namespace lock": (namespace_changes.LOCK_SHARED, (here, path_key), {"namespace_path"}),
         "subtree lock": (namespace_changes.LOCK_SUBTREE, (here, namespace_id), {"namespace_path"}),
         "key": (idempotency.FIND, (str(here), "p", incarnation, NOON), {"idempotency_pkey"}),
-        "queued": (task_changes.QUEUED, (here, "tabular_purge", incarnation), {"task_one_active"}),
-        "claim": (tasks.CLAIM, ("tabular_purge", NOON), {"task_due"}),
-        "replay": (event_log.READ, ("s1", 0, 100), {"event_log_00_pkey"}),
-        "move": (event_log.MOVE, (100,), {"outbox_pkey"}),
+        "queued": (task_changes.QUEUED[Level.WAREHOUSE], (here, "tabular_purge", incarnation), {"task_one_active"}),
+        "claim": (tasks.CLAIM, ("tabular_purge", NOON, timedelta(minutes=5), 5), {"task_turn", "task_due"}),
+        "replay": (postgres_log.READ, ("s1", 0, 100), {"event_log_00_pkey"}),
+        "move": (postgres_log.MOVE, (100,), {"outbox_pkey"}),
         "streams to tell": (tree_streams.PENDING, (), {"tree_change_pkey"}),
         "a stream's next changes": (
             tree_streams.TAKE,
@@ -210,7 +224,10 @@ def _statements(tabular: Tabular) -> dict[str, tuple[str, tuple[object, ...], se
         "tables to compare": (tree_rows.TABULARS, (here, namespace_id, 1000, "table"), {"tabular_pkey"}),
         "expired staged": (sweeps.EXPIRED_STAGED, (NOON, 100), {"tabular_expiry", "tabular_pkey"}),
         "expired keys": (sweeps.FORGOTTEN_KEYS, (NOON, 100), {"idempotency_expiry"}),
-        "old attempts": (sweeps.OLD_TASK_LOG, (NOON, 100), {"task_log_age"}),
+        "old attempts": (sweeps.OLD_TASK_LOG, (NOON, 100), {"task_log_of_nobody"}),
+        "old counts": (sweeps.OLD_COUNTS, (NOON, 100), {"endpoint_count_age"}),
+        "counts of a window": (endpoint_counts.READ, ("p", NOON, NOON, None, False, None), {"endpoint_count_pkey"}),
+        "old attempts of a project": (upkeep.FORGET, ("p", NOON, 100), {"task_log_in_project"}),
     }
 
 
@@ -222,6 +239,8 @@ async def test_a_hot_statement_uses_its_indexes_and_reads_no_large_table_through
     filled: Tabular, connection: Connection, name: str
 ) -> None:
     statement, arguments, wanted = _statements(filled)[name]
+    if name == "search":
+        await connection.execute(tabulars.ENOUGH, "0.5")
     scanned, used = await _explained(connection, statement, *arguments)
     assert scanned <= {"warehouse"}, f"{name} reads {scanned} through"
     assert wanted <= used

@@ -15,6 +15,7 @@ from lakeward_catalog.bootstrap import open_pools
 from lakeward_components import databases
 from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
+from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.settings.loading import load
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from tests.support.components import fresh_database
@@ -40,13 +41,35 @@ async def test_point_reads_alone_plan_once(postgres_url: str) -> None:
     assert modes == ["auto", "force_generic_plan", "auto"]
 
 
+async def test_point_reads_and_changes_of_small_tables_go_by_keys_as_they_will_when_those_have_grown(
+    postgres_url: str,
+) -> None:
+    environ = {"LAKEKEEPER__PG_DATABASE_URL_WRITE": postgres_url}
+    async with AsyncExitStack() as stack:
+        pools = await open_pools(load(PostgresSettings, environ).settings, stack)
+        plans = [
+            await _plan_of_a_look_at_a_small_table(each) for each in (pools.changes, pools.lookups, pools.listings)
+        ]
+    assert ["Index" in plans[0], "Index" in plans[1]] == [True, True]
+    assert "Seq Scan" in plans[2]
+
+
+async def _plan_of_a_look_at_a_small_table(pool: Pool) -> str:
+    async with pool.reading() as connection:
+        await connection.execute("begin; create temp table small (id int primary key) on commit drop")
+        await connection.execute("insert into small select generate_series(1, 10); analyze small")
+        lines = await connection.fetch("explain select from unnest($1::int[]) as k(id) join small using (id)", [1, 2])
+        await connection.execute("rollback")
+    return "\n".join(line for (line,) in lines)
+
+
 async def test_listings_may_lag_behind_and_nothing_else_does(
     postgres_server: PostgresServer, database: str, s3_server: S3Store, tmp_path: Path
 ) -> None:
     """The replica is a copy of the database that stands still."""
     copy = f"t{secrets.token_hex(6)}"
     settings = environment(database)
-    await migrate(tmp_path, settings)
+    await migrate(settings)
     async with started(planned(Composition.ONE_PROCESS, tmp_path / "first", settings)) as installation:
         await installation.ready()
         async with httpx.AsyncClient(base_url=installation.url, timeout=60) as http:

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from uuid import UUID, uuid4
+
+import asyncpg
 import pytest
 
-from lakeward_catalog.adapters.postgres import schema, shared
+from lakeward_catalog.adapters.postgres import schema
+from lakeward_servicekit.events.postgres_log import EVENT_SLOTS
 from lakeward_servicekit.postgres.migrating import differences, migrate
 from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.secrecy import SecretStr
@@ -23,6 +28,36 @@ async def test_migrating_again_changes_nothing(pool: Pool, postgres_url: str) ->
     assert await pool.fetchval("select server_id from server") == before
 
 
+@pytest.fixture
+def empty(make_database: Callable[[], str]) -> tuple[str, str]:
+    """Two databases with nothing in them."""
+    return make_database(), make_database()
+
+
+async def test_a_new_server_is_called_what_its_operator_says_once_and_else_by_the_nil_uuid(
+    empty: tuple[str, str],
+) -> None:
+    chosen, later = uuid4(), uuid4()
+    given, unset = empty
+    for database, ids in ((given, [chosen, later]), (unset, [None, later])):
+        for each in ids:
+            said = {} if each is None else {"server_id": str(each)}
+            await migrate(SecretStr(database), package=MIGRATIONS, schema=SCHEMA, given=said)
+    assert await _server(given) == (chosen, True)
+    assert await _server(unset) == (UUID(int=0), True)
+
+
+async def _server(database: str) -> tuple[UUID, bool]:
+    """What it is called, and whether its installation has an id of its own."""
+    connection = await asyncpg.connect(database)
+    try:
+        row = await connection.fetchrow(f"select server_id, installation_id from {SCHEMA}.server")
+        assert row is not None
+        return row["server_id"], row["installation_id"] not in {UUID(int=0), row["server_id"]}
+    finally:
+        await connection.close()
+
+
 async def test_compressed_columns_are_stored_as_they_are(pool: Pool) -> None:
     stored = await pool.fetch(
         """select c.relname, a.attname from pg_attribute a join pg_class c on c.oid = a.attrelid
@@ -33,7 +68,7 @@ async def test_compressed_columns_are_stored_as_they_are(pool: Pool) -> None:
 
 async def test_every_slot_of_the_event_log_is_there(pool: Pool) -> None:
     slots = await pool.fetchval("select count(*) from pg_inherits where inhparent = 'event_log'::regclass")
-    assert slots == shared.EVENT_SLOTS
+    assert slots == EVENT_SLOTS
 
 
 def test_every_index_says_which_statements_it_serves() -> None:

@@ -10,7 +10,9 @@ import pytest_asyncio
 
 from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
 from lakeward_catalog.application.sweeping import Retention, sweep_once
+from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.domain.model import State
+from tests.support.catalog.fakes import PlainJudge
 from tests.support.catalog.stores import PostgresStores, catalog_pool
 from tests.support.catalog.values import NOON, a_key_place, a_record
 
@@ -26,7 +28,13 @@ async def stores(postgres_url: str) -> AsyncIterator[PostgresStores]:
 
 
 async def sweep(stores: PostgresStores, *, rows: int = 1000) -> None:
-    await sweep_once(leftovers=PostgresLeftovers(stores.pool), clock=stores.clock, retention=Retention(rows=rows))
+    secrets = Secrets(PlainJudge(), stores.warehouses, stores.unnamed_secrets)
+    await sweep_once(
+        leftovers=PostgresLeftovers(stores.pool),
+        secrets=secrets.forget_left,
+        clock=stores.clock,
+        retention=Retention(rows=rows),
+    )
 
 
 async def test_a_staged_table_whose_commit_did_not_come_frees_its_name_and_its_place(stores: PostgresStores) -> None:

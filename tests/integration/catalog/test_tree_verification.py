@@ -9,14 +9,14 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
-from lakeward_catalog.adapters.postgres.bell import LocalBell
 from lakeward_catalog.adapters.postgres.tree_rows import PostgresTreeRows
 from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
 from lakeward_catalog.application import verifying
 from lakeward_catalog.application.feeding import TreeFeed
 from lakeward_catalog.application.verifying import Difference, Key, Place, TreeVerification, Verified
 from lakeward_catalog.domain.model import NIL_PROJECT, WarehouseId
-from lakeward_protocol.catalog.v1 import tables_pb2
+from lakeward_protocol.catalog.v1 import tables_pb2, tags_pb2
+from lakeward_servicekit.events.bell import LocalBell
 from tests.support.catalog.house import House, tabular
 from tests.support.catalog.joined import Joined, joined_at
 
@@ -158,6 +158,31 @@ async def test_a_warehouse_and_a_project_that_authz_alone_knows_go_with_what_is_
     assert await verify() == Verified(2, 2)
     assert sorted(each.key.kind for each in verify.found) == ["project", "warehouse"]
     assert await verify(repair=True) == Verified(1, 0)  # the project takes its warehouse along
+    assert await joined.differences() == []
+
+
+async def test_a_tag_that_authz_lacks_or_alone_knows_is_found_and_mended(joined: Joined, house: House) -> None:
+    verify = Verifier(joined)
+    lost, kept = await house.make_tag(f"lost {uuid4()}", "table"), await house.make_tag(f"kept {uuid4()}", "table")
+    assert await joined.differences() == []
+    forget = "delete from objects where kind = 'tag' and object_id = $1"
+    await joined.authz.pool.execute(forget.replace("objects", "grants"), UUID(lost))
+    await joined.authz.pool.execute(forget, UUID(lost))
+    await joined.authz.pool.execute(
+        "insert into objects (project_id, warehouse_id, kind, object_id, path) values ($1, $2, 'tag', $3, '{}')",
+        NIL_PROJECT,
+        verifying.NIL,
+        uuid4(),
+    )
+    assert await verify() == Verified(2, 2)
+    assert {(str(each.verdict), each.key.kind) for each in verify.found} == {
+        ("missing in authz", "tag"),
+        ("in authz alone", "tag"),
+    }
+    assert await verify(repair=True) == Verified(2, 0)
+    assert await joined.differences() == []
+    await house.tags.DeleteTagDefinition(tags_pb2.DeleteTagDefinitionRequest(tag_id=kept))
+    await joined.settle()
     assert await joined.differences() == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -13,8 +13,12 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
-from lakeward_catalog.application.workers import Expiries, Progress
+from lakeward_catalog.adapters.postgres.containers import Containers
+from lakeward_catalog.adapters.postgres.locating import Locating
+from lakeward_catalog.application.tasks.queues.soft_deletion import Expiries
+from lakeward_catalog.application.workers import Progress
 from lakeward_catalog.domain.model import Kind, WarehouseId
+from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_protocol.catalog.v1 import (
     namespaces_pb2,
@@ -109,6 +113,24 @@ async def properties(house: House) -> list[str]:
     return sorted(json.loads(reply.view.metadata.plain)["properties"])
 
 
+@pytest.fixture
+def empty(make_database: Callable[[], str]) -> str:
+    return make_database()
+
+
+async def test_of_two_bootstraps_at_once_one_wins(empty: str) -> None:
+    async with catalog_pool(empty) as pool:
+        stores = PostgresStores(pool)
+        request = server_pb2.BootstrapRequest(accept_terms_of_use=True)
+        ends = await asyncio.gather(
+            *(House(stores=stores).server.Bootstrap(request) for _ in range(2)), return_exceptions=True
+        )
+        assert [each.reason for each in ends if isinstance(each, Refusal)] == [Reason.REASON_ALREADY_BOOTSTRAPPED]
+        assert (await stores.servers.server()).bootstrapped
+        told = [json.loads(row["body"])["type"] for row in await pool.fetch("select body from outbox")]
+        assert sorted(told) == ["bootstrapServer", "createProject"]
+
+
 async def test_names_are_listed_page_by_page_as_they_are_stored(house: House) -> None:
     for name in ("A", "b", "C"):
         await house.make_namespace("sales", name)
@@ -142,6 +164,143 @@ async def test_nothing_is_made_inside_a_namespace_that_goes(house: House) -> Non
     made = [each for each in results[1:] if not isinstance(each, Exception)]
     assert dropped is not bool(made)
     assert refused <= {Reason.REASON_NO_SUCH_NAMESPACE, Reason.REASON_NAMESPACE_NOT_EMPTY}
+
+
+def move_namespace(house: House, which: str, *to: str) -> Any:
+    return house.namespaces.MoveNamespace(
+        namespaces_pb2.MoveNamespaceRequest(warehouse_id=house.warehouse_id, namespace_id=which, destination=ident(*to))
+    )
+
+
+async def id_of(house: House, *path: str) -> str:
+    request = namespaces_pb2.GetNamespaceRequest(warehouse_id=house.warehouse_id, ident=ident(*path))
+    return str((await house.namespaces.GetNamespace(request)).namespace.namespace_id)
+
+
+async def _is_there(house: House, *path: str) -> bool:
+    try:
+        await house.tables.TableExists(
+            tables_pb2.TableExistsRequest(warehouse_id=house.warehouse_id, table=tabular(*path))
+        )
+    except Refusal:
+        return False
+    return True
+
+
+@dataclasses.dataclass
+class Moving:
+    """Makes, commits and moves, all at once, in one namespace.
+
+    Attributes:
+        at: what the namespace is called, as far as was said.
+        made: tables that were made, as far as their makers know.
+    """
+
+    which: str
+    at: str = "Sales"
+    made: list[str] = dataclasses.field(default_factory=lambda: ["Orders"])
+    refused: set[Reason.ValueType] = dataclasses.field(default_factory=set)
+
+    async def attempt(self, call: Any) -> bool:
+        try:
+            await call
+        except Refusal as refusal:
+            self.refused.add(refusal.reason)
+            return False
+        return True
+
+    async def make(self, house: House, number: int) -> None:
+        for step in range(6):
+            name = f"t{number}_{step}"
+            if await self.attempt(house.make_table(self.at, name)):
+                self.made.append(name)
+
+    async def commit(self, house: House) -> None:
+        for step in range(6):
+            await self.attempt(commit(house, f"k{step}"))
+
+    async def move(self, house: House) -> None:
+        for step in range(1, 6):
+            to = f"Sales{step % 2}"
+            await move_namespace(house, self.which, to)
+            self.at = to
+
+
+async def test_what_is_made_and_committed_while_its_namespace_moves_is_there_once_it_has(
+    house: House, stores: Stores
+) -> None:
+    moving, there = Moving(await id_of(house, "Sales")), House(stores=stores)
+    there.warehouse_id = house.warehouse_id
+    makers = [moving.make(each, number) for number, each in enumerate((house, there, house, there))]
+    await asyncio.gather(moving.move(house), *makers, moving.commit(there))
+    assert moving.refused <= {
+        Reason.REASON_NO_SUCH_NAMESPACE,
+        Reason.REASON_NO_SUCH_VIEW,
+    }
+    listed = await house.tables.ListTables(
+        tables_pb2.ListTablesRequest(warehouse_id=house.warehouse_id, namespace=ident("Sales1"))
+    )
+    assert sorted(each.name for each in listed.identifiers) == sorted(moving.made)
+    for old in ("Sales", "Sales0"):
+        assert not await _is_there(house, old, "Orders")
+        assert not await _is_there(there, old, "Orders")
+    assert await _is_there(there, "Sales1", "Orders")
+    assert list((await namespaces(house)).namespaces) == [ident("Sales1")]
+
+
+async def test_what_moves_while_its_old_path_is_looked_at_is_not_found_there(stores: Stores) -> None:
+    namespace = await stores.with_namespace(None, "old")
+    tabular = await stores.with_tabular(namespace, "t")
+    assert isinstance(stores, PostgresStores)
+    containers = Containers(stores.pool)
+    read = containers.read
+
+    async def move_and_read(*wanted: Any) -> Any:
+        async with stores.changes.change() as change:
+            held, *_ = await change.namespaces.lock_tree(namespace.warehouse_id, namespace.namespace_id)
+            await change.namespaces.move(held, parent_id=None, ident=NamespaceIdent(("new",)))
+        return await read(*wanted)
+
+    containers.read = move_and_read  # type: ignore[method-assign]  # between the two statements of a look
+    found = await Locating(stores.pool, containers).locate(tabular.warehouse_id, tabular.ident)
+    assert found.warehouse is not None
+    assert (found.namespace, found.tabular) == (None, None)
+
+
+async def test_of_two_that_are_moved_into_each_other_one_moves(house: House, stores: Stores) -> None:
+    there = House(stores=stores)
+    there.warehouse_id = house.warehouse_id
+    for round_ in range(4):
+        here, other = f"a{round_}", f"b{round_}"
+        await house.make_namespace(here)
+        await house.make_namespace(other)
+        results = await asyncio.gather(
+            move_namespace(house, await id_of(house, here), other, here),
+            move_namespace(there, await id_of(house, other), here, other),
+            return_exceptions=True,
+        )
+        (refusal,) = [each for each in results if isinstance(each, BaseException)]
+        assert isinstance(refusal, Refusal)
+        assert refusal.reason in {Reason.REASON_NO_SUCH_NAMESPACE, Reason.REASON_CONCURRENT_CHANGE}
+
+
+async def test_a_namespace_that_is_dropped_while_it_moves_is_gone_or_has_moved(house: House, stores: Stores) -> None:
+    there = House(stores=stores)
+    there.warehouse_id = house.warehouse_id
+    await house.make_namespace("target")
+    for round_ in range(6):
+        name = f"n{round_}"
+        await house.make_namespace(name)
+        await house.make_namespace(name, "inner")
+        which = await id_of(house, name)
+        moved, dropped = await asyncio.gather(
+            move_namespace(house, which, "target", name),
+            drop_namespace(there, name, recursive=True, force=True),
+            return_exceptions=True,
+        )
+        assert isinstance(moved, Refusal) is not isinstance(dropped, Refusal)
+        left = [".".join(each.parts) for each in (await namespaces(house, "target")).namespaces]
+        assert (f"target.{name}" in left) is isinstance(dropped, Refusal)
 
 
 async def test_concurrent_property_changes_lose_nothing(house: House) -> None:
@@ -342,7 +501,7 @@ async def test_of_a_restoration_and_the_end_of_its_time_at_once_one_wins_and_the
         task = await stores.tasks.claim(
             Queue.SOFT_DELETION, now=house.clock.now(), silence=timedelta(minutes=5), attempts=5
         )
-    expiries = Expiries(house.parts.changes, house.parts.announcer, house.clock)
+    expiries = Expiries(house.parts.doors.warehouses, house.parts.changes, house.parts.announcer, house.clock)
     undrop = house.tabulars.UndropTabulars(
         tabulars_pb2.UndropTabularsRequest(
             warehouse_id=house.warehouse_id, tabulars=[tabular_ref(Kind.TABLE, listed.ids[0])]

@@ -7,6 +7,8 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -14,14 +16,14 @@ import pytest
 
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_pipelines import java
-from tests.support.up import SECONDS, Start, Up, wait
+from tests.support.up import SECONDS, Start, Up, starting, wait
 
 pytestmark = pytest.mark.integration
 
 PEOPLE = ("admin", "writer", "reader")
 SECURE = ("--secure",)
 OPENFGA = {"LAKEKEEPER__AUTHZ_BACKEND": "openfga"}
-_SHELL_SECONDS = 240
+_SHELL_SECONDS = 600
 
 
 def printed(up: Up) -> dict[str, str]:
@@ -66,20 +68,31 @@ def prefix(http: httpx.Client) -> str:
     return str({**config["defaults"], **config["overrides"]}["prefix"])
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
+@dataclass(frozen=True, slots=True)
+class Secured(Up):
+    """One that runs, and where."""
+
+    home: Path
 
 
-@pytest.fixture
-def secured(start: Start) -> Up:
-    up = start(arguments=SECURE)
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    """One for all tests that leave it as it is."""
+    folder = tmp_path_factory.mktemp("secured")
+    with starting(folder) as start:
+        up = begun(start)
+        yield Secured(up.process, up.url, up.output, folder / "home")
+
+
+def begun(start: Start, **variables: str) -> Up:
+    """A secure one that has said all that it says at its start."""
+    up: Up = start(arguments=SECURE, variables=variables)
     up.ready()
     wait(lambda: "\ncurl:\n" in up.said())
     return up
 
 
-def test_each_persons_printed_curl_works_and_nobody_else_is_let_in(secured: Up) -> None:
+def test_each_persons_printed_curl_works_and_nobody_else_is_let_in(secured: Secured) -> None:
     shown = printed(secured)
     for name in PEOPLE:
         answered = shell(shown[name], "")
@@ -88,9 +101,9 @@ def test_each_persons_printed_curl_works_and_nobody_else_is_let_in(secured: Up) 
 
 
 def test_the_reader_is_refused_a_write_by_an_error_that_says_so_and_the_writer_is_not(
-    secured: Up, home: Path, tmp_path: Path
+    secured: Secured, tmp_path: Path
 ) -> None:
-    tokens = {name: fresh_token(name, home).stdout.strip() for name in PEOPLE}
+    tokens = {name: fresh_token(name, secured.home).stdout.strip() for name in PEOPLE}
     schema = {"type": "struct", "schema-id": 0, "fields": [{"id": 1, "name": "n", "type": "long", "required": False}]}
     with client(secured, tokens["writer"]) as http:
         tables = f"/catalog/v1/{prefix(http)}/namespaces/default/tables"
@@ -109,32 +122,69 @@ def test_the_reader_is_refused_a_write_by_an_error_that_says_so_and_the_writer_i
         assert "('default',)" in answered.stdout, answered.stderr
 
 
+def asked_why(up: Secured, token: str, *question: str) -> subprocess.CompletedProcess[str]:
+    """`lakeward why`, by who holds the token."""
+    command = [sys.executable, "-m", "lakeward_cli", "why", *question]
+    environment = {**os.environ, "LAKEWARD_TOKEN": token, "LAKEWARD_URL": up.url}
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=environment)
+
+
+def test_why_says_what_lets_the_reader_read_and_what_would_let_it_write(secured: Secured) -> None:
+    tokens = {name: fresh_token(name, secured.home).stdout.strip() for name in PEOPLE}
+    schema = {"type": "struct", "schema-id": 0, "fields": [{"id": 1, "name": "n", "type": "long", "required": False}]}
+    with client(secured, tokens["writer"]) as http:
+        tables = f"/catalog/v1/{prefix(http)}/namespaces/default/tables"
+        http.post(tables, json={"name": "asked", "schema": schema}).raise_for_status()
+    with client(secured, tokens["reader"]) as http:
+        assert prefix(http)  # the request makes its caller known
+        reader = http.get("/management/v1/whoami").raise_for_status().json()["id"]
+    table = "table/demo/default.asked"
+
+    allowed = asked_why(secured, tokens["reader"], "me", "read_data", table)
+    assert allowed.returncode == 0, allowed.stderr
+    assert allowed.stdout.startswith(f"yes: me may read_data on {table}\n  by select on warehouse ")
+    assert allowed.stdout.endswith(f" to {reader}\n")
+
+    refused = asked_why(secured, tokens["reader"], "me", "write_data", table)
+    assert refused.returncode == 1, refused.stderr
+    assert refused.stdout.startswith(f"no: me may not write_data on {table}")
+
+    by_admin = asked_why(secured, tokens["admin"], reader, "write_data", table)
+    assert by_admin.returncode == 1, by_admin.stderr
+    assert "  modify on table" in by_admin.stdout
+    assert "would do; to be given by" in by_admin.stdout
+
+    about_another = asked_why(secured, tokens["reader"], "oidc~somebody", "read_data", table)
+    assert about_another.returncode == 2
+    with client(secured, tokens["admin"]) as http:
+        http.delete(f"{tables}/asked").raise_for_status()
+
+
 def test_the_printed_spark_shell_writes_as_the_writer_and_is_told_why_not_as_the_reader(
-    secured: Up, home: Path, tmp_path: Path
+    secured: Secured, tmp_path: Path
 ) -> None:
     command = printed(secured)["Spark"]
     make = f'{command} -e "create table default.shell as select 41 + 1 as n; select n from default.shell"'
-    written = shell(make, fresh_token("writer", home).stdout.strip(), cwd=tmp_path)
+    written = shell(make, fresh_token("writer", secured.home).stdout.strip(), cwd=tmp_path)
     assert written.returncode == 0, written.stderr[-4000:]
     assert written.stdout.split()[-1:] == ["42"]
     drop = f'{command} -e "select n + 1 from default.shell; drop table default.shell"'
-    refused = shell(drop, fresh_token("reader", home).stdout.strip(), cwd=tmp_path)
+    refused = shell(drop, fresh_token("reader", secured.home).stdout.strip(), cwd=tmp_path)
     assert "43" in refused.stdout.split()
     assert "you see this table and may not drop" in refused.stderr
 
 
-def test_its_people_and_their_rights_are_there_again_after_a_kill(start: Start, home: Path, secured: Up) -> None:
-    secured.process.send_signal(signal.SIGKILL)
-    secured.process.wait()
-    again = start(arguments=SECURE)
-    again.ready()
-    wait(lambda: "\ncurl:\n" in again.said())
-    with client(again, fresh_token("reader", home).stdout.strip()) as http:
+def test_its_people_and_their_rights_are_there_again_after_a_kill(start: Start, tmp_path: Path) -> None:
+    first = begun(start)
+    first.process.send_signal(signal.SIGKILL)
+    first.process.wait()
+    again = begun(start)
+    with client(again, fresh_token("reader", tmp_path / "home").stdout.strip()) as http:
         assert http.get(f"/catalog/v1/{prefix(http)}/namespaces").json()["namespaces"] == [["default"]]
 
 
-@pytest.mark.usefixtures("secured")
-def test_its_provider_gives_no_token_without_a_password(home: Path) -> None:
+def test_its_provider_gives_no_token_without_a_password(secured: Secured) -> None:
+    home = secured.home
     issuer = next(iter(re.findall(r"http://127\.0\.0\.1:\d+", (home / "oidc/configuration/settings.yaml").read_text())))
     assert httpx.post(f"{issuer}/api/users/admin/token", json={}).status_code == 401
     form = {"grant_type": "password", "client_id": "lakeward", "username": "admin", "password": "admin"}
@@ -171,14 +221,12 @@ def test_what_would_not_be_secure_is_refused(start: Start, variables: dict[str, 
     assert complaint in up.said()
 
 
-def test_openfga_decides_where_it_is_asked_for(start: Start, home: Path, openfga_server: OpenFgaServer) -> None:
+def test_openfga_decides_where_it_is_asked_for(start: Start, tmp_path: Path, openfga_server: OpenFgaServer) -> None:
     del openfga_server  # it is built by now
     for _ in range(2):  # the second one has forgotten everything
-        up = start(arguments=SECURE, variables=OPENFGA)
-        up.ready()
-        wait(lambda up=up: "\ncurl:\n" in up.said())
+        up = begun(start, **OPENFGA)
         assert up.child("openfga")
-        with client(up, fresh_token("reader", home).stdout.strip()) as http:
+        with client(up, fresh_token("reader", tmp_path / "home").stdout.strip()) as http:
             namespaces = f"/catalog/v1/{prefix(http)}/namespaces"
             assert http.get(namespaces).json()["namespaces"] == [["default"]]
             assert http.post(namespaces, json={"namespace": ["mine"]}).status_code == 403

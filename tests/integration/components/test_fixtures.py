@@ -17,7 +17,6 @@ async def test_a_fresh_database_answers_and_is_empty(postgres_url: str) -> None:
     connection = await asyncpg.connect(postgres_url)
     try:
         assert await connection.fetchval("select count(*) from pg_tables where schemaname = 'public'") == 0
-        assert await connection.fetchval("show fsync") == "on"
         assert await connection.fetchval("show synchronous_commit") == "on"
     finally:
         await connection.close()

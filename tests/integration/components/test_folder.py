@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import stat
@@ -12,6 +13,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from lakeward_components import child, folder
@@ -86,6 +88,23 @@ async def test_a_server_that_ends_while_it_starts_is_told_with_its_last_words(tm
     with pytest.raises(ComponentFailed, match=r"status 3(.|\n)*the reason"):
         await dying.until(_said(held.log, "never"), seconds=10)
     await dying.stop(seconds=1)
+
+
+async def test_a_program_that_nobody_waits_for_any_more_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
+    held = await folder.hold(tmp_path)
+    program = child.spawn("sh", ["/bin/sh", "-c", "sleep 600 & echo $!.; wait"], folder=held)
+    waiting = asyncio.create_task(program.finish(seconds=60))
+    await program.until(_said(held.log, "."), seconds=10)
+    started = psutil.Process(int(held.log.read_text().partition(".")[0]))
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    assert waiting.cancelled()
+    assert program.exit_status == -signal.SIGKILL
+    with contextlib.suppress(psutil.NoSuchProcess):
+        async with asyncio.timeout(10):
+            while started.is_running() and started.status() != psutil.STATUS_ZOMBIE:
+                await asyncio.sleep(0)
+    held.release()
 
 
 async def test_a_program_that_cannot_run_is_told_by_the_launcher(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from lakeward_components import databases, postgres
+from lakeward_components import databases, postgres, provision
+from lakeward_components.environment import TEST
 from lakeward_components.errors import ComponentFailed
 from lakeward_components.oidc import ALICE, DUCKDB, SPARK, Client, OidcProvider
 from lakeward_components.postgres import PostgresServer
@@ -103,6 +104,9 @@ async def test_settings_of_the_caller_reach_postgres_and_ours_stay(tmp_path: Pat
         connection = await asyncpg.connect(server.url)
         assert await connection.fetchval("show max_connections") == "17"
         assert await connection.fetchval("show shared_buffers") == "32MB"
+        # what was acknowledged outlives the machine
+        for name in ("fsync", "full_page_writes", "synchronous_commit"):
+            assert await connection.fetchval(f"show {name}") == "on"
         await connection.close()
 
 
@@ -147,11 +151,16 @@ async def test_a_token_can_be_had_that_has_ended(oidc: OidcProvider) -> None:
     assert claims["exp"] < claims["iat"]
 
 
-async def test_a_store_with_a_few_objects_takes_little_disk(s3_store: S3Place, tmp_path_factory: Any) -> None:
-    s3 = client_of(s3_store.store, s3_store.store.admin)
-    await asyncio.to_thread(
-        lambda: s3.put_object(Bucket=s3_store.store.bucket, Key=f"{s3_store.prefix}/a", Body=os.urandom(1 << 20))
-    )
-    folders = [path for path in tmp_path_factory.getbasetemp().iterdir() if path.name.startswith("s3")]
-    taken = sum(file.stat().st_blocks * 512 for folder in folders for file in folder.rglob("*") if file.is_file())
+def _taken(folder: Path) -> int:
+    return sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file())
+
+
+async def test_a_store_with_a_few_objects_takes_little_disk(tmp_path: Path) -> None:
+    store = await provision.s3_store(tmp_path, names=TEST)
+    try:
+        s3 = client_of(store, store.admin)
+        await asyncio.to_thread(lambda: s3.put_object(Bucket=store.bucket, Key="a", Body=os.urandom(1 << 20)))
+        taken = await asyncio.to_thread(_taken, tmp_path)
+    finally:
+        await store.stop(gracefully=False)
     assert taken < 64 << 20

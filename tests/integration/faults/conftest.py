@@ -64,7 +64,7 @@ async def houses(
             LAKEKEEPER__PG_ACQUIRE_TIMEOUT="3",
             LAKEKEEPER__MAX_REQUEST_TIME=f"{REQUEST_SECONDS}s",
         )
-        await migrate(home, settings)
+        await migrate(settings)
         installation = await stack.enter_async_context(started(planned(composition, home, settings)))
         async with httpx.AsyncClient(base_url=installation.url) as http:
             await bootstrap(http)

@@ -178,7 +178,7 @@ async def test_without_nats_nothing_fails_and_every_event_arrives_once_it_is_bac
     await house.lines.mend()
     subject = f"{house.settings['LAKEKEEPER__NATS_TOPIC']}.{table.warehouse.id}.table.>"
     events = await _published(house, subject, len(files))
-    assert [event["data"]["metadata-location"] for event in events] == files
+    assert [event["data"]["tabular"]["metadata-location"] for event in events] == files
     findings = await house.audit({table: [1, 2, 3]})
     assert not findings.wrong
 

@@ -29,12 +29,13 @@ from tests.integration.iceberg_oracle.comparison import (
     we_refuse,
 )
 from tests.integration.iceberg_oracle.generated import Step, Tables, Views, creation
+from tests.support import maven
 from tests.unit.catalog.iceberg.given import LOCATION, a_table, document
 from tests.unit.catalog.iceberg.strained import written_tables, written_views
 
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.skipif(java_oracle.missing() is not None, reason=str(java_oracle.missing())),
+    pytest.mark.skipif(maven.missing() is not None, reason=str(maven.missing())),
 ]
 
 SEQUENCES = 200

@@ -26,19 +26,19 @@ def pythons(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     """By service, the interpreter of an environment into which its distribution was installed, and nothing else."""
     wheels = tmp_path_factory.mktemp("wheels")
     sources = [str(path.parent) for folder in ("libs", "services") for path in ROOT.glob(f"{folder}/*/pyproject.toml")]
-    pip(Path(sys.executable), "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(wheels), *sources)
+    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(wheels), *sources)
     found = {}
     for service in SERVICES:
         home = tmp_path_factory.mktemp(service)
-        venv.create(home, with_pip=True)
+        venv.create(home)
         found[service] = home / "bin" / "python"
-        constraints = str(ROOT / "constraints.txt")
-        pip(found[service], "install", "--find-links", str(wheels), "--constraint", constraints, f"lakeward-{service}")
+        where = ("--find-links", str(wheels), "--constraint", str(ROOT / "constraints.txt"))
+        pip("--python", str(found[service]), "install", "--no-compile", *where, f"lakeward-{service}")
     return found
 
 
-def pip(python: Path, *arguments: str) -> None:
-    subprocess.run([python, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments], check=True)
+def pip(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments], check=True)
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -54,7 +54,7 @@ def test_four_services_serve_from_their_own_distributions(
     pythons: Mapping[str, Path], make_database: Callable[[], str], nats_server: NatsServer, tmp_path: Path
 ) -> None:
     settings = environment(make_database(), nats_server)
-    blocking.run(migrate(tmp_path, settings))
+    blocking.run(migrate(settings))
     installation = planned(Composition.FOUR_PROCESSES, tmp_path, settings)
     for service, process in installation.processes.items():
         own = process.program.environment

@@ -53,7 +53,7 @@ async def faulty(
         behind = OpenFgaServer(line.instead_of(openfga_server.url), openfga_server.api_key)
         settings = environment(database, **{**deciding("openfga", oidc, behind), "LAKEWARD__OPENFGA__TIMEOUT": "2s"})
         home = tmp_path_factory.mktemp(f"faulty-{composition}")
-        await migrate(home, settings)
+        await migrate(settings)
         await line.refuse()
         installation = planned(composition, home, settings)
         try:

@@ -20,6 +20,7 @@ import pytest
 from lakeward_components.oidc import ALICE, OidcProvider
 from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
+from lakeward_protocol.catalog.v1 import tags_pb2
 from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2
 from lakeward_servicekit.permits import PermitSigner
 from tests.support.components import fresh_database
@@ -35,9 +36,11 @@ class Walled:
     Attributes:
         token: of a user, as it is sent.
         channels: to each listener, without any proof.
-        warehouse: has namespace `sales` with table `orders` and view `recent`, and empty ones `archive` and `empty`.
+        warehouse: has namespace `sales` with table `orders`, view `recent` and generic table `vectors`, and empty ones `archive`
+            and `empty`.
         location: of the table.
         purge_id: of the task that purges a table that was dropped.
+        tag_id: of the tag `pii`, which the table and all above it may have.
         profile: of the warehouse's storage, as the catalog keeps it.
     """
 
@@ -49,12 +52,14 @@ class Walled:
     warehouse: Warehouse
     table_id: str
     view_id: str
+    generic_id: str
     namespace_id: str
     location: str
     metadata_location: str
     profile: bytes
     secret_id: str
     purge_id: str
+    tag_id: str
 
     @property
     def signer(self) -> PermitSigner:
@@ -69,11 +74,18 @@ class Walled:
         return SimpleNamespace(
             warehouse_id=self.warehouse.id,
             tabular=lambda name: SimpleNamespace(
-                tabular_id=UUID({"orders": self.table_id, "recent": self.view_id}[name])
+                tabular_id=UUID({"orders": self.table_id, "recent": self.view_id, "vectors": self.generic_id}[name])
             ),
+            tag_target=self._tag_target,
+            catalog=SimpleNamespace(rows=SimpleNamespace(tags={"pii": SimpleNamespace(tag_id=self.tag_id)})),
             namespace=lambda _name: SimpleNamespace(namespace_id=UUID(self.namespace_id)),
             ids=SimpleNamespace(uuid4=uuid4),
             task_id=lambda _queue: self.purge_id,
+        )
+
+    def _tag_target(self, scope: str, which: object = "") -> tags_pb2.TagTarget:
+        return tags_pb2.TagTarget(
+            scope=tags_pb2.TagScope.Value(f"TAG_SCOPE_{scope.upper()}"), warehouse_id=self.warehouse.id, id=str(which)
         )
 
     def claims(self, purpose: permits_pb2.Purpose.ValueType) -> permits_pb2.PermitClaims:
@@ -141,6 +153,14 @@ async def walled(
                 await make_namespace(http, warehouse, namespace)
             table: Any = await make_table(http, warehouse, "sales", "orders")
             view = told(await http.post(f"{warehouse.path}/namespaces/sales/views", json=_VIEW)).json()
+            vectors = told(
+                await http.post(
+                    f"/lakekeeper/v1/{warehouse.id}/namespaces/sales/generic-tables",
+                    json={"name": "vectors", "format": "lance"},
+                )
+            ).json()
+            tag = {"name": "pii", "scope": ["warehouse", "namespace", "table"], "value-kind": "free-text"}
+            pii = told(await http.post("/management/v1/tag-definition", json=tag)).json()
             sales = told(await http.get(f"{warehouse.path}/namespaces/sales")).json()
             assert tables_of(warehouse, "sales")
             await make_table(http, warehouse, "sales", "gone")
@@ -161,12 +181,14 @@ async def walled(
             warehouse=warehouse,
             table_id=table["metadata"]["table-uuid"],
             view_id=view["metadata"]["view-uuid"],
+            generic_id=vectors["table"]["id"],
             namespace_id=sales["properties"]["namespace_id"],
             location=table["metadata"]["location"],
             metadata_location=table["metadata-location"],
             profile=profile,
             secret_id=secret_id,
             purge_id=listed["tasks"][0]["task-id"],
+            tag_id=pii["id"],
         )
 
 

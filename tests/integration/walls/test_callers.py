@@ -27,6 +27,7 @@ from lakeward_components.oidc import ALICE, OidcProvider
 from lakeward_protocol.authz.v1 import principals_pb2
 from lakeward_protocol.common.v1 import options_pb2
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.rpc.methods import ActsFor
 from lakeward_servicekit.workload import WorkloadIdentity
 from tests.integration.walls.conftest import Walled
 from tests.support.catalog.expectations import EXPECTED
@@ -67,6 +68,18 @@ CALLERS: Mapping[str, set[str]] = {
         "GetQueueConfig",
         "SetQueueConfig",
     ),
+    **_service(
+        "catalog.v1.ProjectTaskService",
+        _PUBLIC,
+        "ListProjectTasks",
+        "GetProjectTask",
+        "ControlProjectTasks",
+        "GetProjectQueueConfig",
+        "SetProjectQueueConfig",
+        "GetProjectSchedule",
+        "SetProjectSchedule",
+        "ScheduleProjectTask",
+    ),
     **_service("catalog.v1.TabularService", _PUBLIC, "ListDeletedTabulars", "SearchTabulars", "UndropTabulars"),
     **_service(
         "catalog.v1.WarehouseService",
@@ -90,6 +103,20 @@ CALLERS: Mapping[str, set[str]] = {
         "UpdateStorageCredential",
     ),
     **_service(
+        "catalog.v1.TagService",
+        _PUBLIC,
+        "CreateTagDefinition",
+        "ListTagDefinitions",
+        "GetTagDefinition",
+        "UpdateTagDefinition",
+        "DeleteTagDefinition",
+        "ListTagAttachments",
+        "SetTag",
+        "RemoveTag",
+        "ListTags",
+        "ListColumnTags",
+    ),
+    **_service(
         "catalog.v1.NamespaceService",
         _PUBLIC,
         "ListNamespaces",
@@ -99,6 +126,7 @@ CALLERS: Mapping[str, set[str]] = {
         "GetNamespaceProtection",
         "SetNamespaceProtection",
         "DropNamespace",
+        "MoveNamespace",
     ),
     **_service(
         "catalog.v1.TableService",
@@ -130,6 +158,32 @@ CALLERS: Mapping[str, set[str]] = {
         "SetViewProtection",
         "DropView",
         "RenameView",
+    ),
+    **_service(
+        "catalog.v1.GenericTableService",
+        _PUBLIC,
+        "ListGenericTables",
+        "CreateGenericTable",
+        "LoadGenericTable",
+        "GenericTableExists",
+        "LoadGenericTableCredentials",
+        "UpdateGenericTable",
+        "GetGenericTableProtection",
+        "SetGenericTableProtection",
+        "DropGenericTable",
+        "RenameGenericTable",
+    ),
+    **_service("catalog.v1.GenericTableService", {"gateway"}, "BatchLoadGenericTables"),
+    **_service("catalog.v1.StatisticsService", {"gateway"}, "RecordCalls"),
+    **_service("catalog.v1.StatisticsService", _PUBLIC, "GetCallStatistics"),
+    **_service("catalog.v1.CascadeService", _PUBLIC, "DropTree"),
+    **_service(
+        "catalog.v1.GenericTableVersionService",
+        _PUBLIC,
+        "ClaimVersion",
+        "GetVersion",
+        "ListVersions",
+        "ForgetVersions",
     ),
     **_service("catalog.v1.NameService", {"gateway"}, "FindByName"),
     **_service("catalog.v1.SigningService", _PUBLIC, "SignS3Request"),
@@ -179,6 +233,20 @@ CALLERS: Mapping[str, set[str]] = {
         "ListRolesOfUser",
     ),
     **_service(
+        "authz.v1.ProvisioningService",
+        _PUBLIC,
+        "CreateProvisionedUser",
+        "GetProvisionedUser",
+        "ListProvisionedUsers",
+        "ReplaceProvisionedUser",
+        "DeleteProvisionedUser",
+        "CreateProvisionedGroup",
+        "GetProvisionedGroup",
+        "ListProvisionedGroups",
+        "ChangeProvisionedGroup",
+        "DeleteProvisionedGroup",
+    ),
+    **_service(
         "authz.v1.GrantService",
         _PUBLIC,
         "ListGrants",
@@ -201,7 +269,9 @@ _NAMED_NOBODY = {
     "GetUser",
     "WhoAmI",
     "GetUserActions",
-    *(path.rpartition("/")[2] for path in CALLERS if "RoleService" in path),
+    "GetProjectTask",
+    "GetVersion",
+    *(path.rpartition("/")[2] for path in CALLERS if "RoleService" in path or "ProvisioningService" in path),
 }
 _PROOFLESS = {Reason.REASON_TOKEN_MISSING, Reason.REASON_TOKEN_REFUSED}
 _KEY = {"type": "s3", "credential-type": "access-key", "access-key-id": "id", "secret-access-key": "secret"}
@@ -289,7 +359,10 @@ async def test_a_method_is_closed_to_everyone_but_its_callers(walled: Walled, pa
     assert await dump(walled.database) == before
 
 
-@pytest.mark.parametrize("path", [path for path, callers in CALLERS.items() if "gateway" in callers])
+@pytest.mark.parametrize(
+    "path",
+    [path for path, callers in CALLERS.items() if "gateway" in callers and rule_of(path).acts_for != ActsFor.NOBODY],
+)
 async def test_a_method_for_users_wants_a_user_s_token_whoever_calls_it(
     walled: Walled, refused_tokens: Mapping[str, str], path: str
 ) -> None:

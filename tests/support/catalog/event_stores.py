@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from lakeward_catalog.adapters.postgres.event_log import PostgresEventLog, PostgresOutbox
 from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
-from lakeward_catalog.application.relay import EventLog, Outbox
-from lakeward_catalog.domain.events import Event
+from lakeward_servicekit.events.cloud_events import Event
+from lakeward_servicekit.events.postgres_log import PostgresEventLog, PostgresOutbox
+from lakeward_servicekit.events.relay import EventLog, Outbox
 from lakeward_servicekit.leases import Lease
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool

@@ -126,6 +126,7 @@ class CountingAccess:
         *,
         delegation: frozenset[Delegation],
         principal: str,
+        min_validity: timedelta = timedelta(0),
     ) -> Vended:
         self.vended.append((tabular.location, level, principal))
         credential = {"s3.session-token": f"{level.name} {len(self.vended)}"}

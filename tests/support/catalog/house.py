@@ -44,14 +44,22 @@ from lakeward_catalog.domain.view_owners import OwnerProperties
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.callers import caller_of
 from lakeward_protocol.catalog.v1 import (
+    cascades_pb2_grpc,
+    generic_table_versions_pb2_grpc,
+    generic_tables_pb2,
+    generic_tables_pb2_grpc,
     namespaces_pb2,
     namespaces_pb2_grpc,
+    project_tasks_pb2_grpc,
     server_pb2_grpc,
     signing_pb2_grpc,
+    statistics_pb2_grpc,
     tables_pb2,
     tables_pb2_grpc,
     tabulars_pb2,
     tabulars_pb2_grpc,
+    tags_pb2,
+    tags_pb2_grpc,
     tasks_pb2_grpc,
     types_pb2,
     views_pb2,
@@ -65,7 +73,8 @@ from lakeward_servicekit.permits import PermitSigner
 from lakeward_servicekit.rpc import Caller, Host
 from tests.support.catalog.fakes import CountedIds, CountingAccess, MemoryFiles, OpenGate, PlainJudge, TokenIdentity
 from tests.support.catalog.memory import MemoryCatalog
-from tests.support.catalog.memory_tasks import MemoryTaskRecords
+from tests.support.catalog.memory_calls import MemoryCalls
+from tests.support.catalog.memory_tasks import MemoryTaskRecords, MemoryUpkeep
 from tests.support.catalog.values import FreshIds, HeldClock
 from tests.support.deciding import Rule, TableAuthorizer
 
@@ -130,18 +139,26 @@ class House:
             default_project=rules.default_project,
             instance_admins=frozenset({ADMINISTRATOR}),
         )
+        upkeep = MemoryUpkeep(self.catalog) if stores is None else stores.upkeep
         self.parts = Parts(
             identity=self.identity,
             registrar=self.identity,
             doors=doors,
             changes=rows.changes,
             outcomes=Outcomes(rows.changes, pause=timedelta()),
+            tags=rows.tags,
             task_records=MemoryTaskRecords(rows) if isinstance(rows, MemoryCatalog) else rows.task_records,
+            versions=rows.versions,
+            upkeep=upkeep,
+            schedules=upkeep,
+            statistics=upkeep,
+            calls=MemoryCalls(self.catalog) if stores is None else stores.calls,
             documents=Documents(rows.bodies),
             files=self.files,
             access=self.access,
             scopes=SignedScopes(self.signer, self.clock),
             storage=self.judge,
+            unnamed_secrets=rows.unnamed_secrets,
             gate=OpenGate(),
             once=Once(store=rows.idempotency, clock=self.clock, rules=rules, twin_wait=timedelta(milliseconds=50)),
             announcer=Announcer(source="lakeward://test", ids=self.ids),
@@ -165,9 +182,15 @@ class House:
         self.warehouses: Any = warehouses_pb2_grpc.WarehouseServiceStub(channel)
         self.namespaces: Any = namespaces_pb2_grpc.NamespaceServiceStub(channel)
         self.views: Any = views_pb2_grpc.ViewServiceStub(channel)
+        self.generic_tables: Any = generic_tables_pb2_grpc.GenericTableServiceStub(channel)
+        self.versions: Any = generic_table_versions_pb2_grpc.GenericTableVersionServiceStub(channel)
         self.tables: Any = tables_pb2_grpc.TableServiceStub(channel)
         self.tabulars: Any = tabulars_pb2_grpc.TabularServiceStub(channel)
         self.tasks: Any = tasks_pb2_grpc.TaskServiceStub(channel)
+        self.tags: Any = tags_pb2_grpc.TagServiceStub(channel)
+        self.project_tasks: Any = project_tasks_pb2_grpc.ProjectTaskServiceStub(channel)
+        self.cascades: Any = cascades_pb2_grpc.CascadeServiceStub(channel)
+        self.statistics: Any = statistics_pb2_grpc.StatisticsServiceStub(channel)
         self.signing: Any = signing_pb2_grpc.SigningServiceStub(channel)
 
     def events(self) -> list[str]:
@@ -242,6 +265,27 @@ class House:
         created: types_pb2.LoadedTabular = response.table
         return created
 
+    async def make_tag(self, name: str, *scopes: str, values: Sequence[str] = (), kind: str = "") -> str:
+        """The id of a tag for these kinds: enumerated where it has values, else of any text, unless its kind is said."""
+        kind = kind or ("enumerated" if values else "free_text")
+        response = await self.tags.CreateTagDefinition(
+            tags_pb2.CreateTagDefinitionRequest(
+                name=name,
+                scopes=[tags_pb2.TagScope.Value(f"TAG_SCOPE_{scope.upper()}") for scope in scopes],
+                value_kind=tags_pb2.TagValueKind.Value(f"TAG_VALUE_KIND_{kind.upper()}"),
+                allowed_values=values,
+            )
+        )
+        return str(response.definition.tag_id)
+
+    def tag_target(self, scope: str, which: object = "", *, column: str = "") -> tags_pb2.TagTarget:
+        return tags_pb2.TagTarget(
+            scope=tags_pb2.TagScope.Value(f"TAG_SCOPE_{scope.upper()}"),
+            warehouse_id=self.warehouse_id,
+            id=str(which),
+            column=column,
+        )
+
     async def make_view(self, *path: str, **members: Any) -> types_pb2.LoadedTabular:
         response = await self.views.CreateView(
             views_pb2.CreateViewRequest(
@@ -249,6 +293,15 @@ class House:
             )
         )
         created: types_pb2.LoadedTabular = response.view
+        return created
+
+    async def make_generic(self, *path: str, **members: Any) -> generic_tables_pb2.LoadedGenericTable:
+        response = await self.generic_tables.CreateGenericTable(
+            generic_tables_pb2.CreateGenericTableRequest(
+                warehouse_id=self.warehouse_id, namespace=ident(*path[:-1]), body=generic_body(path[-1], **members)
+            )
+        )
+        created: generic_tables_pb2.LoadedGenericTable = response.table
         return created
 
 
@@ -271,8 +324,9 @@ def tabular(*path: str) -> types_pb2.TabularIdent:
 
 
 def tabular_ref(kind: Kind, tabular_id: object) -> tabulars_pb2.TabularRef:
-    kinds = {Kind.TABLE: tabulars_pb2.TABULAR_KIND_TABLE, Kind.VIEW: tabulars_pb2.TABULAR_KIND_VIEW}
-    return tabulars_pb2.TabularRef(kind=kinds[kind], tabular_id=str(tabular_id))
+    return tabulars_pb2.TabularRef(
+        kind=tabulars_pb2.TabularKind.Value(f"TABULAR_KIND_{kind.name}"), tabular_id=str(tabular_id)
+    )
 
 
 def context(**members: Any) -> context_pb2.RequestContext:
@@ -287,6 +341,10 @@ def view_body(name: str, **members: Any) -> bytes:
     return json.dumps(
         {"name": name, "schema": SCHEMA, "view-version": view_version(), "properties": {}, **members}
     ).encode()
+
+
+def generic_body(name: str, **members: Any) -> bytes:
+    return json.dumps({"name": name, "format": "lance", **members}).encode()
 
 
 def view_version(sql: str = "select 1", **members: Any) -> dict[str, Any]:

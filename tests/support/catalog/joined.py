@@ -14,12 +14,12 @@ from uuid import uuid4
 from lakeward_authz.application.tree import ApplyTreeChanges
 from lakeward_authz.transport.tree import TreeServicer
 from lakeward_catalog.adapters.authz_tree import RemoteTree
-from lakeward_catalog.adapters.postgres.bell import LocalBell
 from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
 from lakeward_catalog.application.feeding import TreeFeed
 from lakeward_catalog.application.tree import Numbered, StreamId
 from lakeward_protocol.authz.v1 import tree_pb2_grpc
 from lakeward_protocol.catalog.v1 import server_pb2
+from lakeward_servicekit.events.bell import LocalBell
 from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.rpc import Caller, Host
 from tests.support import authz_stores, tree

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 
-from lakeward_catalog.application.relay import Backlog, LeaseLostError, LoggedEvent, SinkUnavailableError
-from lakeward_catalog.domain.events import Event
+from lakeward_servicekit.events.cloud_events import Event
+from lakeward_servicekit.events.relay import Backlog, LeaseLostError, LoggedEvent, SinkUnavailableError
 from lakeward_servicekit.leases import Lease
 from tests.support.catalog.values import NOON
 

@@ -3,41 +3,54 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from datetime import datetime
+from typing import Final, Protocol
 from uuid import UUID
 
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.containers import Containers
+from lakeward_catalog.adapters.postgres.endpoint_counts import PostgresCalls
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.locating import Locating
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
+from lakeward_catalog.adapters.postgres.statistics import PostgresStatistics
+from lakeward_catalog.adapters.postgres.table_versions import PostgresVersions
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
+from lakeward_catalog.adapters.postgres.tags import PostgresTags
 from lakeward_catalog.adapters.postgres.task_records import PostgresTaskRecords
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
 from lakeward_catalog.adapters.postgres.tree_streams import PostgresTreeStreams
+from lakeward_catalog.adapters.postgres.unnamed_secrets import PostgresUnnamedSecrets
+from lakeward_catalog.adapters.postgres.upkeep import PostgresUpkeep
 from lakeward_catalog.adapters.postgres.warehouses import PostgresServer, PostgresWarehouses
 from lakeward_catalog.application.changes import Changes
+from lakeward_catalog.application.ports.counting import CallStore
+from lakeward_catalog.application.ports.storage import UnnamedSecrets
 from lakeward_catalog.application.ports.stores import (
     BodyStore,
     NamespaceStore,
     ServerStore,
     TabularStore,
+    VersionStore,
     WarehouseStore,
 )
+from lakeward_catalog.application.ports.tags import TagStore
 from lakeward_catalog.application.ports.tasks import TaskRecords
+from lakeward_catalog.application.ports.upkeep import Hour, ScheduleStore, StatisticsStore, Upkeep
 from lakeward_catalog.application.tree import TreeStreams, TreeWatch
 from lakeward_catalog.application.workers import TaskStore
-from lakeward_catalog.domain.model import Namespace, Project, Tabular, Warehouse
+from lakeward_catalog.domain.model import Namespace, Project, Tabular, Warehouse, WarehouseId
 from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.idempotency import IdempotencyStore
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.secrecy import SecretStr
 from tests.support.catalog.memory import MemoryCatalog
-from tests.support.catalog.memory_tasks import MemoryTaskRecords, MemoryTasks
+from tests.support.catalog.memory_calls import MemoryCalls
+from tests.support.catalog.memory_tasks import MemoryTaskRecords, MemoryTasks, MemoryUpkeep
 from tests.support.catalog.memory_tree import MemoryTreeStreams
 from tests.support.catalog.values import FreshIds, HeldClock, a_body, a_namespace, a_project, a_tabular, a_warehouse
 
@@ -46,6 +59,21 @@ MIGRATIONS: Final = "lakeward_catalog.adapters.postgres.migrations"
 _UNTOLD = "select event_id from outbox order by outbox_id"
 _ATTEMPTS = "select attempt, outcome from task_log where task_id = $1 order by attempt"
 _CHUNKS = "select count(*) from body_chunk where warehouse_id = $1 and incarnation = $2"
+
+
+class UpkeepStores(Upkeep, ScheduleStore, StatisticsStore, Protocol):
+    """All of it."""
+
+
+class PostgresUpkeepStores(PostgresUpkeep):
+    """On Postgres."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool, ids=FreshIds())
+        self._statistics = PostgresStatistics(pool)
+
+    async def hours(self, warehouse_id: WarehouseId, *, before: datetime, limit: int) -> Sequence[Hour]:
+        return await self._statistics.hours(warehouse_id, before=before, limit=limit)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +85,8 @@ class Stores:
         chunks: how many shared parts are stored for a tabular.
         tree: what authz is to be told.
         tasks: the queue, for workers; task_records: for those who look at it.
+        upkeep: what is counted, forgotten and scheduled, and what was counted.
+        calls: counts of requests.
         attempts: (attempt, outcome) of a task's ended attempts, in order.
         state_of: "waiting", "running" or "failed" for a task; None once it is done.
     """
@@ -66,16 +96,21 @@ class Stores:
     namespaces: NamespaceStore
     tabulars: TabularStore
     bodies: BodyStore
+    versions: VersionStore
     idempotency: IdempotencyStore
     changes: Changes
+    tags: TagStore
     clock: HeldClock
     told: Callable[[], Awaitable[list[object]]]
     chunks: Callable[[Tabular], Awaitable[int]]
     tree: TreeStreams
     tasks: TaskStore
     task_records: TaskRecords
+    upkeep: UpkeepStores
+    calls: CallStore
     attempts: Callable[[UUID], Awaitable[list[tuple[int, str]]]]
     state_of: Callable[[UUID], Awaitable[str | None]]
+    unnamed_secrets: UnnamedSecrets
 
     async def with_warehouse(self, **changes: object) -> Warehouse:
         """A project and a warehouse in it."""
@@ -141,16 +176,21 @@ class MemoryStores(Stores):
             catalog.namespaces,
             catalog.tabulars,
             catalog.bodies,
+            catalog.versions,
             catalog.idempotency,
             catalog.changes,
+            catalog.tags,
             clock,
             told,
             chunks,
             MemoryTreeStreams(catalog),
             tasks,
             MemoryTaskRecords(catalog),
+            MemoryUpkeep(catalog),
+            MemoryCalls(catalog),
             attempts,
             state_of,
+            catalog.unnamed_secrets,
         )
 
     async def make_project(self, project: Project) -> None:
@@ -182,16 +222,21 @@ class PostgresStores(Stores):
             PostgresNamespaces(pool, locating),
             PostgresTabulars(pool, locating),
             PostgresBodies(pool),
+            PostgresVersions(pool),
             PostgresIdempotency(pool),
             PostgresChanges(pool, clock=clock, ids=FreshIds(), changed=containers.keep, watch=watch),
+            PostgresTags(pool),
             clock,
             told,
             chunks,
             PostgresTreeStreams(pool),
             PostgresTasks(pool),
             PostgresTaskRecords(pool),
+            PostgresUpkeepStores(pool),
+            PostgresCalls(pool),
             attempts,
             state_of,
+            PostgresUnnamedSecrets(pool),
         )
 
     pool: Pool

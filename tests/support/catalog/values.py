@@ -15,7 +15,6 @@ import msgspec
 from lakeward_catalog.application.changes import TabularCommit
 from lakeward_catalog.application.ports.stores import Visibility
 from lakeward_catalog.domain.bodies import Body, BodyPart
-from lakeward_catalog.domain.events import Event
 from lakeward_catalog.domain.model import (
     Incarnation,
     Kind,
@@ -34,6 +33,7 @@ from lakeward_catalog.domain.model import (
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_catalog.domain.tasks import NewTask, Queue
 from lakeward_servicekit.deflated import deflate
+from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.idempotency import KeyPlace, Remembered
 
 NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_vending.application.ports import Grant, ObjectStore, Storage, StoredSecret
+from lakeward_vending.application.ports import Grant, Moved, ObjectStore, Storage, StoredSecret
 from lakeward_vending.application.refusals import FileExists, FileTooLarge, StoreDenied
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.addresses import Address
@@ -48,6 +48,7 @@ class FakeSecrets:
     def __init__(self, keys: Sequence[str] = ("one",)) -> None:
         self.keys = list(keys)
         self.rows: dict[UUID, _Row] = {}
+        self.retired: set[str] = set()
         self.reads = 0
 
     async def find(self, secret_id: UUID) -> StoredSecret | None:
@@ -62,6 +63,8 @@ class FakeSecrets:
         self, secret_id: UUID, credential: Credential, *, staged_by: str, warehouse_id: UUID | None, now: dt.datetime
     ) -> None:
         del staged_by
+        if self.keys[0] in self.retired:
+            raise Refusal(Reason.REASON_SECRET_UNREADABLE, f"the key {self.keys[0]} is retired", key_id=self.keys[0])
         self.rows[secret_id] = _Row(credential, self.keys[0], now, warehouse_id)
 
     async def keep(self, secret_id: UUID, *, warehouse_id: UUID, now: dt.datetime) -> bool:
@@ -87,6 +90,12 @@ class FakeSecrets:
             self._check_key(self.rows[key])
             self.rows[key] = dataclasses.replace(self.rows[key], key=self.keys[0])
         return len(old)
+
+    async def retire(self) -> None:
+        self.retired = (self.retired | {*self.keys, *(row.key for row in self.rows.values())}) - {self.keys[0]}
+
+    async def move(self, *, after: UUID | None, limit: int) -> Moved:
+        return Moved(None, 0, ())
 
     def _check_key(self, row: _Row) -> None:
         if row.key not in self.keys:

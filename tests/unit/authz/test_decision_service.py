@@ -13,7 +13,7 @@ from lakeward_protocol.authz.v1 import decisions_pb2 as pb
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc, principals_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome
-from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
+from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.wire import decide_request, object_message, principal_message, visible_request
@@ -92,6 +92,7 @@ async def test_a_batch_has_1_to_256_questions(size: int) -> None:
         (TABLE, ObjectKind.TABLE, "scope.kind"),
         (ObjectRef.project("p"), ObjectKind.PROJECT, "kind"),
         (ObjectRef.project("p"), 0, "kind"),
+        (SERVER, ObjectKind.WAREHOUSE, "kind"),
     ],
 )
 async def test_a_listing_is_of_a_container(scope: ObjectRef, kind: ObjectKind, field: str) -> None:

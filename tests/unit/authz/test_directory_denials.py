@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from google.protobuf import descriptor_pool
 
-from lakeward_protocol.authz.v1 import roles_pb2, users_pb2
+from lakeward_protocol.authz.v1 import provisioning_pb2, roles_pb2, users_pb2
 from lakeward_servicekit.authorization.actions import SEEING, Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason, Refusal
@@ -20,7 +20,7 @@ from tests.support.directory_house import ANYTHING, EXPECTED, Case, DirectoryHou
 
 def _rules() -> dict[str, MethodRule]:
     rules: dict[str, MethodRule] = {}
-    for module in (users_pb2, roles_pb2):
+    for module in (users_pb2, roles_pb2, provisioning_pb2):
         file = descriptor_pool.Default().FindFileByName(module.DESCRIPTOR.name)
         for service in file.services_by_name.values():
             rules |= {rule.path: rule for rule in map(rule_of_method, service.methods)}
@@ -63,7 +63,7 @@ async def refused(house: DirectoryHouse, request: Any) -> Refusal:
 
 def _rows(house: DirectoryHouse) -> object:
     directory = house.directory
-    return copy.deepcopy((directory.users, directory.roles, directory.grants))
+    return copy.deepcopy((directory.users, directory.roles, directory.grants, house.people.people))
 
 
 def test_every_method_has_an_expectation_and_every_expectation_a_method() -> None:
@@ -85,12 +85,12 @@ def test_a_method_demands_something_or_says_why_not_and_acts_for_the_user_who_ca
 
 @pytest.mark.parametrize(("path", "case"), ALL)
 async def test_who_may_do_everything_is_served(path: str, case: Case) -> None:
-    await (await a_house()).call(case.request())
+    await (await a_house(sent=True)).call(case.request())
 
 
 @pytest.mark.parametrize(("path", "case", "action"), DENIED)
 async def test_who_sees_the_object_and_may_not_is_told_so(path: str, case: Case, action: Action) -> None:
-    house = await a_house()
+    house = await a_house(sent=True)
     before = _rows(house)
     house.authorizer.replace(Rule(allows=False, action=action), ANYTHING)
     refusal = await refused(house, case.request())
@@ -101,14 +101,14 @@ async def test_who_sees_the_object_and_may_not_is_told_so(path: str, case: Case,
 
 @pytest.mark.parametrize(("case", "action"), SHAPED)
 async def test_an_action_that_only_shapes_the_reply_may_be_denied(case: Case, action: Action) -> None:
-    house = await a_house()
+    house = await a_house(sent=True)
     house.authorizer.replace(Rule(allows=False, action=action), ANYTHING)
     await house.call(case.request())
 
 
 @pytest.mark.parametrize(("case", "kind"), HIDDEN)
 async def test_what_is_hidden_is_refused_with_the_bytes_of_what_is_absent(case: Case, kind: ObjectKind) -> None:
-    house, without = await a_house(), await a_house()
+    house, without = await a_house(sent=True), await a_house(sent=True)
     before = _rows(house)
     house.authorizer.replace(Rule(allows=False, kind=kind), ANYTHING)
     hidden = await refused(house, case.request())
@@ -125,7 +125,7 @@ async def test_what_is_hidden_is_refused_with_the_bytes_of_what_is_absent(case: 
     ("path", "case"), [param for param in ALL if EXPECTED[str(param.values[0])][0].gone.get(ObjectKind.ROLE)]
 )
 async def test_a_role_of_another_project_is_refused_like_one_that_is_not_there(path: str, case: Case) -> None:
-    house, without = await a_house(), await a_house()
+    house, without = await a_house(sent=True), await a_house(sent=True)
     elsewhere = case.request()
     elsewhere.context.project_id = "q"
     absent = case.request()

@@ -25,6 +25,7 @@ from lakeward_protocol.authz.v1 import principals_pb2 as kinds
 from lakeward_protocol.common.v1.context_pb2 import Page
 from lakeward_servicekit.authorization.principals import ANONYMOUS, Principal, user
 from lakeward_servicekit.errors import Reason, ReasonValue, Refusal
+from lakeward_servicekit.paging import PageSizes
 from tests.support.authz_memory import InMemory, TrailsInMemory
 from tests.support.authz_worlds import World, id_of, subject_of
 
@@ -57,6 +58,7 @@ def servicer(rows: InMemory, *, open_to_all: bool = False) -> GrantServicer:
         explain=ExplainAccess(doors, TrailsInMemory(rows), open_to_all=open_to_all),
         managed=GetManagedAccess(doors),
         manage=SetManagedAccess(doors, rows),
+        sizes=PageSizes(3, 5),
     )
 
 
@@ -221,6 +223,12 @@ async def test_pages_of_grants_are_full_and_lead_to_the_last(rows: InMemory) -> 
     assert (len(everything.grants), everything.next_page_token) == (7, "")
     first = everything.grants[0]
     assert (first.recognized, first.object.id, first.object.warehouse_id) == (True, TABLE.id, TABLE.warehouse_id)
+
+
+@pytest.mark.parametrize(("asked", "entries"), [(None, 3), (0, 1), (4, 4), (1000, 5)])
+async def test_a_page_has_as_many_entries_as_settings_allow(rows: InMemory, asked: int | None, entries: int) -> None:
+    listed = await servicer(rows).ListGrants(pb.ListGrantsRequest(object=TABLE, page=Page(size=asked)), OWNER)
+    assert (len(listed.grants), bool(listed.next_page_token)) == (entries, True)
 
 
 async def test_a_page_token_of_another_listing_is_refused(rows: InMemory) -> None:

@@ -103,6 +103,28 @@ async def test_a_role_that_is_not_there_is_said_to_be_and_one_that_is_answers_fo
     assert caught.value.reason == Reason.REASON_NO_SUCH_ROLE
 
 
+async def test_a_role_of_another_project_reads_like_none_to_whoever_asks_about_it(rows: InMemory) -> None:
+    rows.world.add("project", "q", "server")
+    rows.world.add("role", "S", "q")
+    rows.world.give("role:S", "modify", "t")
+    actions, checks = AllowedActions(doors(rows)), CheckActions(doors(rows))
+    table = rows.named("t")
+    for caller, reason in [
+        (OWNER, Reason.REASON_NO_SUCH_ROLE),
+        (READER, Reason.REASON_FORBIDDEN),
+        (STRANGER, Reason.REASON_NO_SUCH_TABLE),
+    ]:
+        for role in ("S", "nobody"):
+            with pytest.raises(Refusal) as caught:
+                await actions(Inspection(table, role_subject(id_of(role))), caller=caller)
+            assert caught.value.reason == reason, (caller, role)
+    for role in ("S", "nobody"):
+        check = Check(table, "read_data", role_subject(id_of(role)))
+        with pytest.raises(Refusal) as caught:
+            await checks(ActionChecks([check]), caller=OWNER)
+        assert caught.value.reason == Reason.REASON_NO_SUCH_ROLE
+
+
 async def test_an_administrator_of_the_instance_may_all_but_reach_data_and_give_rights(rows: InMemory) -> None:
     actions = AllowedActions(doors(rows))
     own = await actions(Inspection(rows.named("t")), caller=INSTANCE)

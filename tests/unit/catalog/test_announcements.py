@@ -10,7 +10,6 @@ from uuid import UUID
 
 import pytest
 
-from lakeward_catalog.adapters.nats.messages import MESSAGE_ID, WHOLE_MAX, messages_of
 from lakeward_catalog.application.announcements import (
     Announcer,
     NamespaceChange,
@@ -19,21 +18,22 @@ from lakeward_catalog.application.announcements import (
     TabularChange,
     WarehouseChange,
 )
-from lakeward_catalog.application.relay import LoggedEvent
-from lakeward_catalog.domain.events import Actor, Event
 from lakeward_protocol.catalog.v1 import tables_pb2, warehouses_pb2
+from lakeward_servicekit.events.cloud_events import Actor, Event
+from lakeward_servicekit.events.nats.messages import MESSAGE_ID, WHOLE_MAX, messages_of
+from lakeward_servicekit.events.relay import LoggedEvent
 from tests.support.catalog.house import House, a_house, tabular
 from tests.support.catalog.values import NOON, FreshIds, a_namespace, a_project, a_tabular, a_warehouse
 
 ANNOUNCER = Announcer(source="lakeward://test", ids=FreshIds())
-WHEN = Occasion(NOON, Actor("oidc~anna"), "request-1")
+WHEN = Occasion(NOON, Actor("oidc~anna", "role-1"), "request-1", "00-" + "a" * 32 + "-" + "b" * 16 + "-01")
 PROJECT = a_project()
 WAREHOUSE = a_warehouse(PROJECT, "demo")
 NAMESPACE = a_namespace(WAREHOUSE, "sales", "eu")
 TABLE = a_tabular(NAMESPACE, "orders")
 EVENTS = [
-    *(ANNOUNCER.tabular(change, TABLE, WHEN) for change in TabularChange),
-    *(ANNOUNCER.namespace(change, NAMESPACE, WHEN) for change in NamespaceChange),
+    *(ANNOUNCER.tabular(change, TABLE, WHEN, warehouse=WAREHOUSE) for change in TabularChange),
+    *(ANNOUNCER.namespace(change, NAMESPACE, WHEN, warehouse=WAREHOUSE) for change in NamespaceChange),
     *(ANNOUNCER.warehouse(change, WAREHOUSE, WHEN) for change in WarehouseChange),
     *(ANNOUNCER.project(change, PROJECT, WHEN) for change in ProjectChange),
     ANNOUNCER.server_bootstrapped(WHEN, is_operator=False),
@@ -68,9 +68,10 @@ def test_no_two_kinds_of_change_share_a_type() -> None:
 
 @pytest.mark.parametrize("change", list(TabularChange), ids=lambda change: change.value[0])
 def test_an_event_of_a_table_says_what_it_is_now_and_not_only_what_was_asked_for(change: TabularChange) -> None:
-    told = document(ANNOUNCER.tabular(change, TABLE, WHEN, request=b'{"name":"orders"}'))
-    assert told["data"]["metadata-location"] == TABLE.metadata_location
-    assert told["data"]["incarnation"] == str(TABLE.incarnation)
+    told = document(ANNOUNCER.tabular(change, TABLE, WHEN, warehouse=WAREHOUSE, request=b'{"name":"orders"}'))
+    what = told["data"]["tabular"]
+    assert what["metadata-location"] == TABLE.metadata_location
+    assert what["incarnation"] == str(TABLE.incarnation)
     assert told["data"]["request"] == {"name": "orders"}
     assert (told["prefix"], told["namespace"]) == (str(WAREHOUSE.warehouse_id), "sales.eu")
 
@@ -133,8 +134,16 @@ def test_what_upstream_tells_is_told_at_the_topic_too_and_nothing_else_is() -> N
     }
 
 
+def a_commit(size: int) -> Event:
+    """With a request of about so many bytes."""
+    request = json.dumps({"x": "y" * size}).encode()
+    return ANNOUNCER.tabular(TabularChange.COMMITTED, TABLE, WHEN, warehouse=WAREHOUSE, request=request)
+
+
 def test_a_large_event_travels_as_a_reference_to_the_log() -> None:
-    event = ANNOUNCER.tabular(TabularChange.COMMITTED, TABLE, WHEN, request=json.dumps({"x": "y" * WHOLE_MAX}).encode())
+    event = ANNOUNCER.tabular(
+        TabularChange.COMMITTED, TABLE, WHEN, warehouse=WAREHOUSE, request=json.dumps({"x": "y" * WHOLE_MAX}).encode()
+    )
     for message in messages_of(logged(event), topic="lake", room=1 << 20):
         told = json.loads(message.payload)
         assert "data" not in told
@@ -144,7 +153,9 @@ def test_a_large_event_travels_as_a_reference_to_the_log() -> None:
 
 def sized(room: int, **attributes: str) -> list[tuple[int, list[str]]]:
     """Each message's size and members, for an event with data of 2000 bytes, in so much room."""
-    event = ANNOUNCER.tabular(TabularChange.COMMITTED, TABLE, WHEN, request=json.dumps({"x": "y" * 2000}).encode())
+    event = ANNOUNCER.tabular(
+        TabularChange.COMMITTED, TABLE, WHEN, warehouse=WAREHOUSE, request=json.dumps({"x": "y" * 2000}).encode()
+    )
     document = {**json.loads(event.body), **attributes}
     event = dataclasses.replace(event, body=json.dumps(document).encode())
     messages = messages_of(logged(event), topic="lake", room=room, expecting={"Nats-Expected-Last-Sequence": "12"})

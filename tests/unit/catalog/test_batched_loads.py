@@ -9,8 +9,9 @@ import pytest
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.tables.loading import LoadTable, NotModified
-from lakeward_catalog.transport import tables
-from lakeward_catalog.transport.tables import MAX_BATCHED_BYTES, TableServicer, check_size
+from lakeward_catalog.transport import batching
+from lakeward_catalog.transport.batching import MAX_BATCHED_BYTES, check_size
+from lakeward_catalog.transport.tables import TableServicer
 from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.authorization.principals import user
@@ -33,7 +34,7 @@ def test_a_reply_that_is_too_large_for_a_batch_is_refused_there_by_that_reason()
 
 def test_a_full_batch_of_the_largest_replies_fits_a_frame() -> None:
     check_size(a_response(MAX_BATCHED_BYTES - 64))
-    assert tables.MAX_BATCH * MAX_BATCHED_BYTES < 40 * 1024 * 1024
+    assert batching.MAX_BATCH * MAX_BATCHED_BYTES < 40 * 1024 * 1024
 
 
 def test_an_ordinary_reply_travels_in_a_batch() -> None:

@@ -14,7 +14,7 @@ from lakeward_catalog.application.outcomes import LOOKS
 from lakeward_catalog.application.tabulars.queueing import Queues
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import House, a_house, refusal_of
-from tests.support.catalog.memory import Fate
+from tests.support.catalog.memory_rows import Fate
 from tests.support.catalog.tables import (
     Json,
     commit,
@@ -71,7 +71,7 @@ async def test_a_race_that_was_lost_is_run_again_on_what_won_it(
     reply = await commit(house, prop("mine"))
     assert properties(reply) == properties(await load(elsewhere)) == ["mine", "theirs"]
     assert [entry["metadata-file"] for entry in document(reply)["metadata-log"]][1:] == [
-        house.event(-2)["data"]["metadata-location"]
+        house.event(-2)["data"]["tabular"]["metadata-location"]
     ]
     assert len(house.files.stored) == 4, "of orders, of recent, theirs and mine"
     assert house.events()[4:] == ["updateTable", "updateTable"]

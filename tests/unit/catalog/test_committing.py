@@ -14,7 +14,7 @@ from lakeward_protocol.catalog.v1 import tables_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of, tabular
-from tests.support.catalog.memory import Fate
+from tests.support.catalog.memory_rows import Fate
 from tests.support.catalog.tables import (
     Json,
     commit,
@@ -104,11 +104,12 @@ async def test_a_commit_tells_once_where_the_table_was_and_is(house: House) -> N
     assert house.events()[told:] == ["updateTable"]
     event = house.event()
     after = house.tabular("orders")
-    assert (event["data"]["previous-metadata-location"], event["data"]["metadata-location"]) == (
+    data = event["data"]
+    assert (data["previous-metadata-location"], data["tabular"]["metadata-location"]) == (
         before,
         after.metadata_location,
     )
-    assert (event["tabular-id"], event["data"]["incarnation"]) == (str(after.tabular_id), str(after.incarnation))
+    assert (event["tabular-id"], data["tabular"]["incarnation"]) == (str(after.tabular_id), str(after.incarnation))
     assert json.loads(event["actor"])["principal"] == "oidc~anna"
     assert event["data"]["request"] == {"requirements": [], "updates": [prop("a")]}
 

@@ -18,7 +18,7 @@ from lakeward_protocol.catalog.v1 import tables_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, SCHEMA, House, a_house, ident, refusal_of, table_body
-from tests.support.catalog.memory import Fate
+from tests.support.catalog.memory_rows import Fate
 from tests.support.catalog.tables import STAGED, Json, commit, create, document, drop, load, once_after, prop, until
 from tests.support.deciding import Rule
 
@@ -288,7 +288,8 @@ async def test_a_create_tells_once_what_was_made_and_asked_for(staged: bool) -> 
     await create(house, **(STAGED if staged else {}))
     assert house.events()[before:] == ["createTable"]
     data = house.event()["data"]
-    assert (data["staged"], data["metadata-location"]) == (staged, house.tabular("new").metadata_location)
+    made = data["tabular"]
+    assert (made["staged"], made["metadata-location"]) == (staged, house.tabular("new").metadata_location)
     assert data["request"]["name"] == "new"
 
 

@@ -17,7 +17,8 @@ from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc import Caller, MethodRule, failure_of, rule_of_method
-from tests.support.catalog.expectations import EXPECTED, Case
+from tests.support.catalog.expectations import EXPECTED
+from tests.support.catalog.expectations.case import Case
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
 from tests.support.deciding import Rule
 
@@ -92,11 +93,15 @@ def _remove(house: House, kind: ObjectKind, case: Case) -> None:
         rows.projects.clear()
     elif kind is ObjectKind.WAREHOUSE:
         rows.warehouses.clear()
+    elif kind is ObjectKind.TAG:
+        rows.tags.clear()
+        rows.tagged.clear()
     elif kind is ObjectKind.NAMESPACE:
         gone = house.namespace(*case.target)
         del rows.namespaces[gone.warehouse_id, gone.namespace_id]
     else:
-        gone_tabular = house.tabular("orders" if kind is ObjectKind.TABLE else "recent")
+        names = {ObjectKind.TABLE: "orders", ObjectKind.VIEW: "recent", ObjectKind.GENERIC_TABLE: "vectors"}
+        gone_tabular = house.tabular(names[kind])
         del rows.tabulars[gone_tabular.warehouse_id, gone_tabular.incarnation]
 
 

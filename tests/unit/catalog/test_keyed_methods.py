@@ -12,7 +12,8 @@ from google.protobuf import descriptor_pool
 from lakeward_protocol.common.v1 import options_pb2
 from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.rpc import Caller
-from tests.support.catalog.expectations import EXPECTED, Case
+from tests.support.catalog.expectations import EXPECTED
+from tests.support.catalog.expectations.case import Case
 from tests.support.catalog.house import House, a_house, refusal_of
 
 
@@ -54,10 +55,14 @@ async def test_the_second_call_under_a_key_succeeds_and_changes_nothing(path: st
     assert house.files.stored == files
 
 
-GONE_BY = ("/lakeward.catalog.v1.WarehouseService/DeleteWarehouse", "/lakeward.catalog.v1.ServerService/DeleteProject")
+GONE_BY = (
+    "/lakeward.catalog.v1.WarehouseService/DeleteWarehouse",
+    "/lakeward.catalog.v1.ServerService/DeleteProject",
+    "/lakeward.catalog.v1.TagService/DeleteTagDefinition",
+)
 
 
-# Of a warehouse or project that is gone nothing is left that could be asked about.
+# Of a warehouse, project or tag that is gone nothing is left that could be asked about.
 @pytest.mark.parametrize(("path", "case"), [each for each in KEYED if each.values[0] not in GONE_BY])
 async def test_a_repetition_is_authorised_again(path: str, case: Case) -> None:
     house, request = await _called(path, case)

@@ -6,7 +6,6 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lakeward_catalog.application import projects
 from lakeward_catalog.domain.model import NIL_PROJECT, Project, ProjectId
 from lakeward_catalog.domain.project_rules import MAX_NAME_BYTES, check_project_name
 from lakeward_protocol.catalog.v1 import server_pb2
@@ -14,7 +13,7 @@ from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, RULES, House, a_house, context, refusal_of
-from tests.support.deciding import Rule
+from tests.support.deciding import Rule, TableAuthorizer
 
 
 def a_house_with(**names: str) -> House:
@@ -50,7 +49,10 @@ async def test_a_project_is_made_with_a_uuid_or_the_given_id_and_it_is_told() ->
     assert (given.project_id, given.name) == ("team-a", "one")
     assert {*house.catalog.rows.projects} == {made.project_id, "team-a"}
     assert house.events() == ["createProject", "createProject"]
-    assert (house.event()["projectid"], house.event()["data"]) == ("team-a", {"name": "one"})
+    assert (house.event()["projectid"], house.event()["data"]) == (
+        "team-a",
+        {"project": {"id": "team-a", "name": "one"}},
+    )
 
 
 async def test_an_id_that_a_project_has_is_refused_and_the_project_stays() -> None:
@@ -135,11 +137,14 @@ async def test_a_list_shows_the_projects_that_its_caller_sees_alone() -> None:
     assert await listed(house) == []
 
 
-async def test_a_list_that_is_longer_than_one_question_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projects, "_ASKED_AT_ONCE", 2)
+async def test_a_list_asks_for_one_set_and_about_no_project_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*questions: object) -> None:
+        raise AssertionError(questions)
+
     house = a_house_with(**{f"p{number}": f"n{number}" for number in range(5)})
-    house.authorizer.replace(Rule(allows=False, id="p3"), ANYTHING)
-    assert [project_id for project_id, _ in await listed(house)] == ["p0", "p1", "p2", "p4"]
+    house.authorizer.replace(*(Rule(allows=True, kind=ObjectKind.PROJECT, id=each) for each in ("p0", "p4", "gone")))
+    monkeypatch.setattr(TableAuthorizer, "decide", asked)
+    assert [project_id for project_id, _ in await listed(house)] == ["p0", "p4"]
 
 
 async def test_a_list_needs_no_project_to_be_named() -> None:
@@ -159,7 +164,7 @@ async def test_the_named_project_is_renamed_else_the_default_and_it_is_told() ->
     assert house.events() == ["renameProject", "renameProject"]
     event = house.event()
     assert (event["subject"], event["projectid"]) == ("2nd", "other")
-    assert event["data"] == {"name": "2nd", "old-name": "second"}
+    assert event["data"] == {"project": {"id": "other", "name": "2nd"}, "before": {"id": "other", "name": "second"}}
 
 
 async def test_a_name_that_a_project_has_already_is_no_change() -> None:

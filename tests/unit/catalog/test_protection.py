@@ -126,7 +126,16 @@ async def test_each_change_of_protection_is_told_once_with_what_is_so_now(noun: 
     for protected in (False, True, True, False, False):
         await noun.write(house, which, protected)
     told = [house.event(index) for index in range(before, len(house.events()))]
-    assert [(event["type"], event["data"]["protected"]) for event in told] == [(noun.event, True), (noun.event, False)]
+    assert [(event["type"], state_of(event)["protected"]) for event in told] == [
+        (noun.event, True),
+        (noun.event, False),
+    ]
+
+
+def state_of(event: dict[str, Any]) -> dict[str, Any]:
+    """What it is about, as it is now."""
+    data: dict[str, Any] = event["data"]
+    return next(data[kind] for kind in ("tabular", "namespace", "warehouse") if kind in data)  # type: ignore[no-any-return]
 
 
 @EACH

@@ -14,7 +14,7 @@ from lakeward_catalog.domain.model import State
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
-from tests.support.catalog.memory import Fate
+from tests.support.catalog.memory_rows import Fate
 from tests.support.catalog.tables import (
     STAGED,
     Json,

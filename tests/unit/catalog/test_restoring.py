@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from lakeward_catalog.application.workers import Expiries, Progress
+from lakeward_catalog.application.tasks.queues.soft_deletion import Expiries
+from lakeward_catalog.application.workers import Progress
 from lakeward_catalog.domain.model import Kind, State
 from lakeward_catalog.domain.tasks import Queue, Task
 from lakeward_protocol.catalog.v1 import namespaces_pb2, tables_pb2, tabulars_pb2, views_pb2
@@ -108,7 +109,7 @@ async def test_each_restored_tabular_is_told_of_with_its_place_among_them() -> N
     await undrop(house, *(house.tabular(name).tabular_id for name in names))
     events = [house.event(index) for index in range(told, len(house.events()))]
     assert [
-        (each["type"], each["name"], each["sequence-number"], each["num-events"], each["data"]["staged"])
+        (each["type"], each["name"], each["sequence-number"], each["num-events"], each["data"]["tabular"]["staged"])
         for each in events
     ] == [("undropTabulars", "customers", 0, 2, False), ("undropTabulars", "orders", 1, 2, False)]
 
@@ -191,7 +192,7 @@ async def test_of_a_restoration_and_the_end_of_its_time_one_wins_and_the_other_i
         house = await restorable()
         await drop(house, "sales", "orders", purge=True)
         which, task = house.tabular("orders").tabular_id, await _claimed(house)
-        expire = Expiries(house.parts.changes, house.parts.announcer, house.clock)
+        expire = Expiries(house.parts.doors.warehouses, house.parts.changes, house.parts.announcer, house.clock)
         if restored_first:
             await undrop(house, which)
             assert "restored" in await expire(task, Progress())
@@ -207,7 +208,9 @@ async def test_a_worker_that_began_before_a_restoration_does_not_end_a_later_dro
     task = await _claimed(house)
     await undrop(house, house.tabular("orders").tabular_id)
     await drop(house, "sales", "orders")
-    await Expiries(house.parts.changes, house.parts.announcer, house.clock)(task, Progress())
+    await Expiries(house.parts.doors.warehouses, house.parts.changes, house.parts.announcer, house.clock)(
+        task, Progress()
+    )
     assert house.tabular("orders").state is State.DROPPED
 
 

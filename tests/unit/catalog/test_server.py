@@ -9,7 +9,7 @@ from lakeward_catalog.domain.model import NIL_PROJECT
 from lakeward_protocol.catalog.v1 import server_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import RULES, House, context, refusal_of
-from tests.support.catalog.memory import Fate
+from tests.support.catalog.memory_rows import Fate
 
 
 def bootstrap(house: House, user: str = "oidc~anna", *, accept: bool = True) -> Any:

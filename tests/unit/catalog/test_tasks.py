@@ -8,7 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from lakeward_catalog.application.workers import Expiries, Progress
+from lakeward_catalog.application.tasks.queues.soft_deletion import Expiries
+from lakeward_catalog.application.workers import Progress
 from lakeward_catalog.domain.model import Kind, State
 from lakeward_catalog.domain.tasks import Queue, Task
 from lakeward_protocol.catalog.v1 import tables_pb2, tasks_pb2
@@ -89,7 +90,9 @@ async def test_a_purge_names_the_task_that_queued_it() -> None:
     await drop(house, purge=True)
     expiration = house.task_id(Queue.SOFT_DELETION)
     tasks, task = await begun(house, Queue.SOFT_DELETION)
-    await Expiries(house.parts.changes, house.parts.announcer, house.clock)(task, Progress())
+    await Expiries(house.parts.doors.warehouses, house.parts.changes, house.parts.announcer, house.clock)(
+        task, Progress()
+    )
     await tasks.finish(task, now=house.clock.now(), message="Deleted tabular", progress=1)
     purge = await seeing(house, house.task_id(Queue.TABULAR_PURGE))
     assert purge.task.parent_id == expiration
@@ -236,7 +239,9 @@ async def test_a_soft_deletion_is_cancelled_while_its_worker_is_at_it_and_that_o
     await drop(house)
     _, task = await begun(house, Queue.SOFT_DELETION)
     await control(house, CANCEL, task.task_id)
-    await Expiries(house.parts.changes, house.parts.announcer, house.clock)(task, Progress())
+    await Expiries(house.parts.doors.warehouses, house.parts.changes, house.parts.announcer, house.clock)(
+        task, Progress()
+    )
     assert house.tabular("orders").state is State.LIVE
 
 
@@ -404,7 +409,7 @@ async def test_a_change_of_a_queue_is_told_once() -> None:
     for seconds in (None, 60, 60, None):
         await set_queue(house, "soft_deletion", seconds)
     events = [house.event(index) for index in range(told, len(house.events()))]
-    assert [(each["type"], each["data"]["max-seconds-since-last-heartbeat"]) for each in events] == [
+    assert [(each["type"], each["data"]["settings"]["max-seconds-since-last-heartbeat"]) for each in events] == [
         ("updateTaskQueueConfig", 60),
         ("updateTaskQueueConfig", None),
     ]

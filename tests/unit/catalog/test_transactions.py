@@ -15,7 +15,7 @@ from lakeward_protocol.catalog.v1 import tables_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
-from tests.support.catalog.memory import Fate
+from tests.support.catalog.memory_rows import Fate
 from tests.support.catalog.tables import (
     STAGED,
     Json,
@@ -60,7 +60,7 @@ async def test_every_table_of_a_transaction_changes_and_tells(house: House) -> N
     assert [(event["sequence-number"], event["num-events"]) for event in events] == [(0, 3), (1, 3), (2, 3)]
     assert len({event["id"] for event in events}) == 3
     assert [event["data"]["previous-metadata-location"] for event in events] == before
-    assert [event["data"]["metadata-location"] for event in events] == [
+    assert [event["data"]["tabular"]["metadata-location"] for event in events] == [
         house.tabular(name).metadata_location for name in ("orders", "items", "lines")
     ]
     assert [event["data"]["request"]["updates"] for event in events] == [[prop(key)] for key in "abc"]

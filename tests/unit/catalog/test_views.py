@@ -26,7 +26,7 @@ from tests.support.catalog.house import (
     view_body,
     view_version,
 )
-from tests.support.catalog.memory import Fate
+from tests.support.catalog.memory_rows import Fate
 from tests.support.deciding import Rule
 
 

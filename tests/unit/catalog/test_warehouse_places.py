@@ -17,7 +17,7 @@ from lakeward_catalog.domain.model import WarehouseId
 from lakeward_protocol.catalog.v1 import warehouses_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import House, a_house, refusal_of
-from tests.support.catalog.memory import Fate
+from tests.support.catalog.memory_rows import Fate
 
 AWAY = Refusal(Reason.REASON_STORE_UNAVAILABLE, "the store is away", store="s3")
 

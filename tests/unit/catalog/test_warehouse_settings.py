@@ -13,7 +13,8 @@ from lakeward_protocol.catalog.v1 import tables_pb2, warehouses_pb2
 from lakeward_protocol.common.v1 import options_pb2
 from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.rpc import Caller
-from tests.support.catalog.expectations import WAREHOUSE_SERVICE, Case
+from tests.support.catalog.expectations.case import Case
+from tests.support.catalog.expectations.containers import WAREHOUSE_SERVICE
 from tests.support.catalog.house import (
     ADMINISTRATOR,
     RULES,

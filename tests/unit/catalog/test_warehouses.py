@@ -3,19 +3,22 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
 
+from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
 from lakeward_protocol.catalog.v1 import warehouses_pb2
+from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, House, a_house, context, refusal_of
-from tests.support.catalog.memory import Fate
+from tests.support.catalog.memory_rows import Fate
 from tests.support.deciding import Rule
 
 FAILED = Refusal(Reason.REASON_STORAGE_VALIDATION_FAILED, "a write failed", check="vended-credentials-issued")
@@ -396,6 +399,26 @@ async def test_a_list_is_by_name_of_active_ones_unless_others_are_asked_for() ->
     assert (await refusal_of(listed(0))).reason == Reason.REASON_INVALID_FIELD
 
 
+async def test_a_list_of_warehouses_goes_on_behind_the_name_where_a_page_ended() -> None:
+    house = await a_house()
+    for name in ("Ähre", "Beta", "alpha"):
+        await house.make_warehouse(name, base=f"s3://lake/{name}")
+
+    async def page(token: str, *statuses: Any) -> Any:
+        wanted = context_pb2.Page(size=2, token=token)
+        return await house.warehouses.ListWarehouses(
+            warehouses_pb2.ListWarehousesRequest(page=wanted, statuses=statuses)
+        )
+
+    first = await page("")
+    second = await page(first.next_page_token)
+    assert [each.name for each in (*first.warehouses, *second.warehouses)] == ["alpha", "Beta", "demo", "Ähre"]
+    assert second.next_page_token == ""
+    inactive = warehouses_pb2.WAREHOUSE_STATUS_INACTIVE
+    for token, statuses in ((first.next_page_token[:-1], ()), ("nonsense", ()), (first.next_page_token, (inactive,))):
+        assert (await refusal_of(page(token, *statuses))).reason == Reason.REASON_INVALID_PAGE_TOKEN
+
+
 async def test_a_list_holds_only_what_the_caller_may_see() -> None:
     house = await a_house()
     shown = UUID(await house.make_warehouse("shown", base="s3://lake/shown"))
@@ -443,6 +466,30 @@ async def test_a_warehouse_is_named_with_or_without_its_project() -> None:
         assert (refusal.reason, refusal.metadata) == (Reason.REASON_NO_SUCH_WAREHOUSE, {"warehouse": named})
 
 
+async def test_a_warehouse_is_named_by_its_id_as_well_whatever_the_project() -> None:
+    house = await a_house()
+    house.make_project("other")
+    for project in ("", "other"):
+        config = await configured(house, house.warehouse_id, project_id=project)
+        assert config.warehouse_id == house.warehouse_id
+    absent = "0198e000-0000-7000-8000-00000000ffff"
+    refusal = await refusal_of(configured(house, absent))
+    assert (refusal.reason, refusal.metadata) == (Reason.REASON_NO_SUCH_WAREHOUSE, {"warehouse": absent})
+
+
+async def test_of_a_name_that_is_another_warehouses_id_the_named_one_is_meant() -> None:
+    house = await a_house()
+    named = await create(house, name=house.warehouse_id)
+    assert (await configured(house, house.warehouse_id)).warehouse_id == named.warehouse.warehouse_id
+
+
+async def test_who_may_not_see_a_warehouse_is_told_by_its_id_that_there_is_none() -> None:
+    house = await a_house()
+    house.authorizer.replace(Rule(allows=False, kind=ObjectKind.WAREHOUSE), ANYTHING)
+    refusal = await refusal_of(configured(house, house.warehouse_id))
+    assert refusal.reason == Reason.REASON_NO_SUCH_WAREHOUSE
+
+
 async def test_a_warehouse_must_be_named() -> None:
     assert (await refusal_of(configured(await a_house(), ""))).reason == Reason.REASON_WAREHOUSE_MISSING
 
@@ -476,3 +523,19 @@ async def test_a_warehouse_of_a_project_that_is_absent_cannot_be_made() -> None:
     house = await a_house()
     refusal = await refusal_of(create(house, context=context(project_id=ProjectId("absent"))))
     assert refusal.reason == Reason.REASON_NO_SUCH_PROJECT
+
+
+async def test_a_secret_that_a_crash_left_behind_is_forgotten_later() -> None:
+    house = await a_house()
+    secrets = Secrets(house.judge, house.parts.doors.warehouses, house.parts.unnamed_secrets)
+    old = stored(house).storage.secret_id
+    house.judge.refuses["forget"] = Refusal(Reason.REASON_SERVICE_UNAVAILABLE, "gone", service="vending")
+    await update(house, secret_id=str(uuid4()))
+    assert house.judge.forgotten == []
+    sweep = partial(secrets.forget_left, before=house.clock.now() + timedelta(minutes=2), limit=10)
+    with pytest.raises(Refusal):
+        await sweep()
+    house.judge.refuses.clear()
+    assert await sweep() == 1
+    assert house.judge.forgotten == [old]
+    assert await sweep() == 0

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 SHOW = (
-    "import sys, lakeward_cli.main, lakeward_cli.failing, lakeward_cli.serving; "
+    "import sys, lakeward.cli.main, lakeward_cli.failing, lakeward_cli.serving; "
     "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
 )
 

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from click import Context
 
+from lakeward.cli.main import main
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward_cli.main import main
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.settings.catalogue import Family
 from lakeward_servicekit.settings.names import every
+from tests.support.guides import customized
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = sorted([*ROOT.glob("docs/**/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"])
@@ -60,17 +61,14 @@ def test_every_command_that_is_named_is_there(page: Path) -> None:
 def test_log_lines_to_watch_for_are_logged() -> None:
     guide = (ROOT / "docs" / "operators.md").read_text()
     lines = re.findall(r"`([^`]+)`", guide.partition("Worth an alert:")[2].partition("\n\n")[0])
-    code = "".join(path.read_text() for path in ROOT.glob("services/*/lakeward_*/**/*.py"))
+    rooms = ("services/*/lakeward_*/**/*.py", "libs/servicekit/lakeward_servicekit/**/*.py")
+    code = "".join(path.read_text() for room in rooms for path in ROOT.glob(room))
     assert len(lines) >= 5
     assert [line for line in lines if line not in code] == []
 
 
 async def test_the_gate_of_the_customization_guide_refuses_what_it_says() -> None:
-    guide = (ROOT / "docs" / "customization-guide.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
-    scope: dict[str, Any] = {}
-    exec(compile(code, "customization-guide.md", "exec"), scope)
-    gate = scope["NoFloats"]()
+    gate = customized("NoFloats")()
     orders = TabularIdent(NamespaceIdent.of(("shop",)), "orders")
     await gate.check(tabular=orders, old=None, proposed=lambda: b'{"schemas": [{"fields": [{"type": "long"}]}]}')
     with pytest.raises(Refusal) as refused:

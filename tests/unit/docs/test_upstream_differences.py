@@ -17,7 +17,7 @@ from tests.unit.docs.ledger import LEDGER, OF_OUR_OWN, Entry, Later
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "upstream-differences.md"
-REFERENCES = ("iceberg-rest", "storage", "config", "management-api", "events-tasks")
+REFERENCES = ("iceberg-rest", "storage", "config", "management-api", "events-tasks", "generic-tables-and-clients")
 _MARK = re.compile(r"\*\*Better:\*\*|\[Better\]")
 _COLUMN = re.compile(r"\| *(?:Better|Target|Do instead) *\|$")
 _SECTION = re.compile(r"#+ (?:Part )?([A-Z](?:\.\d+)?|\d+(?:\.\d+)*)[. ]")

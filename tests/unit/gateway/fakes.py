@@ -15,14 +15,20 @@ from lakeward_gateway.bootstrap import gateway
 from lakeward_gateway.health import Probe
 from lakeward_gateway.peers import Peers
 from lakeward_gateway.settings import GatewaySettings, PublicSettings
-from lakeward_protocol.authz.v1 import grants_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
+from lakeward_protocol.authz.v1 import grants_pb2_grpc, provisioning_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
+    cascades_pb2_grpc,
+    generic_table_versions_pb2_grpc,
+    generic_tables_pb2_grpc,
     names_pb2_grpc,
     namespaces_pb2_grpc,
+    project_tasks_pb2_grpc,
     server_pb2_grpc,
     signing_pb2_grpc,
+    statistics_pb2_grpc,
     tables_pb2_grpc,
     tabulars_pb2_grpc,
+    tags_pb2_grpc,
     tasks_pb2_grpc,
     views_pb2_grpc,
     warehouses_pb2_grpc,
@@ -85,17 +91,24 @@ def hosts(authz: Any, catalog: Any, vending: Any) -> tuple[Host, Host, Host]:
     """Hosts for servicers that answer every service's methods: of authz, of catalog and of vending."""
     authz_host = Host("authz", settle=as_it_came)
     authz_host.add(grants_pb2_grpc.add_GrantServiceServicer_to_server, authz)
+    authz_host.add(provisioning_pb2_grpc.add_ProvisioningServiceServicer_to_server, authz)
     authz_host.add(roles_pb2_grpc.add_RoleServiceServicer_to_server, authz)
     authz_host.add(users_pb2_grpc.add_UserServiceServicer_to_server, authz)
     catalog_host = Host("catalog", settle=as_it_came)
     for register in (
+        generic_table_versions_pb2_grpc.add_GenericTableVersionServiceServicer_to_server,
+        generic_tables_pb2_grpc.add_GenericTableServiceServicer_to_server,
+        cascades_pb2_grpc.add_CascadeServiceServicer_to_server,
         names_pb2_grpc.add_NameServiceServicer_to_server,
         namespaces_pb2_grpc.add_NamespaceServiceServicer_to_server,
         server_pb2_grpc.add_ServerServiceServicer_to_server,
         signing_pb2_grpc.add_SigningServiceServicer_to_server,
+        statistics_pb2_grpc.add_StatisticsServiceServicer_to_server,
         tables_pb2_grpc.add_TableServiceServicer_to_server,
         tabulars_pb2_grpc.add_TabularServiceServicer_to_server,
+        tags_pb2_grpc.add_TagServiceServicer_to_server,
         tasks_pb2_grpc.add_TaskServiceServicer_to_server,
+        project_tasks_pb2_grpc.add_ProjectTaskServiceServicer_to_server,
         views_pb2_grpc.add_ViewServiceServicer_to_server,
         warehouses_pb2_grpc.add_WarehouseServiceServicer_to_server,
     ):

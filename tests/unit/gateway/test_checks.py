@@ -96,7 +96,7 @@ async def test_many_checks_are_one_question_of_authz_and_answered_by_id_or_place
 
 
 async def test_what_is_named_by_its_path_is_found_in_the_catalog_all_of_it_at_once(served: World) -> None:
-    served.catalog.answers["FindByName"] = names_pb2.FindByNameResponse(ids=[ID, "", ROLE])
+    served.catalog.answers["FindByName"] = names_pb2.FindByNameResponse(ids=[ID, "", ROLE, WAREHOUSE])
     served.authz.answers["CheckActions"] = grants_pb2.CheckActionsResponse(allowed=[True] * 5)
     within = {"warehouse-id": WAREHOUSE, "namespace": ["a", "b"]}
     operations = [
@@ -113,6 +113,7 @@ async def test_what_is_named_by_its_path_is_found_in_the_catalog_all_of_it_at_on
         ("a", "b", "", tabulars_pb2.TABULAR_KIND_UNSPECIFIED),
         ("a", "b", "t", tabulars_pb2.TABULAR_KIND_TABLE),
         ("a", "b", "v", tabulars_pb2.TABULAR_KIND_VIEW),
+        ("a", "b", "g", tabulars_pb2.TABULAR_KIND_GENERIC_TABLE),
     ]
     assert not found.names[0].HasField("name")
     assert [(each.object.id, each.called) for each in asked(served).checks] == [
@@ -120,7 +121,7 @@ async def test_what_is_named_by_its_path_is_found_in_the_catalog_all_of_it_at_on
         ("", "a.b.t"),
         ("", ""),
         (ROLE, "a.b.v"),
-        ("", "a.b.g"),
+        (WAREHOUSE, "a.b.g"),
     ]
 
 

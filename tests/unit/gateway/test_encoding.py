@@ -91,7 +91,9 @@ def test_thousands_of_empty_members_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"not gzip", gzip.compress(b"cut off, in the middle")[:-9], gzip.compress(b"a") + b"tail"]
+    "body",
+    [b"not gzip", gzip.compress(b"cut off, in the middle")[:-9], gzip.compress(b"a") + b"tail"],
+    ids=["no gzip", "half a gzip", "a gzip with a tail"],
 )
 def test_what_is_not_gzip_is_refused(body: bytes) -> None:
     with pytest.raises(Refusal) as refused:

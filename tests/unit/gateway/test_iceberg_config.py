@@ -28,10 +28,12 @@ async def test_the_configuration_leads_back_here_by_the_warehouses_id(served: Wo
     assert served.asked.warehouse == "project/demo"
 
 
-async def test_the_configuration_lists_the_25_operations(served: World) -> None:
+async def test_the_configuration_lists_the_25_operations_and_those_of_generic_tables(served: World) -> None:
     served.catalog.answers["GetConfig"] = CONFIG
     endpoints = (await served.client.get("/catalog/v1/config?warehouse=demo")).json()["endpoints"]
-    assert len(endpoints) == len(set(endpoints)) == 25
+    generic = {endpoint for endpoint in endpoints if "generic-table" in endpoint}
+    assert "GET /lakekeeper/v1/{prefix}/namespaces/{namespace}/generic-tables/{table}" in generic
+    assert len(endpoints) == len(set(endpoints)) == 25 + len(generic)
     assert "POST /v1/{prefix}/transactions/commit" in endpoints
     assert not any("sign" in endpoint for endpoint in endpoints)
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from google.protobuf import duration_pb2, timestamp_pb2
 
-from lakeward_gateway.dialects.management import unsupported
 from lakeward_protocol.catalog.v1 import (
+    generic_tables_pb2,
     namespaces_pb2,
     server_pb2,
     tables_pb2,
@@ -236,6 +236,17 @@ async def test_warehouses_are_listed_by_status(served: World, query: str, status
     assert list(served.asked.statuses) == statuses
 
 
+async def test_warehouses_come_all_at_once_unless_a_page_is_asked_for(served: World) -> None:
+    served.catalog.answers["ListWarehouses"] = warehouses_pb2.ListWarehousesResponse(next_page_token="more")
+    response = await served.client.get(f"{WAREHOUSES}?pageSize=5&pageToken=t")
+    assert response.json() == {"warehouses": [], "next-page-token": "more"}
+    assert (served.asked.page.size, served.asked.page.token) == (5, "t")
+    served.catalog.asked.clear()
+    served.catalog.answers["ListWarehouses"] = warehouses_pb2.ListWarehousesResponse()
+    assert (await served.client.get(WAREHOUSES)).json() == {"warehouses": []}
+    assert not served.asked.HasField("page")
+
+
 async def test_the_older_query_names_the_project_of_a_listing(served: World) -> None:
     served.catalog.answers["ListWarehouses"] = warehouses_pb2.ListWarehousesResponse()
     await served.client.get(f"{WAREHOUSES}?projectId=q", headers={"x-project-id": "p"})
@@ -293,13 +304,22 @@ async def test_a_warehouse_is_protected_or_no_longer(served: World, protected: b
         ),
         ("table", "tabular_id", (tables_pb2.GetTableProtectionResponse, tables_pb2.SetTableProtectionResponse)),
         ("view", "tabular_id", (views_pb2.GetViewProtectionResponse, views_pb2.SetViewProtectionResponse)),
+        (
+            "generic-table",
+            "tabular_id",
+            (
+                generic_tables_pb2.GetGenericTableProtectionResponse,
+                generic_tables_pb2.SetGenericTableProtectionResponse,
+            ),
+        ),
     ],
 )
 async def test_protection_is_read_and_set_by_the_id_of_what_is_in_a_warehouse(
     served: World, noun: str, field: str, replies: tuple[type[Any], type[Any]], protected: bool
 ) -> None:
     read, set_ = (reply(protected=protected) for reply in replies)
-    served.catalog.answers |= {f"Get{noun.title()}Protection": read, f"Set{noun.title()}Protection": set_}
+    called = noun.title().replace("-", "")
+    served.catalog.answers |= {f"Get{called}Protection": read, f"Set{called}Protection": set_}
     path = f"{ONE}/{noun}/0198e000-0000-7000-8000-000000000002/protection"
     for response in (
         await served.client.get(path),
@@ -354,11 +374,33 @@ async def test_a_credential_is_replaced_or_removed(served: World, document: dict
     assert served.asked.secret_id == secret
 
 
-@pytest.mark.parametrize(("method", "path"), unsupported.routes())
-async def test_what_is_not_served_is_refused_by_name(served: World, method: str, path: str) -> None:
-    response = await served.client.request(method, path.replace("{", "").replace("}", ""))
-    assert error_of(response)["code"] == 501
-    assert path in error_of(response)["message"]
+@pytest.mark.parametrize(("parent", "shown"), [(OTHER, OTHER), ("", None)])
+async def test_a_namespace_is_moved_to_a_path(served: World, parent: str, shown: str | None) -> None:
+    served.catalog.answers["MoveNamespace"] = namespaces_pb2.MoveNamespaceResponse(
+        ident=types_pb2.NamespaceIdent(parts=["a", "B"]), namespace_id=OTHER, parent_id=parent
+    )
+    for force in (True, False):
+        served.catalog.asked.clear()
+        document = {"destination": ["a", "b"], **({"force": True} if force else {})}
+        response = await served.client.post(f"{ONE}/namespace/{OTHER}/move", json=document)
+        assert response.json() == {"namespace": ["a", "B"], "namespace-id": OTHER, "parent-namespace-id": shown}
+        asked = served.asked
+        assert (asked.warehouse_id, asked.namespace_id, asked.force) == (WAREHOUSE, OTHER, force)
+        assert list(asked.destination.parts) == ["a", "b"]
+
+
+@pytest.mark.parametrize("document", [{}, {"destination": "a"}, {"destination": ["a"], "forced": True}])
+async def test_a_move_of_another_shape_is_refused(served: World, document: dict[str, Any]) -> None:
+    assert error_of(await served.client.post(f"{ONE}/namespace/{OTHER}/move", json=document))["code"] == 400
+    assert not served.catalog.asked
+
+
+@pytest.mark.parametrize(("namespace", "kind"), [("", "NamespaceEmpty"), ("a.", "NamespacePartEmpty")])
+async def test_a_move_to_nowhere_has_its_own_word(served: World, namespace: str, kind: str) -> None:
+    reason = Reason.REASON_NAMESPACE_PART_EMPTY
+    served.catalog.answers["MoveNamespace"] = Refusal(reason, "it is empty", namespace=namespace)
+    error = error_of(await served.client.post(f"{ONE}/namespace/{OTHER}/move", json={"destination": []}))
+    assert (error["code"], error["type"]) == (400, kind)
 
 
 async def test_what_was_dropped_is_listed_a_hundred_at_a_time_unless_another_size_is_asked_for(served: World) -> None:
@@ -550,11 +592,18 @@ async def test_a_search_shows_matches_with_their_distance_and_ids_without(served
     assert (await served.client.post(f"{ONE}/search-tabular", json={})).status_code == 400
 
 
-async def test_statistics_have_one_page_that_is_good_until_the_hour_ends(served: World) -> None:
-    served.catalog.answers["GetWarehouseStatistics"] = warehouses_pb2.GetWarehouseStatisticsResponse(
-        tables=3, views=2, counted_at=timestamp_pb2.Timestamp(seconds=3_601)
+async def test_statistics_are_shown_by_the_hour_s_end_and_page_by_page(served: World) -> None:
+    hour = warehouses_pb2.WarehouseHour(
+        ended_at=timestamp_pb2.Timestamp(seconds=7_200),
+        tables=3,
+        views=2,
+        generic_tables=1,
+        counted_at=timestamp_pb2.Timestamp(seconds=3_601),
     )
-    response = await served.client.get(f"{ONE}/statistics?page_size=5")
+    served.catalog.answers["GetWarehouseStatistics"] = warehouses_pb2.GetWarehouseStatisticsResponse(
+        hours=[hour], next_page_token="more"
+    )
+    response = await served.client.get(f"{ONE}/statistics?page_size=5&page_token=t")
     assert response.json() == {
         "warehouse-ident": WAREHOUSE,
         "stats": [
@@ -562,10 +611,10 @@ async def test_statistics_have_one_page_that_is_good_until_the_hour_ends(served:
                 "timestamp": "1970-01-01T02:00:00Z",
                 "number-of-tables": 3,
                 "number-of-views": 2,
+                "number-of-generic-tables": 1,
                 "updated-at": "1970-01-01T01:00:01Z",
             }
         ],
-        "next-page-token": None,
+        "next-page-token": "more",
     }
-    refused = await served.client.get(f"{ONE}/statistics?page_token=more")
-    assert (refused.status_code, error_of(refused)["type"]) == (400, "InvalidPaginationToken")
+    assert (served.asked.page.size, served.asked.page.token) == (5, "t")

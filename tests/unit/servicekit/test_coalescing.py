@@ -88,6 +88,22 @@ async def test_what_waits_goes_together_with_those_who_got_answers_and_ask_again
     await asyncio.gather(third, *asking)
 
 
+async def test_a_question_that_was_answered_just_now_and_waits_again_goes_at_once() -> None:
+    slow = Slow()
+    same = Coalescer(slow, alike=True, regather=60)
+    first = asyncio.ensure_future(same("a"))
+    await turns()
+    second = asyncio.ensure_future(same("a"))
+    await turns()
+    assert slow.batches == [["a"]]
+    slow.answers.release()
+    await turns()
+    assert slow.batches == [["a"], ["a"]]
+    slow.answers.release()
+    assert await first == 1
+    assert await second == 2
+
+
 async def test_what_waits_does_not_wait_long_for_those_who_do_not_come_again() -> None:
     slow = Slow()
     same = Coalescer(slow, alike=True, regather=0.001)

@@ -27,6 +27,8 @@ OF_OUR_OWN = {
     "lakeward_servicekit/tls.py:_shared": "names of files, from the environment",
     "lakeward_servicekit/authorization/objects.py:_text": "UUIDs",
     "lakeward_catalog/domain/iceberg/documents.py:_decoder": "classes",
+    "lakeward_locations/location.py:_parts": "1,024 places of 4 KiB at most; a longer one is refused, which is not kept",
+    "lakeward_pipelines/generic/place.py:_reached": "the tables that one Spark job names",
     "lakeward_authz/adapters/postgres/rights.py:rights_of_each": "whether each of a few callers has roles; the newest 64",
 }
 

@@ -113,6 +113,10 @@ def a_host(tables: Tables, *, read_only: bool = False) -> Host:
     return host
 
 
+# What the gateway tells by itself, for no user.
+OF_ITS_OWN = frozenset({"lakeward.catalog.v1.StatisticsService.RecordCalls"})
+
+
 @pytest.fixture
 def tables() -> Tables:
     return Tables()
@@ -336,6 +340,9 @@ def test_a_method_that_acts_for_a_user_cannot_be_hosted_where_nothing_settles_wh
 @pytest.mark.parametrize("method", ALL_METHODS, ids=lambda method: method.full_name)
 def test_every_method_says_whom_it_acts_for_and_one_that_users_reach_acts_for_them(method: MethodDescriptor) -> None:
     rule = rule_of_method(method)
+    if method.full_name in OF_ITS_OWN:
+        assert rule.acts_for is ActsFor.NOBODY
+        return
     for_users = {Caller.CALLER_USER, Caller.CALLER_GATEWAY} & rule.callers
     assert (rule.acts_for is not ActsFor.NOBODY) == bool(for_users)
 
@@ -355,6 +362,14 @@ def test_a_rule_that_does_not_say_whose_user_is_meant_is_refused(
         rule_of_method(a_method(acts_for, request_type))
 
 
+def test_a_rule_that_lets_calls_stay_open_for_more_than_reading_is_refused() -> None:
+    method = a_method(options_pb2.ACTS_FOR_NOBODY, "LoadTableRequest", repeat=options_pb2.REPEAT_IDEMPOTENT)
+    with pytest.raises(ValueError, match="REPEAT_SAFE"):
+        rule_of_method(method)
+    safe = a_method(options_pb2.ACTS_FOR_NOBODY, "LoadTableRequest", repeat=options_pb2.REPEAT_SAFE)
+    assert rule_of_method(safe).stays_open
+
+
 @pytest.mark.parametrize(("said", "meant"), [(120, 120.0), (0, 30.0)])
 def test_a_method_takes_as_long_as_its_rule_says_and_thirty_seconds_where_it_says_nothing(
     said: int, meant: float
@@ -363,8 +378,14 @@ def test_a_method_takes_as_long_as_its_rule_says_and_thirty_seconds_where_it_say
     assert rule_of_method(method).seconds == meant
 
 
-def a_method(acts_for: options_pb2.ActsFor.ValueType, request_type: str, *, seconds: int = 0) -> MethodDescriptor:
-    """A method of a contract that is made here, over a request of the catalog's."""
+def a_method(
+    acts_for: options_pb2.ActsFor.ValueType,
+    request_type: str,
+    *,
+    seconds: int = 0,
+    repeat: options_pb2.Repeat.ValueType | None = None,
+) -> MethodDescriptor:
+    """A method of a contract that is made here, over a request of the catalog's; with `repeat`, its calls stay open."""
     file = descriptor_pb2.FileDescriptorProto(
         name="made.proto", package="made", syntax="proto3", dependency=[tables_pb2.DESCRIPTOR.name]
     )
@@ -375,6 +396,8 @@ def a_method(acts_for: options_pb2.ActsFor.ValueType, request_type: str, *, seco
     )
     rule = method.options.Extensions[options_pb2.rule]
     rule.acts_for, rule.seconds = acts_for, seconds
+    if repeat is not None:
+        rule.repeat, rule.stays_open = repeat, True
     pool = descriptor_pool.DescriptorPool()
     for known in _with_dependencies(tables_pb2.DESCRIPTOR):
         pool.AddSerializedFile(known)

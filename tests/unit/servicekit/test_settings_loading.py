@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward_authz.settings import AuthenticationSettings
-from lakeward_catalog.settings import EventSettings, RequestSettings, TaskSettings
+from lakeward_catalog.settings import RequestSettings, TaskSettings
 from lakeward_gateway.settings import PublicSettings
 from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.authorization import AuthorizationSettings, AuthzBackend
 from lakeward_servicekit.settings.catalogue import Service
+from lakeward_servicekit.settings.events import EventSettings
 from lakeward_servicekit.settings.loading import Loaded, load
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.settings.problems import EXIT_CODE, SettingsError
@@ -81,11 +82,11 @@ def test_a_name_nobody_knows_stops_the_start_and_the_nearest_known_one_is_said(w
 
 
 def test_a_known_name_that_is_not_supported_yet_warns_once_and_its_bad_value_still_stops() -> None:
-    loaded = load(PublicSettings, {"LAKEKEEPER__ENDPOINT_STAT_FLUSH_INTERVAL": "5s"})
+    loaded = load(PublicSettings, {"LAKEKEEPER__HEALTH_CHECK_FREQUENCY_SECONDS": "5s"})
     assert loaded.warnings == (
-        "LAKEKEEPER__ENDPOINT_STAT_FLUSH_INTERVAL has no effect: this build does not support it yet",
+        "LAKEKEEPER__HEALTH_CHECK_FREQUENCY_SECONDS has no effect: this build does not support it yet",
     )
-    (problem,) = _refused(PublicSettings, {"LAKEKEEPER__ENDPOINT_STAT_FLUSH_INTERVAL": "soon"})
+    (problem,) = _refused(PublicSettings, {"LAKEKEEPER__HEALTH_CHECK_FREQUENCY_SECONDS": "soon"})
     assert "is 'soon'; it must be a span of time" in problem
 
 
@@ -281,7 +282,32 @@ def test_names_of_earlier_versions_hand_their_value_on_and_warn() -> None:
     assert "earlier name of LAKEKEEPER__TASK_POLL_INTERVAL" in loaded.warnings[0]
     both = {"LAKEKEEPER__TASK_TABULAR_EXPIRATION_WORKERS": "9", "ICEBERG_REST__TASK_SOFT_DELETION_WORKERS": "4"}
     assert load(TaskSettings, both).settings.soft_deletion_workers == 4
-    assert load(TaskSettings, {"LAKEKEEPER__QUEUE_CONFIG__MAX_RETRIES": "5"}).warnings
+
+
+@pytest.mark.parametrize("prefix", ["ICEBERG_REST__", "LAKEKEEPER__"])
+def test_the_queues_of_earlier_versions_are_configured_by_their_plain_numbers(prefix: str) -> None:
+    plain = {"MAX_RETRIES": "3", "MAX_AGE": "90", "POLL_INTERVAL": "7"}
+    loaded = load(TaskSettings, {f"{prefix}QUEUE_CONFIG__{name}": value for name, value in plain.items()})
+    tasks = loaded.settings
+    assert (tasks.max_attempts, tasks.max_silence, tasks.poll_interval) == (
+        3,
+        timedelta(seconds=90),
+        timedelta(seconds=7),
+    )
+    assert len([warning for warning in loaded.warnings if "an earlier name of" in warning]) == 3
+    assert load(TaskSettings, {f"{prefix}QUEUE_CONFIG": "{max_retries=2, max_age=3600}"}).settings.max_attempts == 2
+
+
+@pytest.mark.parametrize("written", ["5", "PT25H"])
+def test_a_silence_that_no_worker_could_keep_or_that_never_ends_is_refused(written: str) -> None:
+    assert _refused(TaskSettings, {"LAKEKEEPER__QUEUE_CONFIG__MAX_AGE": written})
+
+
+def test_each_name_with_the_oldest_prefix_warns_and_counts() -> None:
+    loaded = load(PublicSettings, {"ICEBERG_REST__LISTEN_PORT": "80", "LAKEKEEPER__BIND_IP": "::1"})
+    assert loaded.settings.listen_port == 80
+    (warning,) = loaded.warnings
+    assert warning.startswith("ICEBERG_REST__LISTEN_PORT has the prefix of upstream's releases before 0.5")
 
 
 def test_one_underscore_where_two_belong_is_told_and_what_kubernetes_sets_is_not() -> None:

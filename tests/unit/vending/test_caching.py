@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 from typing import Any
 
@@ -112,3 +113,18 @@ async def test_a_kept_secret_is_read_once_and_a_staged_one_each_time() -> None:
     assert inner.reads == 3
     await secrets.forget(SECRET)
     assert SECRET not in inner.rows
+
+
+async def test_a_credential_that_would_not_last_is_minted_anew_once_a_minute_at_most() -> None:
+    clock = FakeClock()
+    backend = FakeStores(clock, life=dt.timedelta(hours=1))
+    cache = CachedS3(backend, clock=clock, capacity=10)
+    longer = grant(min_validity=dt.timedelta(hours=12))  # longer than any lasts
+    first = await cache.mint(longer)
+    assert await cache.mint(longer) is first
+    clock.advance(minutes=1)
+    assert await cache.mint(grant(min_validity=dt.timedelta(minutes=59))) is first
+    second, third = await asyncio.gather(cache.mint(longer), cache.mint(longer))
+    assert first is not second is third
+    assert await cache.mint(grant()) is second
+    assert len(backend.grants) == 2

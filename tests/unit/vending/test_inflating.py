@@ -43,7 +43,9 @@ def test_a_bomb_is_refused_before_it_is_inflated() -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"plain", gzip.compress(TEXT)[:-1], gzip.compress(TEXT) + b"x", gzip.compress(TEXT)[:20]]
+    "content",
+    [b"", b"plain", gzip.compress(TEXT)[:-1], gzip.compress(TEXT) + b"x", gzip.compress(TEXT)[:20]],
+    ids=["nothing", "no gzip", "all but a byte", "a gzip with a tail", "its beginning"],
 )
 def test_what_is_no_whole_gzip_is_refused(content: bytes) -> None:
     refused(content)

@@ -64,11 +64,13 @@ class VisibleSet:
         everything: no filter; the sets are empty then.
         containers: namespaces below which everything shows.
         objects: single warehouses, namespaces or incarnations that show.
+        projects: those that show, by their ids, which need not be UUIDs.
     """
 
     everything: bool
     containers: frozenset[UUID] = frozenset()
     objects: frozenset[UUID] = frozenset()
+    projects: frozenset[str] = frozenset()
 
 
 class Authorizer(Protocol):
@@ -91,7 +93,7 @@ class Authorizer(Protocol):
         ...
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
-        """Which direct children of one kind show in a listing of `scope`: a project, warehouse or namespace."""
+        """Which direct children of one kind show in a listing of `scope`: the server, a project, warehouse or namespace."""
         ...
 
 

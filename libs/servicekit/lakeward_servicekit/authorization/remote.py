@@ -11,6 +11,7 @@ from lakeward_protocol.authz.v1 import decisions_pb2 as pb
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
 from lakeward_servicekit.authorization import wire
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
+from lakeward_servicekit.authorization.known_sets import KnownSet, KnownSets
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.coalescing import Coalescer
@@ -36,6 +37,7 @@ class RemoteAuthorizer:
         """Ask over `channel`."""
         stub = decisions_pb2_grpc.DecisionServiceStub(cast("grpc.aio.Channel", channel))
         self._visible = stub.Visible
+        self._sets: Final = KnownSets()
         self._batch = stub.BatchDecide
         # not the stub's: in one process the question goes as the values that it is made of
         decide: _Decide = channel.unary_unary(
@@ -64,11 +66,19 @@ class RemoteAuthorizer:
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""
+        asked = (principal, scope, kind)
+        known = self._sets.find(asked)
+        request = wire.visible_request(*asked, known="" if known is None else known.state)
         try:
-            response = await self._visible(wire.visible_request(principal, scope, kind), timeout=SECONDS)
+            response = await self._visible(request, timeout=SECONDS)
         except Refusal as refusal:
             raise _told(refusal) from refusal
-        return wire.visible_of(response)
+        if response.unchanged:
+            if known is None:
+                raise _no_answer("nothing changed of what was never told")
+            return known.shown
+        shown = wire.visible_of(response)
+        return self._sets.keep(asked, KnownSet(response.state, shown)).shown if response.state else shown
 
     async def _ask_together(self, questions: Sequence[wire.Question]) -> Sequence[pb.DecideResponse | Exception]:
         items = [question.message() for question in questions]

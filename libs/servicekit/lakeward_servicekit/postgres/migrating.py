@@ -27,6 +27,8 @@ from lakeward_servicekit.postgres.addresses import Address, address_of, quoted
 from lakeward_servicekit.postgres.schemas import TABLE, MigrationFailed, Version, release_key
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from alembic.runtime.migration import MigrationInfo
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -50,7 +52,9 @@ on conflict (only_row) do update
 """
 
 
-async def migrate(url: SecretStr, *, package: str, schema: str, root_cert: Path | None = None) -> Version:
+async def migrate(
+    url: SecretStr, *, package: str, schema: str, root_cert: Path | None = None, given: Mapping[str, str] | None = None
+) -> Version:
     """Bring a schema to the newest version that `package` knows; all of it in one transaction.
 
     Two that run at once wait for each other by an advisory lock of the schema's name. A schema that is newer than
@@ -61,6 +65,7 @@ async def migrate(url: SecretStr, *, package: str, schema: str, root_cert: Path 
         package: with a `versions/` folder of revisions: "lakeward_catalog.adapters.postgres.migrations".
         schema: made if it is missing.
         root_cert: CA bundle that the server is verified with, where the URL asks for that.
+        given: what an operator says of the rows that migrations make; they find it in `context.config.attributes`.
 
     Returns:
         The version it has now.
@@ -79,7 +84,7 @@ async def migrate(url: SecretStr, *, package: str, schema: str, root_cert: Path 
             )
             await _make_schema(connection, schema)
             await connection.execute(sa.text(_CREATE))
-            version = await connection.run_sync(_upgrade, scripts, schema)
+            version = await connection.run_sync(_upgrade, scripts, schema, given or {})
     except OSError as away:
         raise failures.unreachable(away) from away
     except DBAPIError as failed:
@@ -139,7 +144,7 @@ async def _make_schema(connection: AsyncConnection, schema: str) -> None:
         )
 
 
-def _upgrade(connection: sa.Connection, scripts: ScriptDirectory, schema: str) -> Version:
+def _upgrade(connection: sa.Connection, scripts: ScriptDirectory, schema: str, given: Mapping[str, str]) -> Version:
     head = scripts.get_current_head()
     known = {revision.revision for revision in scripts.walk_revisions()}
     before = MigrationContext.configure(
@@ -151,7 +156,9 @@ def _upgrade(connection: sa.Connection, scripts: ScriptDirectory, schema: str) -
     def revisions(current: Any, _: object) -> Any:  # noqa: ANN401 - Alembic's own types are not public
         return scripts._upgrade_revs("head", current)  # noqa: SLF001 - what Alembic's own upgrade command calls
 
-    with EnvironmentContext(Config(), scripts, fn=revisions, destination_rev="head") as environment:
+    with EnvironmentContext(
+        Config(attributes=dict(given)), scripts, fn=revisions, destination_rev="head"
+    ) as environment:
         environment.configure(
             connection=connection,
             version_table=_ALEMBIC_TABLE,

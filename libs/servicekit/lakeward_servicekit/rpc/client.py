@@ -13,8 +13,9 @@ from grpc_health.v1 import health_pb2
 
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.rpc.call import KEPT_BACK, remaining
-from lakeward_servicekit.rpc.methods import DEFAULT_SECONDS, MAX_FRAME_BYTES, rule_at
-from lakeward_servicekit.rpc.status import is_unreached, refusal_from
+from lakeward_servicekit.rpc.lanes import Lanes
+from lakeward_servicekit.rpc.methods import DEFAULT_SECONDS, MAX_FRAME_BYTES, MethodRule, rule_at
+from lakeward_servicekit.rpc.status import is_refusal, is_unreached, refusal_from, too_late
 from lakeward_servicekit.telemetry import outgoing_headers
 
 WORKLOAD_KEY: Final = "x-lakeward-workload"
@@ -88,27 +89,39 @@ class RemoteChannel:
     ) -> _RemoteCall:
         """A callable for one method."""
         call: Callable[..., Awaitable[Any]] = self._channel.unary_unary(method, None, response_deserializer, **kwargs)
-        return _RemoteCall(call, request_serializer, method, self._service, self._token)
+        rule = rule_at(method)
+        lanes = None
+        if rule is not None and rule.stays_open:
+            stream: Callable[..., grpc.aio.StreamStreamCall[bytes, Any]] = self._channel.stream_stream(
+                method, None, response_deserializer, **kwargs
+            )
+            lanes = Lanes(lambda: stream(metadata=self._proof(), wait_for_ready=False), is_answer=is_refusal)
+        return _RemoteCall(call, request_serializer, rule, service=self._service, proof=self._proof, lanes=lanes)
+
+    def _proof(self) -> list[tuple[str, str]]:
+        return [] if self._token is None else [(WORKLOAD_KEY, self._token(self._service))]
 
 
 class _RemoteCall:
-    __slots__ = ("_call", "_repeatable", "_seconds", "_serialized", "_service", "_token")
+    __slots__ = ("_call", "_lanes", "_proof", "_repeatable", "_seconds", "_serialized", "_service")
 
     def __init__(
         self,
         call: Callable[..., Awaitable[Any]],
         serialized: Callable[[Any], bytes],
-        method: str,
+        rule: MethodRule | None,
+        *,
         service: str,
-        token: Callable[[str], str] | None,
+        proof: Callable[[], list[tuple[str, str]]],
+        lanes: Lanes | None,
     ) -> None:
         self._call = call
         self._serialized = serialized
-        rule = rule_at(method)
         self._repeatable = rule is not None and rule.repeatable
         self._seconds = DEFAULT_SECONDS if rule is None else rule.seconds
         self._service = service
-        self._token = token
+        self._proof = proof
+        self._lanes = lanes
 
     async def __call__(self, request: Any, timeout: float | None = None) -> Any:  # noqa: ANN401, ASYNC109 - a stub's own signature
         # gRPC would hold the message beside its bytes until the answer, and there are bodies of 32 MiB.
@@ -116,8 +129,12 @@ class _RemoteCall:
         del request
         asked = self._seconds if timeout is None else timeout
         metadata = outgoing_headers()
-        if self._token is not None:
-            metadata.append((WORKLOAD_KEY, self._token(self._service)))
+        # what belongs to a request goes by a call of its own, which says which one it is
+        if self._lanes is not None and not metadata:
+            answer = await self._over_lane(self._lanes, sent, seconds=_within(asked))
+            if answer is not None:
+                return answer
+        metadata += self._proof()
         try:
             return await self._call(sent, timeout=_within(asked), metadata=metadata, wait_for_ready=False)
         except grpc.aio.AioRpcError as error:
@@ -133,6 +150,14 @@ class _RemoteCall:
             raise refusal_from(lost if late else error, service=self._service) from error
         finally:
             del lost  # it has this frame in its traceback
+
+    async def _over_lane(self, lanes: Lanes, sent: bytes, *, seconds: float) -> Any | None:  # noqa: ANN401 - any message of the contract
+        try:
+            return await lanes.ask(sent, seconds=seconds)
+        except grpc.aio.AioRpcError as error:
+            raise refusal_from(error, service=self._service) from error
+        except TimeoutError as error:
+            raise too_late(self._service) from error
 
 
 def _within(seconds: float) -> float:

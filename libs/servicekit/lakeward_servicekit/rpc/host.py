@@ -18,6 +18,7 @@ from lakeward_servicekit.rpc.call import Caller, CallerValue, Settle, bind_deadl
 from lakeward_servicekit.rpc.client import Channel
 from lakeward_servicekit.rpc.health import Checks
 from lakeward_servicekit.rpc.inprocess import InProcessChannel
+from lakeward_servicekit.rpc.lanes import Questions
 from lakeward_servicekit.rpc.methods import MAX_FRAME_BYTES, rules_of_service
 from lakeward_servicekit.rpc.pipeline import Method, fill_context
 from lakeward_servicekit.rpc.status import DETAILS_KEY, code_of, details_of
@@ -171,6 +172,7 @@ class Host:
         finally:
             watching.cancel()
             await checks.enter_graceful_shutdown()
+            wire.drain()
             await server.stop(DRAIN_SECONDS)
 
     def collect(self, service: str, handlers: Mapping[str, Any], registration: Callable[[Any], None]) -> None:
@@ -227,37 +229,77 @@ class _Wire:
     def __init__(self, methods: Mapping[str, Method], workloads: Workloads) -> None:
         self._methods = methods
         self._workloads = workloads
+        self._questions = Questions()
 
     def registrar(self, server: grpc.aio.Server) -> _Registrar:
         return _Registrar(server, self)
 
+    def drain(self) -> None:
+        """Have calls end that would stay open."""
+        self._questions.end()
+
     def handler(self, path: str, original: Any) -> grpc.RpcMethodHandler[Any, Any]:  # noqa: ANN401 - generated handler
         method = self._methods[path]
+        make, answer = (
+            (grpc.stream_stream_rpc_method_handler, self._answers(method))
+            if method.rule.stays_open
+            else (grpc.unary_unary_rpc_method_handler, self._answer(method))
+        )
+        return make(
+            answer,
+            request_deserializer=original.request_deserializer,
+            response_serializer=original.response_serializer,
+        )
+
+    def _answer(self, method: Method) -> Callable[[Any, Any], Awaitable[Any]]:
+        """Answers a call's one question."""
 
         async def answer(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:  # noqa: ANN401
-            left: float | None = context.time_remaining()
-            deadline = bind_deadline(method.rule.seconds if left is None else left)
             try:
-                metadata = _by_key(_text_metadata(context))
-                if method.rule.has_context:
-                    fill_context(request, metadata)
-                with incoming(metadata.get("x-request-id"), metadata.get("traceparent")):
-                    caller = self._workloads.caller_of(metadata, _peer_names(context))
-                    return await method(request, caller)
+                return await self._answered(method, request, context, _by_key(_text_metadata(context)))
             except Refusal as refusal:
                 aborting = _abort(context, refusal)
-            finally:
-                unbind_deadline(deadline)
             # gRPC keeps the exception that this raises with the call, so the call must not be in reach of its frames: a request
             # that was refused would stay, large as it may be, until the garbage collector comes by.
             del request, context
             return await aborting
 
-        return grpc.unary_unary_rpc_method_handler(
-            answer,
-            request_deserializer=original.request_deserializer,
-            response_serializer=original.response_serializer,
-        )
+        return answer
+
+    def _answers(self, method: Method) -> Callable[[Any, Any], Awaitable[None]]:
+        """Answers one question of a call after the other; on the wire a call with one question is one of them."""
+
+        async def answer(_: object, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+            request: Any = None
+            try:
+                metadata = _by_key(_text_metadata(context))
+                while (request := await self._questions.next(context)) is not grpc.aio.EOF:
+                    await context.write(await self._answered(method, request, context, metadata))
+            except Refusal as refusal:
+                aborting = _abort(context, refusal)
+            else:
+                return
+            del request, context  # as above
+            await aborting
+
+        return answer
+
+    async def _answered(
+        self,
+        method: Method,
+        request: Any,  # noqa: ANN401 - any message of the contract
+        context: grpc.aio.ServicerContext[Any, Any],
+        metadata: Mapping[str, str],
+    ) -> Any:  # noqa: ANN401 - any message of the contract
+        left: float | None = context.time_remaining()
+        deadline = bind_deadline(method.rule.seconds if left is None else left)
+        try:
+            if method.rule.has_context:
+                fill_context(request, metadata)
+            with incoming(metadata.get("x-request-id"), metadata.get("traceparent")):
+                return await method(request, self._workloads.caller_of(metadata, _peer_names(context)))
+        finally:
+            unbind_deadline(deadline)
 
 
 class _Registrar:

@@ -39,6 +39,7 @@ class MethodRule:
         acts_for: on whose behalf it acts; whom it names is settled before its handler runs.
         has_context: whether its requests carry a RequestContext.
         seconds: how long it may take where the caller sets no deadline.
+        stays_open: whether a call may carry one question after the other.
     """
 
     path: str
@@ -49,6 +50,7 @@ class MethodRule:
     acts_for: ActsFor
     has_context: bool
     seconds: float
+    stays_open: bool
 
 
 def rule_of_method(method: MethodDescriptor) -> MethodRule:
@@ -69,6 +71,10 @@ def rule_of_method(method: MethodDescriptor) -> MethodRule:
         raise ValueError(f"{path} acts for a user, but {method.input_type.name} has no RequestContext")
     if acts_for is ActsFor.USER_OF_EACH_ITEM and not _has_items_with_context(method.input_type):
         raise ValueError(f"{path} acts for the user of each item, but {method.input_type.name} has none with a context")
+    if rule.stays_open and rule.repeat != options_pb2.REPEAT_SAFE:
+        raise ValueError(
+            f"the rule of {path} lets calls stay open, of which a lost question is asked again; set REPEAT_SAFE"
+        )
     return MethodRule(
         path=path,
         callers=frozenset(rule.callers),
@@ -78,6 +84,7 @@ def rule_of_method(method: MethodDescriptor) -> MethodRule:
         acts_for=acts_for,
         has_context=has_context,
         seconds=float(rule.seconds or DEFAULT_SECONDS),
+        stays_open=rule.stays_open,
     )
 
 

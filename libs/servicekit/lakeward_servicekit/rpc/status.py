@@ -45,7 +45,7 @@ def refusal_from(error: grpc.aio.AioRpcError, *, service: str) -> Refusal:
             return refusal
     code = error.code()
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
-        return Refusal(Reason.REASON_DEADLINE_EXCEEDED, f"{service} gave no answer in time; retry, or allow more time")
+        return too_late(service)
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED:
         return Refusal(Reason.REASON_OVERLOADED, f"{service} has more calls than it serves; retry after a pause")
     return Refusal(
@@ -57,10 +57,18 @@ def refusal_from(error: grpc.aio.AioRpcError, *, service: str) -> Refusal:
 
 def is_unreached(error: grpc.aio.AioRpcError) -> bool:
     """Whether a call failed on its way to the peer or back, rather than by what the peer answered."""
-    if error.code() is not grpc.StatusCode.UNAVAILABLE:
-        return False
+    return error.code() is grpc.StatusCode.UNAVAILABLE and not is_refusal(error)
+
+
+def is_refusal(error: grpc.aio.AioRpcError) -> bool:
+    """Whether a call failed by what the peer answered."""
     trailing: Iterable[tuple[str, str | bytes]] = error.trailing_metadata() or ()
-    return all(key != DETAILS_KEY for key, _ in trailing)
+    return any(key == DETAILS_KEY for key, _ in trailing)
+
+
+def too_late(service: str) -> Refusal:
+    """The refusal that a call amounts to which was not answered in time."""
+    return Refusal(Reason.REASON_DEADLINE_EXCEEDED, f"{service} gave no answer in time; retry, or allow more time")
 
 
 def _parse(value: bytes) -> Refusal | None:

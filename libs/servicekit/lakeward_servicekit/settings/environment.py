@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from lakeward_servicekit.settings.inline import Raw
 
-_PREFIXES: Final = ("ICEBERG_REST__", "LAKEKEEPER__", "LAKEWARD__")
+_OLD_PREFIX: Final = "ICEBERG_REST__"
+_PREFIXES: Final = (_OLD_PREFIX, "LAKEKEEPER__", "LAKEWARD__")
 _TABLE, _FILE, _VARIABLE = range(3)  # of one name given in several ways, the later way wins
 _LONGEST_SHOWN: Final = 120
 
@@ -30,12 +31,14 @@ class Found:
         value: parsed by the setting's kind.
         variable: where it was written, as it was written.
         written: the text of the value; empty for a secret.
+        file: the path of the file that the variable names and the value comes from; empty where there is none.
     """
 
     setting: Setting
     value: object
     variable: str
     written: str
+    file: str = ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class _Written:
     raw: Raw
     variable: str
     rank: tuple[bool, int, int]
+    file: str = ""
 
 
 def read_text(path: Path) -> str:
@@ -108,7 +112,8 @@ def read(environ: Mapping[str, str], *, read_file: Callable[[Path], str] = read_
             failed.add(name)
             problems.append(Problem(item.variable, _refused(item, right)))
             continue
-        found[name] = Found(item.setting, value, item.variable, "" if item.setting.secret else _shown(item.raw))
+        written_as = "" if item.setting.secret else _shown(item.raw)
+        found[name] = Found(item.setting, value, item.variable, written_as, item.file)
     return Environment(found, tuple(warnings), tuple(problems), frozenset(failed))
 
 
@@ -150,7 +155,7 @@ class _Source:
         except (OSError, UnicodeDecodeError) as why:
             reason = why.strerror if isinstance(why, OSError) else "it is not UTF-8 text"
             return Problem(self.variable, f"names {raw.strip()!r}, which can't be read: {reason}")
-        return self._written(name, setting, text, _FILE)
+        return dataclasses.replace(self._written(name, setting, text, _FILE), file=raw.strip())
 
     def _from_table(self, name: str, raw: Raw) -> Iterator[_Written | Problem]:
         if isinstance(raw, str):
@@ -178,6 +183,8 @@ def _notices(item: _Written) -> Iterator[str]:
         yield f"{item.variable} is an earlier name of {item.setting.variable}, and its value is used for that"
     if item.setting.support is not Support.SUPPORTED:
         yield f"{item.variable} has no effect: {item.setting.support.value}"
+    elif item.variable.upper().startswith(_OLD_PREFIX):
+        yield f"{item.variable} has the prefix of upstream's releases before 0.5; its value is used for {item.setting.variable}"
 
 
 def _twice(one: _Written, other: _Written) -> Iterator[str]:

@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 # What several services share; the others have theirs in the module `settings` of their package.
-_SHARED: Final = ("server", "postgres", "storage", "authorization", "services", "observability")
+_SHARED: Final = (
+    "server",
+    "postgres",
+    "storage",
+    "authorization",
+    "events",
+    "services",
+    "observability",
+    "provisioning",
+)
 _SERVICES: Final = "lakeward.services"  # group of entry points: each has its service's package
 
 _PLACEHOLDER: Final = re.compile(r"<([A-Z]+)>")

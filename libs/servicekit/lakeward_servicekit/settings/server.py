@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final, Literal
 
+from lakeward_servicekit.paging import PageSizes
 from lakeward_servicekit.settings import kinds
 from lakeward_servicekit.settings.catalogue import Service
 from lakeward_servicekit.settings.model import Contradiction, Settings, setting
@@ -44,6 +45,11 @@ class PageSettings(Settings, read_by={Service.AUTHZ, Service.CATALOG}):
         "PAGINATION_SIZE_DEFAULT", kinds.COUNT, "100", "Entries a page holds if no size is asked for."
     )
     pagination_size_max: int = setting("PAGINATION_SIZE_MAX", kinds.COUNT, "1000", "Most entries a page may hold.")
+
+    @property
+    def sizes(self) -> PageSizes:
+        """Both."""
+        return PageSizes(self.pagination_size_default, self.pagination_size_max)
 
     def __post_init__(self) -> None:
         if self.pagination_size_default > self.pagination_size_max:

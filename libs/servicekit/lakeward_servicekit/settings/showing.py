@@ -13,7 +13,7 @@ from lakeward_servicekit.settings.names import every
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lakeward_servicekit.settings.environment import Environment
+    from lakeward_servicekit.settings.environment import Environment, Found
 
 _PASSWORD: Final = re.compile(r"(?<=://)([^/@\s]*@)")
 
@@ -25,7 +25,7 @@ class Shown:
     Attributes:
         variable: the name to write, prefix included.
         value: as text; None where the setting is unset and has no default.
-        source: the variable that gave it; "default" otherwise.
+        source: the variable that gave it, with the file that it names; "default" otherwise.
     """
 
     variable: str
@@ -44,16 +44,21 @@ def effective(environment: Environment, *, services: frozenset[Service] = EVERYO
             given.pop(setting.name, None)
             continue
         found = given.pop(setting.name, None)
-        if found is None:
+        if setting.name in environment.failed:
+            yield Shown(setting.variable, None, "can't be used as it is written")
+        elif found is None:
             value = MASK if setting.secret and setting.default else setting.default
             yield Shown(setting.variable, value, "default")
         else:
-            value = MASK if setting.secret else without_userinfo(found.written)
-            yield Shown(setting.variable, value, found.variable)
+            yield _given(setting.variable, found)
     for name, found in sorted(given.items()):
         if found.setting.services & services:
-            value = MASK if found.setting.secret else without_userinfo(found.written)
-            yield Shown(found.setting.family.prefix + name, value, found.variable)
+            yield _given(found.setting.family.prefix + name, found)
+
+
+def _given(variable: str, found: Found) -> Shown:
+    value = MASK if found.setting.secret else without_userinfo(found.written)
+    return Shown(variable, value, f"{found.variable}, file {found.file}" if found.file else found.variable)
 
 
 def without_userinfo(text: str) -> str:

@@ -62,7 +62,7 @@ class EveryRight:
         """Allow everything on what `rows` has."""
         self._rows = rows
 
-    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str] | None) -> Sequence[Subject]:
         """See `RightsReader`."""
         return await self._rows.bound(token_roles, project_ids)
 

@@ -15,6 +15,7 @@ _EVERYTHING: Final = VisibleSet(everything=True)
 _NOTHING: Final = VisibleSet(everything=False)
 # What is listed in a scope, by the types that lie between the two.
 _LISTED: Final = {
+    (ObjectKind.SERVER, ObjectKind.PROJECT): ("project",),
     (ObjectKind.PROJECT, ObjectKind.WAREHOUSE): ("warehouse",),
     (ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE): ("namespace",),
     (ObjectKind.NAMESPACE, ObjectKind.NAMESPACE): ("namespace",),
@@ -59,6 +60,7 @@ class Builtin:
         if between is None:
             return _NOTHING
         subject, key = subject_of(principal), key_of(scope)
+        # What is in the server are projects, each of which counts the roles of its own; on the server none of them counts.
         also = await token_roles_of(principal, self._rights, [key.project_id])
         rights = await self._rights.of(subject, [key], also=also)
         held = rights.held[0]
@@ -71,8 +73,10 @@ class Builtin:
             above = here
         if held & above.bits[SIGHT]:
             return _EVERYTHING
+        if kind is ObjectKind.PROJECT:
+            also = await token_roles_of(principal, self._rights, None)
         shown = await self._rights.shown(subject, key, kind.word, also=also)
-        return VisibleSet(everything=False, containers=shown.containers, objects=shown.objects)
+        return VisibleSet(everything=False, containers=shown.containers, objects=shown.objects, projects=shown.projects)
 
     async def _asked(self, principal: Principal, places: Mapping[ObjectRef, int]) -> Asked:
         also = await token_roles_of(principal, self._rights, {ref.project_id for ref in places})

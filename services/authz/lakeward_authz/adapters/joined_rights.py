@@ -30,7 +30,7 @@ class JoinedRights:
         self._rights = rights
         self._joined = Coalescer[_Question, Rights](self._ask, alike=True)
 
-    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str] | None) -> Sequence[Subject]:
         """See `RightsReader`."""
         return await self._rights.bound(token_roles, project_ids)
 

@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Final
 
+from lakeward_authz.application.directory_doors import ManagedRoles
 from lakeward_authz.application.doors import READS_GRANTS, Doors, absent
 from lakeward_authz.application.permissions import ALL, Given, Grant, GrantStore, Named, Wanted, subject_of
-from lakeward_authz.domain.permissions.lakeward import granting
+from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, granting
 from lakeward_authz.domain.permissions.objects import ANYBODY, Subject, role_subject
 from lakeward_authz.domain.permissions.privileges import VOCABULARY, Privilege
 from lakeward_servicekit.authorization.principals import Principal
@@ -38,20 +39,27 @@ class GrantChange:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ChangeGrants:
-    """Gives and takes. Taking a privilege asks for the same right as giving it."""
+    """Gives and takes. Taking a privilege asks for the same right as giving it.
+
+    Attributes:
+        managed: which roles' members are kept by a provider alone; None: no role's.
+    """
 
     doors: Doors
     grants: GrantStore
+    managed: ManagedRoles | None = None
 
     async def __call__(self, command: GrantChange, *, caller: Principal) -> None:
         """Make the change.
 
         Raises:
             Refusal: PERMISSIONS_INVALID, for what can't be given; FORBIDDEN, which names every privilege that is not the caller's
-                to give; NO_SUCH_…, as `Doors`; and as `GrantStore.change`.
+                to give; ROLE_MANAGED; NO_SUCH_…, as `Doors`; and as `GrantStore.change`.
         """
         asked = _checked(command)
         opened = await self.doors.open(command.object, *asked, caller=caller)
+        if self.managed is not None and opened.key.type == "role" and _moves_members(command):
+            await self.managed.check(opened.key.id)
         if not await self.grants.change(
             opened.key, writes=command.writes, deletes=command.deletes, exact=command.exact
         ):
@@ -146,6 +154,10 @@ class GrantablePrivileges:
 
 def _own(subject: Subject | None, caller: Principal) -> bool:
     return subject is not None and subject == subject_of(caller)
+
+
+def _moves_members(command: GrantChange) -> bool:
+    return any(grant.relation == ASSIGNEE for grant in (*command.writes, *command.deletes))
 
 
 def _checked(command: GrantChange) -> Sequence[str]:

@@ -10,7 +10,7 @@ from lakeward_authz.application.doors import ACTION, Doors, absent, there
 from lakeward_authz.application.grants import Inspection, invalid
 from lakeward_authz.application.permissions import Named, TreeStore
 from lakeward_authz.domain.permissions.lakeward import MANAGED_ACCESS, MODEL, SIGHT
-from lakeward_authz.domain.permissions.objects import ObjectKey, Subject, role_id_of
+from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import invalid_field
 
@@ -37,7 +37,6 @@ class AllowedActions:
         Raises:
             Refusal: FORBIDDEN, about another on an object whose grants the caller may not read; NO_SUCH_…, as `Doors`.
         """
-        await _known_roles(self.doors, [command.subject])
         (held,) = await self.doors.holdings([command.object], caller=caller, subject=command.subject)
         if not absent_is_nothing and not there(command.object, held):
             raise absent(command.object)
@@ -92,7 +91,6 @@ class CheckActions:
                 right = f"an action on a {check.object.type.replace('_', ' ')}"
                 raise invalid_field(f"checks[{place}].action", check.action, right)
         subjects = [*dict.fromkeys(check.subject for check in checks)]
-        await _known_roles(self.doors, subjects)
         allowed = [False] * len(checks)
         for subject in subjects:
             places = [place for place, check in enumerate(checks) if check.subject == subject]
@@ -103,14 +101,6 @@ class CheckActions:
                 if command.absent_is_refused and not there(named, relations):
                     raise absent(named)
         return allowed
-
-
-async def _known_roles(doors: Doors, subjects: Sequence[Subject | None]) -> None:
-    """Raises Refusal NO_SUCH_ROLE for a role that is not there."""
-    asked = [Named("role", id=role) for subject in subjects if subject and (role := role_id_of(subject))]
-    for named, key in zip(asked, await doors.names.find(asked) if asked else (), strict=True):
-        if key is None:
-            raise absent(named)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -43,17 +43,19 @@ class Shown:
     Attributes:
         containers: namespaces that were granted directly, below which everything shows.
         objects: what was granted directly, or holds something that shows.
+        projects: the same of projects, whose ids need not be UUIDs.
     """
 
-    containers: frozenset[UUID]
-    objects: frozenset[UUID]
+    containers: frozenset[UUID] = frozenset()
+    objects: frozenset[UUID] = frozenset()
+    projects: frozenset[str] = frozenset()
 
 
 class RightsReader(Protocol):
     """What follows from the rows. Every method raises Refusal DATABASE_UNAVAILABLE."""
 
-    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
-        """The roles of some projects that are bound to what a token calls roles, as "oidc~engineers"."""
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str] | None) -> Sequence[Subject]:
+        """The roles of some projects, or of all, that are bound to what a token calls roles, as "oidc~engineers"."""
         ...
 
     async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
@@ -64,10 +66,10 @@ class RightsReader(Protocol):
         ...
 
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
-        """What of one type shows in a project, warehouse or namespace though the scope does not settle it.
+        """What of one type shows in the server, a project, warehouse or namespace though the scope does not settle it.
 
-        Of warehouses and namespaces the direct children of the scope; of tabulars those directly in a namespace, or all of a
-        warehouse.
+        Of projects, warehouses and namespaces the direct children of the scope; of tabulars those directly in a namespace, or
+        all of a warehouse.
         """
         ...
 
@@ -248,8 +250,10 @@ def subject_of(principal: Principal) -> Subject:
             return ANYBODY
 
 
-async def token_roles_of(principal: Principal, rights: RightsReader, project_ids: Collection[str]) -> Sequence[Subject]:
-    """Roles that a caller has by its token, of the projects that are asked about; nothing is read where it names none.
+async def token_roles_of(
+    principal: Principal, rights: RightsReader, project_ids: Collection[str] | None
+) -> Sequence[Subject]:
+    """Roles that a caller has by its token, of some projects; None: of all. Nothing is read where it names none.
 
     Raises:
         Refusal: DATABASE_UNAVAILABLE.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -12,12 +11,13 @@ from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.directory_doors import DirectoryDoors, no_such_project
 from lakeward_authz.application.paging import read_page
 from lakeward_authz.application.permissions import subject_of
+from lakeward_authz.application.role_store import ALL_ROLES, RoleFilter, RoleStore
 from lakeward_authz.application.users import Clock
-from lakeward_authz.domain.permissions.objects import ANYBODY, Subject
+from lakeward_authz.domain.permissions.objects import ANYBODY
 from lakeward_authz.domain.roles import NATIVE, Role, RoleIdent, check_role, invalid_ident, no_such_role
 from lakeward_authz.domain.search import sought
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.idempotency import Keeper, Keyed, Once, Record, of_project
+from lakeward_servicekit.idempotency import Keeper, Keyed, Once, of_project
 from lakeward_servicekit.paging import Page, PageRequest, PageSizes
 
 
@@ -26,66 +26,6 @@ class Ids(Protocol):
 
     def uuid7(self) -> UUID:
         """One that is larger than those before."""
-        ...
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class RoleFilter:
-    """Which roles of a project are meant: one of each, where any is named."""
-
-    role_ids: tuple[UUID, ...] = ()
-    provider_ids: tuple[str, ...] = ()
-    source_ids: tuple[str, ...] = ()
-
-
-class RoleStore(Protocol):
-    """The rows of roles. Every method raises Refusal DATABASE_UNAVAILABLE."""
-
-    async def find(self, role_id: UUID) -> Role | None:
-        """A role of whatever project."""
-        ...
-
-    async def page(self, project_id: str, wanted: RoleFilter, *, after: str, limit: int) -> Sequence[Role]:
-        """A project's roles behind an id, by id; "" is before all of them."""
-        ...
-
-    async def search(self, project_id: str, text: str) -> Sequence[Role]:
-        """At most ten of a project's roles: that of the id, those of the source id, then those likest by name.
-
-        For no text, the first ones by id.
-        """
-        ...
-
-    async def add(self, role: Role, *, owner: Subject | None, record: Record | None) -> bool:
-        """Add a role to its project's objects, with what its owner is given; False where there is no such project.
-
-        Raises:
-            Refusal: ROLE_EXISTS, ROLE_IDENT_TAKEN; REQUEST_IN_PROGRESS, where the record's key was kept by another.
-        """
-        ...
-
-    async def describe(self, role_id: UUID, *, name: str, description: str | None, at: datetime) -> Role | None:
-        """Give a role another name and description; None where there is none.
-
-        Raises:
-            Refusal: ROLE_EXISTS.
-        """
-        ...
-
-    async def bind(self, role_id: UUID, ident: RoleIdent, *, at: datetime) -> Role | None:
-        """Give a role another ident; None where there is none.
-
-        Raises:
-            Refusal: ROLE_IDENT_TAKEN.
-        """
-        ...
-
-    async def remove(self, role: Role, *, record: Record | None) -> bool:
-        """Remove a role with all that was granted to it and on it, in one transaction; False where it is gone.
-
-        Raises:
-            Refusal: REQUEST_IN_PROGRESS, where the record's key was kept by another.
-        """
         ...
 
 
@@ -117,7 +57,7 @@ class RoleCreations:
 
         Raises:
             Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN, INVALID_ROLE_NAME, INVALID_ROLE_IDENT, INVALID_FIELD,
-                RESERVED_ROLE_PROVIDER, ROLE_EXISTS, ROLE_IDENT_TAKEN.
+                RESERVED_ROLE_PROVIDER, ROLE_MANAGED, ROLE_EXISTS, ROLE_IDENT_TAKEN.
         """
         project_id = await self.doors.project(Action.PROJECT_CREATE_ROLE, caller=caller)
         keyed = Keyed(of_project(project_id), "create-role", dataclasses.asdict(command))
@@ -132,6 +72,7 @@ class RoleCreations:
         role_id = self.ids.uuid7()
         check_role(command.name, command.description)
         ident = _ident(command, role_id)
+        self.doors.check_free(ident)
         role = Role(role_id, project_id, command.name, command.description, ident, self.clock.now())
         subject = subject_of(caller.principal)
         owner = None if subject == ANYBODY else subject
@@ -180,7 +121,7 @@ class ListRoles:
     """List a project's roles."""
 
     page: PageRequest
-    wanted: RoleFilter = RoleFilter()
+    wanted: RoleFilter = ALL_ROLES
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -274,10 +215,12 @@ class RoleBindings:
         """Bind one.
 
         Raises:
-            Refusal: PROJECT_MISSING, NO_SUCH_ROLE, FORBIDDEN, INVALID_ROLE_IDENT, RESERVED_ROLE_PROVIDER, ROLE_IDENT_TAKEN.
+            Refusal: PROJECT_MISSING, NO_SUCH_ROLE, FORBIDDEN, INVALID_ROLE_IDENT, RESERVED_ROLE_PROVIDER, ROLE_MANAGED,
+                ROLE_IDENT_TAKEN.
         """
         await self.doors.role(command.role_id, Action.ROLE_UPDATE_SOURCE_SYSTEM, caller=caller)
         ident = RoleIdent.of(command.provider_id, command.source_id)
+        self.doors.check_free(ident, role_id=str(command.role_id))
         role = await self.doors.roles.bind(command.role_id, ident, at=self.clock.now())
         if role is None:
             raise no_such_role(command.role_id)

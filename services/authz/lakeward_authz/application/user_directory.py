@@ -353,9 +353,12 @@ class UserInspections:
         """
         asked, itself = caller.principal, caller.user_id
         if command.by is not None:
-            asked, itself = await self._other(command.by)
+            asked, itself = _other(command.by)
             if asked != caller.principal:
                 await self.doors.server(Action.SERVER_READ_ASSIGNMENTS, caller=caller)
+            # whether a role is there is said to who may ask about it
+            if isinstance(command.by, UUID) and await self.doors.roles.find(command.by) is None:
+                raise no_such_role(command.by)
         words = {
             "update": Action.SERVER_UPDATE_USERS,
             "delete": Action.SERVER_DELETE_USERS,
@@ -367,12 +370,11 @@ class UserInspections:
         allowed = [word for word, outcome in zip(words, outcomes, strict=True) if outcome is Outcome.ALLOWED]
         return ["read", *allowed]
 
-    async def _other(self, by: UserId | UUID) -> tuple[Principal, UserId | None]:
-        if isinstance(by, UUID):
-            if await self.doors.roles.find(by) is None:
-                raise no_such_role(by)
-            return Principal(PrincipalKind.ROLE, role_id=RoleId(str(by))), None
-        return Principal(PrincipalKind.USER, by), by
+
+def _other(by: UserId | UUID) -> tuple[Principal, UserId | None]:
+    if isinstance(by, UUID):
+        return Principal(PrincipalKind.ROLE, role_id=RoleId(str(by))), None
+    return Principal(PrincipalKind.USER, by), by
 
 
 async def _found(users: UserDirectory, user_id: UserId) -> User:

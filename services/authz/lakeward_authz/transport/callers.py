@@ -11,6 +11,7 @@ from uuid import UUID
 
 from lakeward_authz.application.caller import Caller
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.events.acting import act_for
 
 if TYPE_CHECKING:
     from lakeward_authz.application.identifying import Authenticate
@@ -34,6 +35,7 @@ async def caller_of(context: RequestContext, *, authenticate: Authenticate, defa
     key = idempotency_key_of(context.idempotency_key) if context.idempotency_key else None
     project = project_id_of(context.project_id) if context.project_id else default_project
     identified = await authenticate(context.authorization, assumed_role=context.assumed_role)
+    act_for(identified.principal)
     return Caller(principal=identified.principal, profile=identified.profile, project=project, idempotency_key=key)
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import cast
 
-from lakeward_authz.application.deciding import RevisedAuthorizer
+from lakeward_authz.application.deciding import RevisedAuthorizer, VisibleStates
 from lakeward_authz.transport import decode
 from lakeward_protocol.authz.v1 import decisions_pb2 as pb
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
@@ -22,11 +22,13 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
 
     Args:
         authorizer: who decides.
+        states: what sets of what shows depend on; None: whoever asks is told all of it each time.
     """
 
-    def __init__(self, authorizer: RevisedAuthorizer) -> None:
+    def __init__(self, authorizer: RevisedAuthorizer, states: VisibleStates | None = None) -> None:
         """Answer from `authorizer`."""
         self._authorizer = authorizer
+        self._states = states
 
     async def Decide(self, request: pb.DecideRequest | Question, context: Call) -> pb.DecideResponse | Decided:  # type: ignore[override]  # in one process the values themselves come and go
         """What one principal may, all under one revision."""
@@ -52,13 +54,19 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
         """What shows in a listing."""
         del context
         scope, kind = decode.listing(request)
+        principal = decode.principal(request.principal)
+        state = "" if self._states is None else await self._states.of(principal, scope)
+        if state and state == request.known:
+            return pb.VisibleResponse(unchanged=True)
         revision = self._authorizer.revision
-        shown = await self._authorizer.visible(decode.principal(request.principal), scope, kind)
+        shown = await self._authorizer.visible(principal, scope, kind)
         return pb.VisibleResponse(
             everything=shown.everything,
             containers=[container.bytes for container in shown.containers],
             objects=[ref.bytes for ref in shown.objects],
+            projects=shown.projects,
             revision=revision,
+            state=state,
         )
 
     async def _decide(self, request: pb.DecideRequest) -> pb.DecideResponse:

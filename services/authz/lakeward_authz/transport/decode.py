@@ -20,10 +20,10 @@ MAX_ITEMS: Final = 256
 _ACTIONS: Final = {int(action): (action, int(kind)) for action, kind in KIND_OF.items()}
 _KINDS: Final = {int(kind): kind for kind in ObjectKind}
 TABULARS: Final = frozenset({ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.GENERIC_TABLE})
-_LISTED: Final = frozenset({ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE, *TABULARS})
-_IN_WAREHOUSE: Final = _LISTED
+_IN_WAREHOUSE: Final = frozenset({ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE, *TABULARS})
+_LISTED: Final = frozenset({ObjectKind.PROJECT, *_IN_WAREHOUSE})
 _ID_BYTES: Final = dict.fromkeys((ObjectKind.NAMESPACE, *TABULARS, ObjectKind.ROLE, ObjectKind.TAG), 16)
-_SCOPES: Final = frozenset({ObjectKind.PROJECT, ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE})
+_SCOPES: Final = frozenset({ObjectKind.SERVER, ObjectKind.PROJECT, ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE})
 
 
 def principal(message: principals_pb2.Principal) -> Principal:
@@ -62,10 +62,12 @@ def listing(message: decisions_pb2.VisibleRequest) -> tuple[ObjectRef, ObjectKin
     """Which listing is asked about: its scope and the kind that is listed."""
     scope = _object(message.scope)
     if scope.kind not in _SCOPES:
-        raise invalid_field("scope.kind", scope.kind.word, "a project, a warehouse or a namespace")
+        raise invalid_field("scope.kind", scope.kind.word, "the server, a project, a warehouse or a namespace")
     kind = _KINDS.get(message.kind)
-    if kind is None or kind not in _LISTED:
-        raise invalid_field("kind", message.kind, "a warehouse, a namespace or a kind of tabular")
+    if kind is None or kind not in _LISTED or (kind is ObjectKind.PROJECT) != (scope.kind is ObjectKind.SERVER):
+        raise invalid_field(
+            "kind", message.kind, "a project of the server; else a warehouse, a namespace or a kind of tabular"
+        )
     return scope, kind
 
 

@@ -42,12 +42,15 @@ from lakeward_protocol.authz.v1 import grants_pb2_grpc
 from lakeward_protocol.common.v1.context_pb2 import Page
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import invalid_field
+from lakeward_servicekit.paging import PageSizes
+from lakeward_servicekit.remembering import remembered
 
 _KINDS: Final = {int(kind): kind for kind in ObjectKind}
 _TABULARS: Final = frozenset({ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.GENERIC_TABLE})
 _IN_WAREHOUSE: Final = frozenset({*_TABULARS, ObjectKind.NAMESPACE})
 _WITH_ID: Final = frozenset({*_IN_WAREHOUSE, ObjectKind.ROLE, ObjectKind.TAG})
 _LONGEST_NAME: Final = 2000
+_WAREHOUSES: Final = 256
 # Which parts of a place are UUIDs.
 _OF_PRINCIPAL: Final = (True, False, True, False)
 _OF_OBJECT: Final = (False, False)
@@ -71,6 +74,7 @@ class GrantServicer(grants_pb2_grpc.GrantServiceServicer):
     explain: ExplainAccess
     managed: GetManagedAccess
     manage: SetManagedAccess
+    sizes: PageSizes
 
     async def ListGrants(self, request: pb.ListGrantsRequest, caller: Caller) -> pb.ListGrantsResponse:
         """What was given on one object."""
@@ -82,7 +86,7 @@ class GrantServicer(grants_pb2_grpc.GrantServiceServicer):
             found = await self.list_grants(Listing(named, wanted), caller=caller.principal)
             return pb.ListGrantsResponse(grants=map(_grant, found), project_id=_project(named))
         listing = (named, subject, relations)
-        size, after = _page(request.page, listing, _OF_OBJECT)
+        size, after = self._page(request.page, listing, _OF_OBJECT)
         wanted = Wanted(subject, relations, after, size + 1)
         found = await self.list_grants(Listing(named, wanted), caller=caller.principal)
         response = pb.ListGrantsResponse(grants=map(_grant, found[:size]), project_id=_project(named))
@@ -97,13 +101,16 @@ class GrantServicer(grants_pb2_grpc.GrantServiceServicer):
         project_id = caller.chosen_project
         subject = grantee(request.grantee, "grantee")
         listing = (project_id, subject)
-        size, after = _page(request.page, listing, _OF_PRINCIPAL)
+        size, after = self._page(request.page, listing, _OF_PRINCIPAL)
         command = Holdings(project_id, subject, Wanted(after=after, size=size + 1))
         found = await self.list_of_principal(command, caller=caller.principal)
         response = pb.ListGrantsOfPrincipalResponse(grants=map(_grant, found[:size]))
         if len(found) > size:
             response.next_page_token = pages.token_of(found[size - 1].place, listing=listing)
         return response
+
+    def _page(self, page: Page, listing: Sequence[object], parts: Sequence[bool]) -> tuple[int, Sequence[str] | None]:
+        return pages.size_of(page, self.sizes), pages.place_of(page, listing=listing, parts=parts)
 
     async def ChangeGrants(self, request: pb.ChangeGrantsRequest, caller: Caller) -> pb.ChangeGrantsResponse:
         """Give and take."""
@@ -192,7 +199,7 @@ def _object(message: pb.ObjectName, caller: Caller) -> Named:
         return Named(kind.word, project_id_of(message.project_id) if message.project_id else caller.chosen_project)
     project_id = caller.chosen_project if message.of_this_project else ""
     inside = kind is ObjectKind.WAREHOUSE or (kind in _IN_WAREHOUSE and message.warehouse_id)
-    warehouse_id = _uuid("object.warehouse_id", message.warehouse_id) if inside else None
+    warehouse_id = _warehouse("object.warehouse_id", message.warehouse_id) if inside else None
     return Named(kind.word, project_id, warehouse_id, _uuid("object.id", message.id) if kind in _WITH_ID else None)
 
 
@@ -244,10 +251,6 @@ def _grants(member: str, entries: Iterable[pb.GrantEntry]) -> tuple[Grant, ...]:
     )
 
 
-def _page(page: Page, listing: Sequence[object], parts: Sequence[bool]) -> tuple[int, Sequence[str] | None]:
-    return pages.size_of(page), pages.place_of(page, listing=listing, parts=parts)
-
-
 def _project(named: Named) -> str:
     return named.project_id if named.type == "project" else ""
 
@@ -280,9 +283,15 @@ def _checked(check: pb.ActionCheck, caller: Caller) -> Named:
     kind = _KINDS.get(check.object.kind)
     if kind is None or kind not in _IN_WAREHOUSE:
         raise invalid_field("checks.object.kind", check.object.kind, "of what has a name in a warehouse")
-    warehouse_id = _uuid("checks.object.warehouse_id", check.object.warehouse_id)
+    warehouse_id = _warehouse("checks.object.warehouse_id", check.object.warehouse_id)
     own = _uuid("checks.object.id", check.object.id) if check.object.id else None
     return Named(kind.word, "", warehouse_id, own, check.called[:_LONGEST_NAME])
+
+
+@remembered(entries=_WAREHOUSES, longest=80)
+def _warehouse(field: str, text: str) -> UUID:
+    """As `_uuid`: of a thousand questions most are about one warehouse."""
+    return _uuid(field, text)
 
 
 def _uuid(field: str, text: str) -> UUID:

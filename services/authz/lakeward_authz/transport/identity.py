@@ -9,6 +9,7 @@ from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUs
 from lakeward_protocol.authz.v1 import identity_pb2 as pb
 from lakeward_protocol.authz.v1 import identity_pb2_grpc
 from lakeward_servicekit.authorization.wire import principal_message
+from lakeward_servicekit.events.acting import act_for
 from lakeward_servicekit.rpc.call import Call
 
 
@@ -36,6 +37,7 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         """Record the caller where it never was; always the user, whatever role it assumes."""
         del context
         caller = await self.authenticate(request.context.authorization)
+        act_for(caller.principal)
         done = await self.provision_user(caller=caller, updated_with="config-call-creation")
         return pb.ProvisionUserResponse(user_id=done.user_id or "", created=done.created)
 
@@ -45,5 +47,6 @@ class IdentityServicer(identity_pb2_grpc.IdentityServiceServicer):
         """Record the caller as the first administrator."""
         del context
         caller = await self.authenticate(request.context.authorization)
+        act_for(caller.principal)
         await self.bootstrap_administrator(caller=caller, is_operator=request.is_operator)
         return pb.BootstrapAdministratorResponse()

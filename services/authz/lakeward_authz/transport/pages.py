@@ -12,15 +12,14 @@ from uuid import UUID
 
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.paging import PageSizes
 
-USUAL_SIZE: Final = 100
-LARGEST_SIZE: Final = 1000
 _LONGEST: Final = 4096
 
 
-def size_of(page: context_pb2.Page) -> int:
+def size_of(page: context_pb2.Page, sizes: PageSizes) -> int:
     """How many entries a page may have."""
-    return min(max(page.size, 1), LARGEST_SIZE) if page.HasField("size") else USUAL_SIZE
+    return min(max(page.size, 1) if page.HasField("size") else sizes.default, sizes.most)
 
 
 def token_of(place: Sequence[str], *, listing: Sequence[object]) -> str:

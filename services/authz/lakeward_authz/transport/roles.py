@@ -23,6 +23,7 @@ from lakeward_authz.application.members import (
     RoleMembershipListings,
     UserMembershipListings,
 )
+from lakeward_authz.application.role_store import RoleFilter
 from lakeward_authz.application.roles import (
     BindRole,
     CreateRole,
@@ -32,7 +33,6 @@ from lakeward_authz.application.roles import (
     RoleCreations,
     RoleDeletions,
     RoleDescriptions,
-    RoleFilter,
     RoleListings,
     RoleMetadataLookups,
     RoleSearches,

@@ -61,7 +61,14 @@ class RemoteTree:
 
 
 _OURS: Final = frozenset(
-    kind.value for kind in (ObjectKind.PROJECT, ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE, *OBJECT_KINDS.values())
+    kind.value
+    for kind in (
+        ObjectKind.PROJECT,
+        ObjectKind.TAG,
+        ObjectKind.WAREHOUSE,
+        ObjectKind.NAMESPACE,
+        *OBJECT_KINDS.values(),
+    )
 )
 """Kinds that the catalog tells of."""
 

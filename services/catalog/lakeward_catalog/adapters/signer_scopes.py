@@ -2,7 +2,7 @@
 
     text      unpadded base64url of: key id (8 bytes), signature (64), claims
     claims    MessagePack: [warehouse version, incarnation, namespace, location, level, expiry in seconds since the epoch,
-              and the owner as whom it is read, if it is read as one]
+              and the owner as whom it is read, if it is read as one, and the kind, if it is no table]
     signed    MessagePack of [warehouse, tabular, principal], then the claims
 
 The signature covers whom and which table a scope is for, and the text does not repeat it: the signer's address says the one and
@@ -23,7 +23,7 @@ import msgspec
 from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.tables.signer_scopes import Minted, SignerScope
-from lakeward_catalog.domain.model import Incarnation, NamespaceId, TabularId, WarehouseId
+from lakeward_catalog.domain.model import Incarnation, Kind, NamespaceId, TabularId, WarehouseId
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.keeping import Kept
 from lakeward_servicekit.permits import SCOPE_LIFETIME_SECONDS, PermitSigner, key_id_of
@@ -43,6 +43,7 @@ class _Claims(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_field
     level: int
     expires_at: int
     owner: str | None = None
+    kind: str = Kind.TABLE.value
 
 
 _encode: Final = msgspec.msgpack.Encoder().encode
@@ -81,7 +82,7 @@ class SignedScopes:
                 scope.location,
                 scope.level.value,
                 seconds,
-                *(() if scope.owner is None else (scope.owner,)),  # an earlier release reads what has none
+                *_newer(scope),
             )
         )
         bound = _bound(scope.warehouse_id, scope.tabular_id, scope.principal)
@@ -127,10 +128,18 @@ class SignedScopes:
                 level=Access(said.level),
                 principal=principal,
                 owner=None if said.owner is None else UserId(said.owner),
+                kind=Kind(said.kind),
             )
         except (msgspec.MsgspecError, ValueError):
             return None  # another release's, which knows another form
         return scope, said.expires_at
+
+
+def _newer(scope: SignerScope) -> tuple[str | None, ...]:
+    """What an earlier release does not know: it reads the scopes that have none of it."""
+    if scope.kind is not Kind.TABLE:
+        return (scope.owner, scope.kind.value)
+    return () if scope.owner is None else (scope.owner,)
 
 
 def _bound(warehouse_id: UUID, tabular_id: UUID, principal: str) -> bytes:

@@ -8,30 +8,55 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final
+
+import msgspec
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.ports.system import Ids
-from lakeward_catalog.domain.events import Actor, Event, cloud_event
-from lakeward_catalog.domain.model import Kind, Namespace, Project, Tabular, Warehouse
+from lakeward_catalog.domain.model import Namespace, Project, State, Tabular, Warehouse
+from lakeward_catalog.domain.tags import TagDefinition, TaggedObject
+from lakeward_servicekit.events.cloud_events import Actor, Event, cloud_event
+from lakeward_servicekit.telemetry.correlation import current
 
 SERVER_STREAM: Final = "server"
+_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Occasion:
-    """When, by whom and in which request a change is made."""
+    """When, by whom and in which request a change is made.
+
+    Attributes:
+        traceparent: where the request is in a trace, as W3C has it; "" outside of any.
+    """
 
     at: datetime
     actor: Actor
     trace_id: str
+    traceparent: str = ""
 
 
 def occasion(caller: Caller, at: datetime) -> Occasion:
     """A caller's change."""
-    return Occasion(at, caller.actor, caller.request_id)
+    correlation = current()
+    return Occasion(at, caller.actor, caller.request_id, "" if correlation is None else correlation.traceparent)
+
+
+class FormerName(msgspec.Struct, frozen=True, rename="kebab"):
+    """Where a tabular was before it was renamed, and what it was called; a payload's `before`."""
+
+    namespace: tuple[str, ...]
+    namespace_id: str
+    name: str
+
+    @classmethod
+    def of(cls, tabular: Tabular) -> FormerName:
+        """Where one is that is to be renamed."""
+        return cls(tabular.ident.namespace.parts, str(tabular.namespace_id), tabular.ident.name)
 
 
 class TabularChange(enum.Enum):
@@ -44,6 +69,7 @@ class TabularChange(enum.Enum):
     PROTECTION_UPDATED = ("protection-updated", "update{}Protection")
     DROPPED = ("dropped", "drop{}")
     UNDROPPED = ("undropped", "undropTabulars")
+    VERSIONS_FORGOTTEN = ("versions-forgotten", "forget{}Versions")
 
 
 class NamespaceChange(enum.StrEnum):
@@ -52,6 +78,7 @@ class NamespaceChange(enum.StrEnum):
     CREATED = "created"
     PROPERTIES_UPDATED = "properties-updated"
     PROTECTION_UPDATED = "protection-updated"
+    MOVED = "moved"
     DROPPED = "dropped"
 
 
@@ -60,6 +87,7 @@ class ProjectChange(enum.StrEnum):
 
     CREATED = "created"
     RENAMED = "renamed"
+    QUEUE_UPDATED = "task-queue-updated"
     DELETED = "deleted"
 
 
@@ -80,8 +108,23 @@ class WarehouseChange(enum.StrEnum):
     DELETED = "deleted"
 
 
+class TagDefinitionChange(enum.StrEnum):
+    """What happens to the definition of a tag, by its verb."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    DELETED = "deleted"
+
+
+class TagChange(enum.StrEnum):
+    """What happens to a tag on something, by its verb."""
+
+    APPLIED = "applied"
+    REMOVED = "removed"
+
+
 class Announcer:
-    """Makes events. They say what changed by ids and names; never a credential."""
+    """Makes events, whose payloads are messages of `lakeward.events.v1`. They say what changed, and never a credential."""
 
     def __init__(self, *, source: str, ids: Ids) -> None:
         """`source` says which installation, as "lakeward://<server id>"."""
@@ -94,95 +137,139 @@ class Announcer:
         tabular: Tabular,
         when: Occasion,
         *,
-        data: Mapping[str, object] | None = None,
+        warehouse: Warehouse,
+        data: Mapping[str, object] = _NOTHING,
         request: bytes | None = None,
-        index: int = 0,
-        count: int = 1,
+        place: tuple[int, int] = (0, 1),
     ) -> Event:
         """A table or view changed.
 
         Args:
             change: what happened.
-            tabular: before a rename, after everything else.
+            tabular: as it is now; where it is gone, as it was.
             when: the occasion.
-            data: what this change has to say beside ids and locations.
+            warehouse: where it is.
+            data: what this change has to say beside; of a rename, `before`.
             request: JSON of what was asked for.
-            index: which of the events of one request, from 0.
-            count: how many events the request makes.
+            place: which of the events of one request, from 0, and how many events the request makes.
         """
         verb, type_of = change.value
-        warehouse, ident = str(tabular.warehouse_id), tabular.ident
+        slug, warehouse_id, ident = tabular.kind.slug, str(tabular.warehouse_id), tabular.ident
+        tabular_id, parts = str(tabular.tabular_id), ident.namespace.parts
+        # Upstream's attributes of a rename, and the subject, are of what was renamed.
+        before = data.get("before")
+        named = before if isinstance(before, FormerName) else FormerName(parts, str(tabular.namespace_id), ident.name)
+        path = ".".join(named.namespace)
         attributes = {
-            "tabular-type": str(tabular.kind),
-            "tabular-id": str(tabular.tabular_id),
-            "warehouse-id": warehouse,
-            "name": ident.name,
-            "namespace": str(ident.namespace),
-            "prefix": warehouse,
-            "tabulartype": str(tabular.kind),
-            "tabularid": str(tabular.tabular_id),
-            "warehouseid": warehouse,
+            "tabular-type": slug,
+            "tabular-id": tabular_id,
+            "warehouse-id": warehouse_id,
+            "name": named.name,
+            "namespace": path,
+            "prefix": warehouse_id,
+            "tabulartype": slug,
+            "tabularid": tabular_id,
+            "warehouseid": warehouse_id,
+            "projectid": warehouse.project_id,
         }
-        said: dict[str, object] = {
-            "incarnation": str(tabular.incarnation),
-            "namespace-id": str(tabular.namespace_id),
-            "location": tabular.location,
-            "metadata-location": tabular.metadata_location,
-            "staged": tabular.metadata_location is None,
+        what: dict[str, object] = {
+            "where": _where(warehouse, parts, str(tabular.namespace_id)),
+            "tabular": {
+                "type": slug,
+                "id": tabular_id,
+                "incarnation": str(tabular.incarnation),
+                "name": ident.name,
+                "location": tabular.location,
+                "metadata-location": tabular.metadata_location,
+                "staged": tabular.state is State.STAGED,
+                "protected": tabular.protected,
+            },
+            **data,
         }
         return cloud_event(
             event_id=self._ids.uuid7(),
             at=when.at,
             source=self._source,
-            stream=warehouse,
-            kind=str(tabular.kind),
+            stream=warehouse_id,
+            kind=slug,
             verb=verb,
-            upstream_type=type_of.format("Table" if tabular.kind is Kind.TABLE else "View"),
-            subject=str(ident),
+            upstream_type=type_of.format(tabular.kind.noun.title().replace(" ", "")),
+            subject=f"{path}.{named.name}",
             actor=when.actor,
             trace_id=when.trace_id,
-            data={**said, **(data or {})},
+            data=what,
             request=request,
             attributes=attributes,
-            index=index,
-            count=count,
+            traceparent=when.traceparent,
+            place=place,
         )
 
     def namespace(
-        self, change: NamespaceChange, namespace: Namespace, when: Occasion, *, data: Mapping[str, object] | None = None
+        self,
+        change: NamespaceChange,
+        namespace: Namespace,
+        when: Occasion,
+        *,
+        warehouse: Warehouse,
+        before: Namespace | None = None,
+        data: Mapping[str, object] = _NOTHING,
     ) -> Event:
-        """A namespace changed."""
-        warehouse = str(namespace.warehouse_id)
+        """A namespace changed; `before` is what it was, and its path the subject."""
+        warehouse_id, namespace_id = str(namespace.warehouse_id), str(namespace.namespace_id)
         return self._own(
             "namespace",
             change,
             when,
-            stream=warehouse,
-            subject=str(namespace.ident),
-            attributes={"warehouseid": warehouse, "namespaceid": str(namespace.namespace_id)},
-            data={"location": namespace.location, **(data or {})},
+            stream=warehouse_id,
+            subject=str((before or namespace).ident),
+            attributes={
+                "warehouseid": warehouse_id,
+                "namespaceid": namespace_id,
+                "projectid": warehouse.project_id,
+            },
+            data={
+                "where": _where(warehouse, namespace.ident.parts, namespace_id),
+                "namespace": _namespace(namespace),
+                **({} if before is None else {"before": _namespace(before)}),
+                **data,
+            },
         )
 
     def warehouse(
-        self, change: WarehouseChange, warehouse: Warehouse, when: Occasion, *, data: Mapping[str, object] | None = None
+        self,
+        change: WarehouseChange,
+        warehouse: Warehouse,
+        when: Occasion,
+        *,
+        before: Warehouse | None = None,
+        data: Mapping[str, object] = _NOTHING,
     ) -> Event:
-        """A warehouse changed."""
-        shown = str(warehouse.warehouse_id)
-        said = {"name": warehouse.name, "base-location": warehouse.storage.base_location}
+        """A warehouse changed; `before` is what it was."""
         return self._own(
             "warehouse",
             change,
             when,
-            stream=shown,
+            stream=str(warehouse.warehouse_id),
             subject=warehouse.name,
-            attributes={"warehouseid": shown, "projectid": warehouse.project_id},
-            data={**said, **(data or {})},
+            attributes={"warehouseid": str(warehouse.warehouse_id), "projectid": warehouse.project_id},
+            data={
+                "where": _where(warehouse),
+                "warehouse": _warehouse(warehouse),
+                **({} if before is None else {"before": _warehouse(before)}),
+                **data,
+            },
         )
 
     def project(
-        self, change: ProjectChange, project: Project, when: Occasion, *, data: Mapping[str, object] | None = None
+        self,
+        change: ProjectChange,
+        project: Project,
+        when: Occasion,
+        *,
+        before: Project | None = None,
+        data: Mapping[str, object] = _NOTHING,
     ) -> Event:
-        """A project changed."""
+        """A project changed; `before` is what it was."""
         return self._own(
             "project",
             change,
@@ -190,7 +277,63 @@ class Announcer:
             stream=project.project_id,
             subject=project.name,
             attributes={"projectid": project.project_id},
-            data={"name": project.name, **(data or {})},
+            data={
+                "project": _project(project),
+                **({} if before is None else {"before": _project(before)}),
+                **data,
+            },
+        )
+
+    def tag_definition(
+        self,
+        change: TagDefinitionChange,
+        definition: TagDefinition,
+        when: Occasion,
+        *,
+        before: TagDefinition | None = None,
+    ) -> Event:
+        """A tag was defined, changed or deleted; `before` is what it was."""
+        return self._own(
+            "tag-definition",
+            change,
+            when,
+            stream=definition.project_id,
+            subject=definition.name,
+            attributes={"projectid": definition.project_id, "tagdefinitionid": str(definition.tag_id)},
+            data={
+                "project-id": definition.project_id,
+                "definition": _definition(definition),
+                **({} if before is None else {"before": _definition(before)}),
+            },
+        )
+
+    def tag(
+        self,
+        change: TagChange,
+        definition: TagDefinition,
+        target: TaggedObject,
+        when: Occasion,
+        *,
+        warehouse: Warehouse,
+        data: Mapping[str, object] = _NOTHING,
+    ) -> Event:
+        """A tag was set on something, or removed."""
+        warehouse_id = str(target.warehouse_id)
+        on: dict[str, object] = {"type": target.scope, "id": str(target.id or target.warehouse_id)}
+        if target.field_id is not None:
+            on["field-id"] = target.field_id
+        return self._own(
+            "tag",
+            change,
+            when,
+            stream=warehouse_id,
+            subject=definition.name,
+            attributes={
+                "warehouseid": warehouse_id,
+                "tagdefinitionid": str(definition.tag_id),
+                "projectid": warehouse.project_id,
+            },
+            data={"where": _where(warehouse), "target": on, "definition": _definition(definition), **data},
         )
 
     def server_bootstrapped(self, when: Occasion, *, is_operator: bool) -> Event:
@@ -230,13 +373,69 @@ class Announcer:
             trace_id=when.trace_id,
             data=data,
             attributes=attributes,
+            traceparent=when.traceparent,
         )
+
+
+def _where(
+    warehouse: Warehouse, parts: Sequence[str] | None = None, namespace_id: str | None = None
+) -> dict[str, object]:
+    said: dict[str, object] = {
+        "project-id": warehouse.project_id,
+        "warehouse-id": str(warehouse.warehouse_id),
+        "warehouse": warehouse.name,
+    }
+    return said if parts is None else {**said, "namespace": parts, "namespace-id": namespace_id}
+
+
+def _namespace(namespace: Namespace) -> dict[str, object]:
+    return {
+        "id": str(namespace.namespace_id),
+        "path": namespace.ident.parts,
+        "parent-id": None if namespace.parent_id is None else str(namespace.parent_id),
+        "location": namespace.location,
+        "properties": namespace.properties,
+        "protected": namespace.protected,
+    }
+
+
+def _warehouse(warehouse: Warehouse) -> dict[str, object]:
+    storage, kept = warehouse.storage, warehouse.restorable_for
+    return {
+        "id": str(warehouse.warehouse_id),
+        "name": warehouse.name,
+        "active": warehouse.active,
+        "protected": warehouse.protected,
+        "base-location": storage.base_location,
+        "storage-profile": msgspec.Raw(storage.profile),
+        "credential-kind": storage.credential_kind,
+        "expiration-seconds": None if kept is None else int(kept.total_seconds()),
+        "allowed-format-versions": warehouse.allowed_format_versions,
+        "default-format-version": warehouse.default_format_version,
+        "managed-by": warehouse.managed_by.value,
+    }
+
+
+def _project(project: Project) -> dict[str, object]:
+    return {"id": project.project_id, "name": project.name}
+
+
+def _definition(definition: TagDefinition) -> dict[str, object]:
+    return {
+        "id": str(definition.tag_id),
+        "name": definition.name,
+        "description": definition.description,
+        "scope": list(definition.scopes),
+        "value-kind": definition.value_kind,
+        "allowed-values": list(definition.allowed_values),
+    }
 
 
 _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("namespace", NamespaceChange.CREATED): "createNamespace",
     ("namespace", NamespaceChange.PROPERTIES_UPDATED): "updateNamespaceProperties",
     ("namespace", NamespaceChange.PROTECTION_UPDATED): "updateNamespaceProtection",
+    ("namespace", NamespaceChange.MOVED): "moveNamespace",
     ("namespace", NamespaceChange.DROPPED): "dropNamespace",
     ("warehouse", WarehouseChange.CREATED): "createWarehouse",
     ("warehouse", WarehouseChange.RENAMED): "renameWarehouse",
@@ -252,6 +451,12 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("warehouse", WarehouseChange.DELETED): "deleteWarehouse",
     ("project", ProjectChange.CREATED): "createProject",
     ("project", ProjectChange.RENAMED): "renameProject",
+    ("project", ProjectChange.QUEUE_UPDATED): "updateProjectTaskQueueConfig",
     ("project", ProjectChange.DELETED): "deleteProject",
+    ("tag-definition", TagDefinitionChange.CREATED): "createTagDefinition",
+    ("tag-definition", TagDefinitionChange.UPDATED): "updateTagDefinition",
+    ("tag-definition", TagDefinitionChange.DELETED): "deleteTagDefinition",
+    ("tag", TagChange.APPLIED): "applyTag",
+    ("tag", TagChange.REMOVED): "removeTag",
     ("server", "bootstrapped"): "bootstrapServer",
 }

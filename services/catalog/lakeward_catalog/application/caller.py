@@ -9,10 +9,10 @@ from uuid import UUID
 
 import msgspec
 
-from lakeward_catalog.domain.events import Actor
 from lakeward_catalog.domain.model import ProjectId
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.events.cloud_events import Actor
 
 _PROJECT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
 

@@ -19,14 +19,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 import msgspec
 
+from lakeward_catalog.application.ports.tags import TagChanges
 from lakeward_catalog.domain.bodies import Body
-from lakeward_catalog.domain.events import Event
+from lakeward_catalog.domain.generic.versions import TableVersion
 from lakeward_catalog.domain.model import (
     Incarnation,
     Kind,
@@ -41,9 +42,11 @@ from lakeward_catalog.domain.model import (
     WarehouseId,
 )
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
-from lakeward_catalog.domain.tasks import Asked, NewTask, Queue, Task
+from lakeward_catalog.domain.schedules import Cron
+from lakeward_catalog.domain.tasks import Asked, NewTask, Owner, Queue, QueueConfig, Task
 from lakeward_locations import Location
 from lakeward_servicekit.authorization.principals import Principal
+from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.idempotency import KeyPlace, Remembered
 
 
@@ -52,6 +55,7 @@ class TabularCommit(msgspec.Struct, frozen=True):
 
     Attributes:
         expected: the metadata that must still be current.
+        metadata_location: None for a kind whose metadata is in no file.
         kept_chunks: shared parts of `body` that the expected metadata's body has too, and so are stored already: their
             bytes need not be sent.
         location: set where a view moves.
@@ -61,7 +65,7 @@ class TabularCommit(msgspec.Struct, frozen=True):
     incarnation: Incarnation
     expected: MetadataId
     metadata_id: MetadataId
-    metadata_location: str
+    metadata_location: str | None
     body: Body
     kept_chunks: frozenset[UUID] = frozenset()
     location: Location | None = None
@@ -80,12 +84,13 @@ class QueuedTask:
     """A task that has not ended well.
 
     Attributes:
+        subject: what it is about; None where that is its owner.
         active: it waits or runs; else its last attempt failed.
     """
 
     task_id: UUID
     queue: Queue
-    incarnation: Incarnation
+    subject: UUID | None
     active: bool
     running: bool
 
@@ -163,15 +168,25 @@ class NamespaceChanges(Protocol):
     async def delete(self, namespace: Namespace) -> None:
         """The row and everything inside: namespaces, tabulars of every state, bodies."""
 
+    async def begin_move(self, warehouse_id: WarehouseId) -> None:
+        """Let no other namespace of the warehouse move until the end: two that move into each other would be a circle."""
+
+    async def lock_tree(self, warehouse_id: WarehouseId, namespace_id: NamespaceId) -> Sequence[Namespace]:
+        """The namespace and those inside, outermost first, held for a change of their names: nothing is made in them."""
+        ...
+
+    async def move(self, namespace: Namespace, *, parent_id: NamespaceId | None, ident: NamespaceIdent) -> None:
+        """Hang it, with its tree that was locked, from a parent that was locked, under a path; ids and locations stay.
+
+        Raises NAMESPACE_EXISTS, INVALID_NAMESPACE.
+        """
+
 
 class LocationChanges(Protocol):
     """The places of a warehouse's tabulars."""
 
     async def lock(self, warehouse_id: WarehouseId, *, exclusively: bool) -> None:
         """Hold the warehouse's locations: shared for the default layout, exclusively for custom ones, purge and register."""
-
-    async def lock_inside(self, warehouse_id: WarehouseId, ident: NamespaceIdent) -> None:
-        """Hold a namespace so that it can't go, and then the locations shared: for what goes where the layout says."""
 
     async def overlapping(
         self, warehouse_id: WarehouseId, location: Location, *, enclosed_too: bool, but_not: Incarnation | None = None
@@ -187,11 +202,15 @@ class LocationChanges(Protocol):
 class TabularChanges(Protocol):
     """Tabulars and their bodies."""
 
-    async def insert(self, tabular: Tabular, body: Body, *, owner: Principal, looks: bool = False) -> None:
-        """A staged row of the same name gives way.
+    async def insert(
+        self, tabular: Tabular, body: Body, *, owner: Principal, looks: bool = False, listed_as: str | None = None
+    ) -> None:
+        """A staged row of the same name gives way. Holds the namespace, so that it can't go, and then the locations, shared.
 
-        Raises TABULAR_EXISTS (name, or id), NO_SUCH_NAMESPACE, LOCATION_TAKEN (exactly this place, in a race; where it `looks`,
-        also where this place lies in another's, of any state, for whoever holds the locations already).
+        `listed_as` is the format that listings tell of a generic table.
+
+        Raises TABULAR_EXISTS (name, or id), NO_SUCH_NAMESPACE, LOCATION_TAKEN (exactly this place, in a race). Where it `looks`,
+        the end of the change raises LOCATION_TAKEN too, where this place lies in another's, of any state.
         """
 
     async def lock(
@@ -236,6 +255,26 @@ class TabularChanges(Protocol):
         """Row and bodies."""
 
 
+class VersionChanges(Protocol):
+    """Versions of generic tables. The table's row is held by whoever changes them."""
+
+    async def latest(self, tabular: Tabular) -> TableVersion | None:
+        """The latest, as it is now."""
+        ...
+
+    async def find(self, tabular: Tabular, version: int) -> TableVersion | None:
+        """One, as it is now."""
+        ...
+
+    async def insert(self, tabular: Tabular, version: TableVersion) -> bool:
+        """Store it; False where there is one of this number."""
+        ...
+
+    async def forget(self, tabular: Tabular, *, before: int) -> int:
+        """Delete those before this one; the latest stays. How many were deleted."""
+        ...
+
+
 class Ledger(Protocol):
     """What a change leaves beside its rows, written just before the commit: when the rows that it tells of are locked."""
 
@@ -254,8 +293,11 @@ class TaskChanges(Protocol):
     """Queued work."""
 
     async def enqueue(self, task: NewTask) -> UUID:
-        """Queue it; where an equal task (queue, incarnation) waits or runs, answers that one's id."""
+        """Queue it; where an equal task (queue, owner, subject) waits or runs, answers that one's id."""
         ...
+
+    async def enqueue_all(self, tasks: Sequence[NewTask]) -> None:
+        """Queue all of them, but those that have an equal one."""
 
     async def cancel(
         self,
@@ -268,24 +310,35 @@ class TaskChanges(Protocol):
     ) -> None:
         """End what is queued about these tabulars, whatever its state; what a worker still makes of it counts no more."""
 
-    async def lock(self, warehouse_id: WarehouseId, task_ids: Collection[UUID]) -> Sequence[QueuedTask]:
+    async def lock(self, owner: Owner, task_ids: Collection[UUID]) -> Sequence[QueuedTask]:
         """Those of them that wait, run or failed, held until the end; locked and answered in the order of ids."""
         ...
 
-    async def end(self, warehouse_id: WarehouseId, task_ids: Collection[UUID], *, at: datetime, message: str) -> None:
+    async def end(self, owner: Owner, task_ids: Collection[UUID], *, at: datetime, message: str) -> None:
         """As `cancel`, of tasks that were locked."""
 
-    async def ask(self, warehouse_id: WarehouseId, task_ids: Collection[UUID], asked: Asked) -> None:
+    async def ask(self, owner: Owner, task_ids: Collection[UUID], asked: Asked) -> None:
         """Have the workers of those that run do something, once they ask; a stop is asked of nobody who is to cancel."""
 
-    async def run(self, warehouse_id: WarehouseId, task_ids: Collection[UUID], *, at: datetime, now: datetime) -> None:
+    async def run(self, owner: Owner, task_ids: Collection[UUID], *, at: datetime, now: datetime) -> None:
         """Have attempts begin at a time: of what waits, of what failed, with all its attempts again, and of what did not stop.
 
         Raises CONCURRENT_CHANGE where something equal waits or runs already.
         """
 
-    async def set_silence(self, warehouse_id: WarehouseId, queue: Queue, silence: timedelta | None) -> bool:
-        """After which workers of a queue are given up in a warehouse; False where it was so already."""
+    async def configure(self, owner: Owner, queue: Queue, config: QueueConfig, *, next_at: datetime | None) -> bool:
+        """How a queue is set for an owner; False where it was so already.
+
+        A queue that makes its own tasks makes the next one not after `next_at`, unless a schedule of its own says when.
+        """
+        ...
+
+    async def schedule(self, project_id: ProjectId, queue: Queue, cron: Cron | None, *, next_at: datetime) -> bool:
+        """When a queue of a project makes its tasks, and its next; None: as the queue has it. False where it was so already."""
+        ...
+
+    async def active(self, owner: Owner, queue: Queue, subject: UUID | None) -> UUID | None:
+        """What waits or runs of a queue about this."""
         ...
 
     async def is_held(self, task: Task) -> bool:
@@ -324,6 +377,16 @@ class Change(Protocol):
     @property
     def tabulars(self) -> TabularChanges:
         """Tabulars."""
+        ...
+
+    @property
+    def versions(self) -> VersionChanges:
+        """Versions of generic tables."""
+        ...
+
+    @property
+    def tags(self) -> TagChanges:
+        """Tags, and what they are set on."""
         ...
 
     @property

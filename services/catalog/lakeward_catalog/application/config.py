@@ -7,12 +7,12 @@ import dataclasses
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
+from uuid import UUID
 
 from lakeward_catalog.application.caller import Caller, is_project_id
-from lakeward_catalog.application.doors import Doors, warehouse_needs
+from lakeward_catalog.application.doors import Doors, absent_warehouse, warehouse_needs
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
-from lakeward_catalog.domain.wording import no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.registrar import Presented, Registrar
 from lakeward_servicekit.errors import MaintenanceMode, Reason, Refusal
@@ -81,7 +81,7 @@ class ClientConfigs:
         """The configuration for one warehouse.
 
         Args:
-            named: "name" or "project/name".
+            named: "name", "project/name" or an id; of a name that is an id too, the warehouse of that name is meant.
             caller: who asks.
             presented: what the request presents, for the claims of its token.
 
@@ -95,15 +95,32 @@ class ClientConfigs:
         # in maintenance reads go on, and the user is recorded another time
         with contextlib.suppress(MaintenanceMode):
             await self.registrar.provision_user(presented)
-        warehouse = await self.doors.warehouses.find_by_name(*self._split(named, caller))
-        if warehouse is None or not warehouse.active:
-            raise no_such_warehouse(named)
-        needs = warehouse_needs(warehouse, Action.WAREHOUSE_GET_CONFIG, absent=lambda: no_such_warehouse(named))
+        found = await self._find(named, caller)
+        absent = absent_warehouse(named)
+        warehouse = await self.doors.present(found, absent=absent, caller=caller)
+        needs = warehouse_needs(warehouse, Action.WAREHOUSE_GET_CONFIG, absent=absent)
         await self.doors.decide(caller, needs)
         return ClientConfig(warehouse, caller.base_uri, self.rules)
+
+    async def _find(self, named: str, caller: Caller) -> Warehouse | None:
+        warehouse_id = _id_in(named)
+        if warehouse_id is None:
+            return await self.doors.warehouses.find_by_name(*self._split(named, caller))
+        if caller.project or self.doors.default_project:  # an id is one in all projects, so it needs none
+            found = await self.doors.warehouses.find_by_name(self.doors.chosen_project(caller), named)
+            if found is not None:
+                return found
+        return await self.doors.warehouses.find(warehouse_id)
 
     def _split(self, named: str, caller: Caller) -> tuple[ProjectId, str]:
         project, slash, name = named.partition("/")
         if slash and is_project_id(project):
             return ProjectId(project), name
         return self.doors.chosen_project(caller), named
+
+
+def _id_in(named: str) -> WarehouseId | None:
+    try:
+        return WarehouseId(UUID(named))
+    except ValueError:
+        return None

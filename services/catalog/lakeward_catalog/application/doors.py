@@ -16,10 +16,10 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Final
-
-import msgspec
+from uuid import UUID
 
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.opened import LIVE, OpenedListing, OpenedName, OpenedNamespace, OpenedTabular
 from lakeward_catalog.application.ports.stores import (
     NamespaceStore,
     ServerStore,
@@ -29,6 +29,7 @@ from lakeward_catalog.application.ports.stores import (
 )
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.domain.model import (
+    NIL_PROJECT,
     Kind,
     ManagedBy,
     Namespace,
@@ -53,93 +54,8 @@ from lakeward_catalog.domain.wording import (
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Authorizer, Demand, Need, Outcome, forbidden, refuse
 from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
-from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, UserId
+from lakeward_servicekit.authorization.principals import PrincipalKind
 from lakeward_servicekit.errors import Reason, Refusal
-
-LIVE: Final = frozenset({State.LIVE})
-LIVE_OR_STAGED: Final = frozenset({State.LIVE, State.STAGED})
-
-
-class OpenedNamespace(msgspec.Struct, frozen=True):
-    """A namespace that the caller may act on.
-
-    Attributes:
-        allowed: those of the `asked` actions that are allowed.
-    """
-
-    warehouse: Warehouse
-    namespace: Namespace
-    allowed: frozenset[Action] = frozenset()
-
-
-class OpenedListing(msgspec.Struct, frozen=True):
-    """A warehouse of which something may be listed, across its namespaces or of one.
-
-    Attributes:
-        namespace: the one that the listing is narrowed to; None: all.
-        everything: whether all of it shows.
-    """
-
-    warehouse: Warehouse
-    namespace: Namespace | None
-    everything: bool
-
-    @property
-    def container(self) -> ObjectRef:
-        """What is listed, as authz knows it."""
-        return (
-            warehouse_ref(self.warehouse) if self.namespace is None else namespace_ref(self.warehouse, self.namespace)
-        )
-
-
-class Through(msgspec.Struct, frozen=True):
-    """The way on which a tabular is read through views.
-
-    Attributes:
-        views: by their names, outermost first.
-        reader: as whom it is read.
-        as_owner: the reader is whom a view names as its owner, and not the caller.
-    """
-
-    views: tuple[TabularIdent, ...]
-    reader: Principal
-    as_owner: bool
-
-
-class OpenedTabular(msgspec.Struct, frozen=True):
-    """A tabular that the caller may act on.
-
-    Attributes:
-        allowed: those of the `asked` actions that are allowed.
-        through: how it is read through views; None: the caller reads it.
-    """
-
-    warehouse: Warehouse
-    namespace: Namespace
-    tabular: Tabular
-    allowed: frozenset[Action] = frozenset()
-    through: Through | None = None
-
-    def reader(self, caller: Caller) -> Principal:
-        """Whose rights were decided on."""
-        return caller.principal if self.through is None else self.through.reader
-
-    @property
-    def owner(self) -> UserId | None:
-        """Whom a view names as its owner, where that is who reads it."""
-        return self.through.reader.user_id if self.through is not None and self.through.as_owner else None
-
-
-class OpenedName(msgspec.Struct, frozen=True):
-    """A name in a namespace in which the caller may make a tabular of it.
-
-    Attributes:
-        there: what has the name, live or staged; None where it is free.
-    """
-
-    warehouse: Warehouse
-    namespace: Namespace
-    there: Tabular | None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -214,7 +130,7 @@ class Doors:
         Raises:
             Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN.
         """
-        warehouse = await self.found_warehouse(warehouse_id, inactive_too=inactive_too)
+        warehouse = await self.found_warehouse(warehouse_id, caller=caller, inactive_too=inactive_too)
         await self.decide(caller, warehouse_needs(warehouse, action, absent=absent_warehouse(warehouse_id)))
         return warehouse
 
@@ -224,7 +140,7 @@ class Doors:
         Raises:
             Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN.
         """
-        warehouse = await self.found_warehouse(warehouse_id)
+        warehouse = await self.found_warehouse(warehouse_id, caller=caller)
         needs = warehouse_needs(warehouse, Action.WAREHOUSE_LIST_NAMESPACES, absent=absent_warehouse(warehouse_id))
         allowed = await self.decide(caller, needs, [Demand(warehouse_ref(warehouse), Action.WAREHOUSE_LIST_EVERYTHING)])
         return warehouse, bool(allowed)
@@ -255,16 +171,46 @@ class Doors:
         principal = caller.principal
         return principal.kind is PrincipalKind.USER and principal.user_id in self.instance_admins
 
-    async def found_warehouse(self, warehouse_id: WarehouseId, *, inactive_too: bool = False) -> Warehouse:
+    async def found_warehouse(
+        self, warehouse_id: WarehouseId, *, caller: Caller, inactive_too: bool = False
+    ) -> Warehouse:
         """A warehouse that nothing is decided of yet: `warehouse_needs` are to be asked for before anything is said of it.
 
         Raises:
             Refusal: NO_SUCH_WAREHOUSE.
         """
         warehouse = await self.warehouses.find(warehouse_id)
-        if warehouse is None or not (warehouse.active or inactive_too):
-            raise no_such_warehouse(warehouse_id)
-        return warehouse
+        return await self.present(
+            warehouse, absent=absent_warehouse(warehouse_id), caller=caller, inactive_too=inactive_too
+        )
+
+    async def present(
+        self,
+        warehouse: Warehouse | None,
+        *,
+        absent: Callable[[], Refusal],
+        caller: Caller,
+        inactive_too: bool = False,
+    ) -> Warehouse:
+        """A warehouse that was looked up; one that is not there is refused with the work that a hidden one takes.
+
+        Args:
+            warehouse: what was found.
+            absent: makes the refusal.
+            caller: who asks.
+            inactive_too: an inactive one is there as well.
+
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE.
+        """
+        if warehouse is not None and (warehouse.active or inactive_too):
+            return warehouse
+        # How long an answer takes is not to say that there was nothing to decide of.
+        await self.authorizer.decide(caller.principal, [_NOBODYS])
+        raise absent()
+
+    async def _active(self, warehouse: Warehouse | None, warehouse_id: WarehouseId, caller: Caller) -> Warehouse:
+        return await self.present(warehouse, absent=absent_warehouse(warehouse_id), caller=caller)
 
     async def still_used(self, warehouse_id: WarehouseId, *, caller: Caller) -> None:
         """Whether the caller may still use a warehouse in which a repeated request made its change.
@@ -299,7 +245,7 @@ class Doors:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN.
         """
         warehouse, namespace = await self.namespaces.find(warehouse_id, ident)
-        found = _active(warehouse, warehouse_id)
+        found = await self._active(warehouse, warehouse_id, caller)
         needs = warehouse_needs(found, *on_warehouse, absent=absent_warehouse(warehouse_id))
         if namespace is None:
             await self.decide(caller, needs)
@@ -311,21 +257,21 @@ class Doors:
 
     async def namespace_by_id(
         self, warehouse_id: WarehouseId, namespace_id: NamespaceId, needed: Action, *, caller: Caller
-    ) -> Namespace:
+    ) -> OpenedNamespace:
         """A namespace that the caller named by its id, and on which it may take an action.
 
         Raises:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN.
         """
         found, namespace = await self.namespaces.find_by_id(warehouse_id, namespace_id)
-        warehouse = _active(found, warehouse_id)
+        warehouse = await self._active(found, warehouse_id, caller)
         needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
         if namespace is None:
             await self.decide(caller, needs)
             raise no_such_namespace(namespace_id)
         needs.append(Need(Demand(namespace_ref(warehouse, namespace), needed), lambda: no_such_namespace(namespace_id)))
         await self.decide(caller, needs)
-        return namespace
+        return OpenedNamespace(warehouse, namespace)
 
     async def name(
         self, warehouse_id: WarehouseId, ident: TabularIdent, needed: Action, *, caller: Caller
@@ -342,7 +288,7 @@ class Doors:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN.
         """
         located = await self.tabulars.locate(warehouse_id, ident)
-        warehouse, namespace = _active(located.warehouse, warehouse_id), located.namespace
+        warehouse, namespace = await self._active(located.warehouse, warehouse_id, caller), located.namespace
         needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
         if namespace is not None:
             demand = Demand(namespace_ref(warehouse, namespace), needed)
@@ -378,7 +324,7 @@ class Doors:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN.
         """
         located = await self.tabulars.locate(warehouse_id, ident)
-        warehouse = _active(located.warehouse, warehouse_id)
+        warehouse = await self._active(located.warehouse, warehouse_id, caller)
         namespace, tabular = located.namespace, located.tabular
         use = Demand(warehouse_ref(warehouse), Action.WAREHOUSE_USE)
         needs = [Need(use, lambda: no_such_warehouse(warehouse_id))]
@@ -392,7 +338,7 @@ class Doors:
 
     async def tabular_by_id(
         self, warehouse_id: WarehouseId, tabular_id: TabularId, kind: Kind, needed: Action, *, caller: Caller
-    ) -> Tabular:
+    ) -> tuple[Warehouse, Tabular]:
         """A tabular of any state that the caller named by its public id, and on which it may take an action.
 
         Args:
@@ -406,7 +352,7 @@ class Doors:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN.
         """
         warehouse, tabular = await asyncio.gather(
-            self.found_warehouse(warehouse_id), self.tabulars.by_id(warehouse_id, tabular_id)
+            self.found_warehouse(warehouse_id, caller=caller), self.tabulars.by_id(warehouse_id, tabular_id)
         )
         needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
         if tabular is None or tabular.kind is not kind:
@@ -414,7 +360,7 @@ class Doors:
             raise no_such_tabular(kind, tabular_id)
         needs.append(_tabular_need(warehouse, tabular, needed))
         await self.decide(caller, needs)
-        return tabular
+        return warehouse, tabular
 
     async def tabulars_by_id(
         self,
@@ -423,7 +369,7 @@ class Doors:
         needed: Callable[[Kind], Action],
         *,
         caller: Caller,
-    ) -> Sequence[Tabular]:
+    ) -> tuple[Warehouse, Sequence[Tabular]]:
         """Tabulars of any state that the caller named by their public ids; one read and one question, however many.
 
         Args:
@@ -433,13 +379,13 @@ class Doors:
             caller: who asks.
 
         Returns:
-            One for each of `wanted`, in their order.
+            The warehouse, and one for each of `wanted`, in their order.
 
         Raises:
             Refusal: NO_SUCH_WAREHOUSE; NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN for the first that is refused.
         """
         warehouse, rows = await asyncio.gather(
-            self.found_warehouse(warehouse_id),
+            self.found_warehouse(warehouse_id, caller=caller),
             self.tabulars.by_ids(warehouse_id, [key.tabular_id for key in wanted]),
         )
         there = {TabularKey(row.kind, row.tabular_id): row for row in rows}
@@ -453,7 +399,7 @@ class Doors:
             needs.append(_tabular_need(warehouse, tabular, needed(key.kind)))
             found.append(tabular)
         await self.decide(caller, needs)
-        return found
+        return warehouse, found
 
     async def listing(
         self, warehouse_id: WarehouseId, action: Action, *, namespace_id: NamespaceId | None = None, caller: Caller
@@ -471,10 +417,10 @@ class Doors:
         """
         namespace: Namespace | None = None
         if namespace_id is None:
-            warehouse = await self.found_warehouse(warehouse_id)
+            warehouse = await self.found_warehouse(warehouse_id, caller=caller)
         else:
             found, namespace = await self.namespaces.find_by_id(warehouse_id, namespace_id)
-            warehouse = _active(found, warehouse_id)
+            warehouse = await self._active(found, warehouse_id, caller)
         needs = warehouse_needs(warehouse, action, absent=absent_warehouse(warehouse_id))
         asked = [Demand(warehouse_ref(warehouse), Action.WAREHOUSE_LIST_EVERYTHING)]
         if namespace is not None:
@@ -500,7 +446,7 @@ class Doors:
         if everything:
             return Visibility(everything=True)
         shown = await self.authorizer.visible(caller.principal, container, kind)
-        return Visibility(everything=shown.everything, containers=shown.containers, objects=shown.objects)
+        return Visibility(shown.everything, shown.containers, shown.objects, shown.projects)
 
     async def sees(self, warehouse: Warehouse, *, caller: Caller) -> bool:
         """Whether a warehouse that the caller did not name may be named to it."""
@@ -543,9 +489,5 @@ def absent_warehouse(named: object) -> Callable[[], Refusal]:
 
 _NOTHING: Final[frozenset[Action]] = frozenset()
 _DEMAND: Final = attrgetter("demand")
-
-
-def _active(warehouse: Warehouse | None, warehouse_id: WarehouseId) -> Warehouse:
-    if warehouse is None or not warehouse.active:
-        raise no_such_warehouse(warehouse_id)
-    return warehouse
+# A question that takes what one about a warehouse takes, and is answered no.
+_NOBODYS: Final = Demand(ObjectRef.warehouse(NIL_PROJECT, UUID(int=0)), Action.WAREHOUSE_USE)

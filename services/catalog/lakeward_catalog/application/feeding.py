@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from typing import Final, Protocol
 
-from lakeward_catalog.application.relay import Bell, retry_pause
 from lakeward_catalog.application.tree import PROJECTS, Answer, Numbered, StreamId, Tree, TreeStreams
 from lakeward_servicekit.coalescing import Coalescer
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.events.relay import Bell, retry_pause
 
 _LOG: Final = logging.getLogger("lakeward_catalog.feeding")
 BATCH: Final = 1000
@@ -75,6 +75,11 @@ class TreeFeed:
         # what authz said and nobody has noted: the next look at the stream does it on its way
         self._answers: Final[dict[StreamId, Answer]] = {}
 
+    @property
+    def telling(self) -> Collection[StreamId]:
+        """Streams that are told of now; of others nothing is kept but what their next look notes."""
+        return self._rounds.keys()
+
     async def grown(self, streams: Collection[StreamId], *, awaited: bool) -> None:
         """See `TreeWatch`. The change stands whatever becomes of this: what authz was not told now it is told later."""
         if not (self._awaited and awaited):
@@ -100,7 +105,11 @@ class TreeFeed:
         if round_of is None:
             # One round at a time, however long it takes: two would send the same.
             round_of = self._rounds[stream] = Coalescer(self._deliver, max_items=1, alike=True, patience=None)
-        await round_of(stream)
+        try:
+            await round_of(stream)
+        finally:
+            if round_of.idle and self._rounds.get(stream) is round_of:
+                del self._rounds[stream]
 
     async def run(self, *, jitter: Callable[[], float]) -> None:
         """Tell of whatever is pending, in all streams, until cancelled. `jitter`: 0 to 1; spreads retries."""

@@ -1,5 +1,7 @@
 """Whether a table's files may be deleted with it: `gc.enabled` says no where they may be other tables' as well.
 
+A generic table that was made over files that were there already keeps them, unless their deletion is asked for in so many words.
+
 A table made by snapshot or migrate, or registered twice, shares its data files; whoever set the property knew. Iceberg's own
 tools keep such files, and Spark refuses to purge.
 """
@@ -24,6 +26,7 @@ _ATTEMPTS: Final = 8
 
 class _WithProperties(msgspec.Struct):
     properties: dict[str, str] = {}
+    registered: bool = False
 
 
 class _Unread(Exception):  # noqa: N818 - nobody but `settled` sees it
@@ -47,16 +50,20 @@ class Garbage:
         self._kept: Final[dict[MetadataId, bool]] = {}
 
     async def read(self, tabulars: Sequence[Tabular]) -> None:
-        """Find out for the tables among these, as they are; one that was committed to since is asked about again."""
+        """Find out for those of these that have files of their own; one that was committed to since is asked about again."""
         for tabular in tabulars:
-            if tabular.kind is not Kind.TABLE:
+            if tabular.kind is Kind.VIEW:
                 continue
             try:
                 text = await self._documents.plain(tabular.warehouse_id, tabular.metadata_id, references=True)
             except LookupError:
                 continue
-            value = msgspec.json.decode(text, type=_WithProperties).properties.get(GC_ENABLED, "true")
-            self._kept[tabular.metadata_id] = value.lower() != "true"  # as Java reads a boolean
+            said = msgspec.json.decode(text, type=_WithProperties)
+            if tabular.kind is Kind.TABLE:
+                value = said.properties.get(GC_ENABLED, "true")
+                self._kept[tabular.metadata_id] = value.lower() != "true"  # as Java reads a boolean
+            else:
+                self._kept[tabular.metadata_id] = said.registered
 
     async def settled(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """Run a transaction that asks `keeps` or `check`; again, once more was read, where it found a table unread.
@@ -77,7 +84,7 @@ class Garbage:
 
     def keeps(self, tabular: Tabular) -> bool:
         """Whether files of a tabular that the transaction holds stay where nothing was said of them; a view's never do."""
-        if tabular.kind is not Kind.TABLE:
+        if tabular.kind is Kind.VIEW:
             return False
         if tabular.metadata_id not in self._kept:
             raise _Unread([tabular])
@@ -93,5 +100,5 @@ class Garbage:
         if unread:
             raise _Unread(unread)
         for tabular in tabulars:
-            if self.keeps(tabular):
+            if tabular.kind is Kind.TABLE and self.keeps(tabular):
                 raise purge_refused(tabular.ident)

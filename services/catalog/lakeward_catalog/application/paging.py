@@ -76,7 +76,12 @@ def _decode(token: str, listing: Sequence[str]) -> After:
         spelling = base64.urlsafe_b64encode(decoded).decode()
         if version == _VERSION and spelling == token and bound_by == _hash(packed, listing):
             return After(_EPOCH + microseconds * _MICROSECOND, UUID(bytes=entry))
-    raise Refusal(
+    raise no_such_page()
+
+
+def no_such_page() -> Refusal:
+    """The refusal of a token that leads nowhere."""
+    return Refusal(
         Reason.REASON_INVALID_PAGE_TOKEN,
         "the page token is not one that this listing handed out to you; start again without one",
     )

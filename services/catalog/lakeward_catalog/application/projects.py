@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from lakeward_catalog.application.announcements import Announcer, ProjectChange, occasion
 from lakeward_catalog.application.caller import Caller
@@ -17,10 +16,7 @@ from lakeward_catalog.domain.names import name_key
 from lakeward_catalog.domain.project_rules import check_project_name
 from lakeward_catalog.domain.wording import no_such_project
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.authorization.authorizer import Demand, Outcome
-from lakeward_servicekit.authorization.objects import ObjectRef
-
-_ASKED_AT_ONCE: Final = 1000  # authz takes 4000 demands in one question
+from lakeward_servicekit.authorization.objects import SERVER, ObjectKind
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -46,14 +42,9 @@ class ProjectListings:
 
     async def __call__(self, *, caller: Caller) -> Sequence[Project]:
         """All of them, by name without case; those of one name by id."""
-        projects = sorted(await self.doors.servers.projects(), key=lambda each: (name_key(each.name), each.project_id))
-        shown: list[Project] = []
-        for start in range(0, len(projects), _ASKED_AT_ONCE):
-            some = projects[start : start + _ASKED_AT_ONCE]
-            demands = [Demand(ObjectRef.project(each.project_id), Action.PROJECT_GET_METADATA) for each in some]
-            outcomes = await self.doors.authorizer.decide(caller.principal, demands)
-            shown += [each for each, outcome in zip(some, outcomes, strict=True) if outcome is Outcome.ALLOWED]
-        return shown
+        visible = await self.doors.shown(SERVER, ObjectKind.PROJECT, caller=caller)
+        projects = await self.doors.servers.projects(visible)
+        return sorted(projects, key=lambda each: (name_key(each.name), each.project_id))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -122,8 +113,8 @@ class ProjectRenames:
                 return project
             renamed = dataclasses.replace(project, name=command.name)
             await change.projects.rename(project.project_id, command.name)
-            when, told = occasion(caller, self.clock.now()), {"old-name": project.name}
-            change.ledger.emit(self.announcer.project(ProjectChange.RENAMED, renamed, when, data=told))
+            when = occasion(caller, self.clock.now())
+            change.ledger.emit(self.announcer.project(ProjectChange.RENAMED, renamed, when, before=project))
         return renamed
 
 

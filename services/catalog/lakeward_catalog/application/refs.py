@@ -10,7 +10,7 @@ from lakeward_catalog.domain.model import Kind, Namespace, Tabular, Warehouse
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 
 OBJECT_KINDS: Final[Mapping[Kind, ObjectKind]] = MappingProxyType(
-    {Kind.TABLE: ObjectKind.TABLE, Kind.VIEW: ObjectKind.VIEW}
+    {Kind.TABLE: ObjectKind.TABLE, Kind.VIEW: ObjectKind.VIEW, Kind.GENERIC_TABLE: ObjectKind.GENERIC_TABLE}
 )
 
 
@@ -28,5 +28,11 @@ def namespace_ref(warehouse: Warehouse, namespace: Namespace) -> ObjectRef:
 
 def tabular_ref(warehouse: Warehouse, tabular: Tabular) -> ObjectRef:
     """The tabular, as authz knows it."""
-    make = ObjectRef.table if tabular.kind is Kind.TABLE else ObjectRef.view
-    return make(warehouse.project_id, warehouse.warehouse_id, tabular.incarnation, namespace_id=tabular.namespace_id)
+    return _MAKE[tabular.kind](
+        warehouse.project_id, warehouse.warehouse_id, tabular.incarnation, namespace_id=tabular.namespace_id
+    )
+
+
+_MAKE: Final = MappingProxyType(
+    {Kind.TABLE: ObjectRef.table, Kind.VIEW: ObjectRef.view, Kind.GENERIC_TABLE: ObjectRef.generic_table}
+)

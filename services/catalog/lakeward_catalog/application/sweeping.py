@@ -29,11 +29,23 @@ class Leftovers(Protocol):
         ...
 
     async def old_attempts(self, *, before: datetime, limit: int) -> int:
-        """Records of attempts that ended before this."""
+        """Records of attempts that ended before this, of what is no project's any more."""
+        ...
+
+    async def old_counts(self, *, before: datetime, limit: int) -> int:
+        """Counts of requests, of hours that ended before this."""
         ...
 
     async def old_events(self, *, days: int) -> int:
         """Events that were logged more than `days` days ago; answers how many days went."""
+        ...
+
+
+class ForgetSecrets(Protocol):
+    """`Secrets.forget_left`."""
+
+    async def __call__(self, *, before: datetime, limit: int) -> int:
+        """See there."""
         ...
 
 
@@ -43,34 +55,41 @@ class Retention:
 
     Attributes:
         events: whole days, 1 to 14.
-        attempts: of tasks.
+        attempts: of tasks that are no project's any more.
+        counts: of requests.
         keys_within: the longest that one round of sweeping keys of idempotency takes; the next one goes on.
         every: how often is swept.
         rows: in one statement.
+        secrets: that no warehouse names any more; who made it so forgets them, and is left this time for it.
     """
 
     events: int = 7
     attempts: timedelta = timedelta(days=90)
+    counts: timedelta = timedelta(days=90)
     keys_within: timedelta = timedelta(seconds=30)
     every: timedelta = timedelta(minutes=1)
     rows: int = 1000
+    secrets: timedelta = timedelta(minutes=1)
 
 
-async def sweep(_lease: Lease, *, leftovers: Leftovers, clock: Clock, retention: Retention) -> None:
+async def sweep(
+    _lease: Lease, *, leftovers: Leftovers, secrets: ForgetSecrets, clock: Clock, retention: Retention
+) -> None:
     """Sweep again and again, until cancelled.
 
     Args:
         _lease: of `SWEEPER`; two that sweep at once would only be in each other's way.
         leftovers: what is swept.
+        secrets: forgets those that no warehouse names.
         clock: the time.
         retention: how long things are kept.
     """
     while True:
-        await sweep_once(leftovers=leftovers, clock=clock, retention=retention)
+        await sweep_once(leftovers=leftovers, secrets=secrets, clock=clock, retention=retention)
         await asyncio.sleep(retention.every.total_seconds())
 
 
-async def sweep_once(*, leftovers: Leftovers, clock: Clock, retention: Retention) -> None:
+async def sweep_once(*, leftovers: Leftovers, secrets: ForgetSecrets, clock: Clock, retention: Retention) -> None:
     """Sweep everything that is to be swept now; what can't be swept does not keep the rest."""
     now, rows = clock.now(), retention.rows
 
@@ -83,10 +102,23 @@ async def sweep_once(*, leftovers: Leftovers, clock: Clock, retention: Retention
     async def attempts() -> int:
         return await leftovers.old_attempts(before=now - retention.attempts, limit=rows)
 
+    async def counts() -> int:
+        return await leftovers.old_counts(before=now - retention.counts, limit=rows)
+
+    async def unnamed_secrets() -> int:
+        return await secrets(before=now - retention.secrets, limit=rows)
+
     async def events() -> int:
         return 0 if await leftovers.old_events(days=retention.events) == 0 else rows
 
-    for what, within in ((staged, None), (keys, retention.keys_within), (attempts, None), (events, None)):
+    for what, within in (
+        (staged, None),
+        (keys, retention.keys_within),
+        (attempts, None),
+        (counts, None),
+        (events, None),
+        (unnamed_secrets, None),
+    ):
         await _all_of(what, rows=rows, within=within)
 
 

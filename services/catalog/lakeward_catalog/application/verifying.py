@@ -150,7 +150,7 @@ class AuthzTree(Protocol):
     async def objects(
         self, place: Place, *, after: Key | None, limit: int, ids: Sequence[UUID] = ()
     ) -> Sequence[Standing]:
-        """What it knows in a place, as `CatalogTree.objects`; where there are `ids`, only those. Roles and tags are left out."""
+        """What it knows in a place, as `CatalogTree.objects`; where there are `ids`, only those. Roles are left out."""
         ...
 
 

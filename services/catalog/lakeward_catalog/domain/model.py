@@ -31,6 +31,17 @@ class Kind(enum.StrEnum):
 
     TABLE = "table"
     VIEW = "view"
+    GENERIC_TABLE = "generic_table"
+
+    @property
+    def noun(self) -> str:
+        """As people say it: "generic table"."""
+        return self.value.replace("_", " ")
+
+    @property
+    def slug(self) -> str:
+        """As public documents have it: "generic-table"."""
+        return self.value.replace("_", "-")
 
 
 class TabularKey(NamedTuple):
@@ -73,9 +84,16 @@ class Project:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Server:
-    """The installation."""
+    """The installation.
+
+    Attributes:
+        server_id: what it is called; whoever installs may choose it, so another may have the same.
+        installation_id: made with its database, and of no other: what places in stores are marked with.
+        bootstrapped: whether it is open for use.
+    """
 
     server_id: UUID
+    installation_id: UUID
     bootstrapped: bool
 
 
@@ -162,13 +180,13 @@ class Namespace:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Tabular:
-    """A table or view; its metadata is in its body, by `metadata_id`.
+    """A table, view or generic table; its metadata is in its body, by `metadata_id`.
 
     Attributes:
         ident: with the stored casing of every part.
         location: without a trailing slash.
         metadata_id: names one body, which never changes; each commit makes a new one.
-        metadata_location: None while staged.
+        metadata_location: None while staged; always for a generic table, whose metadata is in no file.
         row_version: serves every optimistic change but commits, which compare `metadata_id`.
         expires_at: when a staged row is swept or a dropped one is finally deleted; None for live ones.
     """

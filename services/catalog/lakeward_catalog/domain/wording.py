@@ -8,6 +8,7 @@ with what the caller wrote alone.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import Final
 
 from lakeward_catalog.domain.model import Kind
@@ -57,6 +58,15 @@ def warehouse_managed(name: str) -> Refusal:
     )
 
 
+def warehouse_protected(name: str) -> Refusal:
+    """The refusal to delete a protected warehouse."""
+    return Refusal(
+        Reason.REASON_WAREHOUSE_PROTECTED,
+        f"warehouse {name!r} is protected; take its protection away first, or use force",
+        warehouse=name,
+    )
+
+
 def instance_admin_required() -> Refusal:
     """The refusal of what only administrators of the instance may do."""
     return Refusal(
@@ -79,6 +89,36 @@ def already_queued(task_ids: Iterable[object]) -> Refusal:
     )
 
 
+def task_active(queue: str, task_id: object) -> Refusal:
+    """The refusal to queue what waits or runs already."""
+    shown = str(task_id)
+    return Refusal(
+        Reason.REASON_TASK_ACTIVE,
+        f"a task of queue {str(queue)!r} waits or runs already: {shown}; wait for it, or have that one run",
+        queue=str(queue),
+        task=shown,
+    )
+
+
+def not_schedulable(queue: str, others: Iterable[str]) -> Refusal:
+    """The refusal to say when tasks of a queue are made that others queue."""
+    return Refusal(
+        Reason.REASON_QUEUE_NOT_SCHEDULABLE,
+        f"queue {str(queue)!r} can't be scheduled; these can: {', '.join(sorted(str(each) for each in others)) or 'none'}",
+        queue=str(queue),
+    )
+
+
+def too_far(at: datetime, most: timedelta) -> Refusal:
+    """The refusal of a task so far ahead."""
+    return Refusal(
+        Reason.REASON_SCHEDULED_TOO_FAR,
+        f"{at.isoformat()} is too far ahead; at most {most.days} days are",
+        at=at.isoformat(),
+        days=str(most.days),
+    )
+
+
 def no_such_namespace(ident: object) -> Refusal:
     """The refusal of a namespace that is absent or hidden; the whole text is Iceberg's, since clients compare all of it."""
     shown = _shown(ident)
@@ -86,13 +126,16 @@ def no_such_namespace(ident: object) -> Refusal:
 
 
 def no_such_tabular(kind: Kind, ident: object) -> Refusal:
-    """The refusal of a table or view that is absent or hidden, or is of the other kind."""
+    """The refusal of a tabular that is absent or hidden, or is of another kind."""
     shown = _shown(ident)
-    if kind is Kind.TABLE:
-        return Refusal(
-            Reason.REASON_NO_SUCH_TABLE, f"Table does not exist: {shown}, or you may not see it", table=shown
-        )
-    return Refusal(Reason.REASON_NO_SUCH_VIEW, f"View does not exist: {shown}, or you may not see it", view=shown)
+    message = f"{kind.noun.capitalize()} does not exist: {shown}, or you may not see it"
+    match kind:
+        case Kind.TABLE:
+            return Refusal(Reason.REASON_NO_SUCH_TABLE, message, table=shown)
+        case Kind.VIEW:
+            return Refusal(Reason.REASON_NO_SUCH_VIEW, message, view=shown)
+        case Kind.GENERIC_TABLE:
+            return Refusal(Reason.REASON_NO_SUCH_GENERIC_TABLE, message, table=shown)
 
 
 def no_such_view_between(ident: object) -> Refusal:
@@ -138,16 +181,26 @@ def namespace_exists(ident: object) -> Refusal:
 
 def name_taken(wanted: Kind, ident: object, *, by: Kind) -> Refusal:
     """The refusal of a name for a new table or view, which another one has."""
-    what = f"{by.capitalize()} already exists" if by is wanted else f"{by.capitalize()} with same name already exists"
+    named = by.noun.capitalize()
+    what = f"{named} already exists" if by is wanted else f"{named} with same name already exists"
     return _taken(ident, f"{what}: {_shown(ident)}; choose another name, or drop it first")
 
 
 def new_name_taken(old: object, new: object, *, by: Kind) -> Refusal:
     """The refusal to rename to a name that another table or view has."""
-    return _taken(
-        new,
-        f"Cannot rename {_shown(old)} to {_shown(new)}. {by.capitalize()} already exists; choose another name, or drop it first",
-    )
+    taken = f"{by.noun.capitalize()} already exists"
+    return _taken(new, f"Cannot rename {_shown(old)} to {_shown(new)}. {taken}; choose another name, or drop it first")
+
+
+def unseen_name_taken(ident: object) -> Refusal:
+    """The refusal of a name for something new, which something has that the caller may not see; it says nothing of its kind."""
+    return _taken(ident, f"Table or view already exists: {_shown(ident)}; choose another name")
+
+
+def unseen_new_name_taken(old: object, new: object) -> Refusal:
+    """The refusal to rename to a name that something has which the caller may not see; it says nothing of its kind."""
+    taken = "Table or view already exists"
+    return _taken(new, f"Cannot rename {_shown(old)} to {_shown(new)}. {taken}; choose another name")
 
 
 def name_taken_meanwhile(ident: object) -> Refusal:

@@ -52,6 +52,7 @@ def tabular_id(text: str) -> TabularId:
 _KINDS: Final = {
     tabulars_pb2.TABULAR_KIND_TABLE: Kind.TABLE,
     tabulars_pb2.TABULAR_KIND_VIEW: Kind.VIEW,
+    tabulars_pb2.TABULAR_KIND_GENERIC_TABLE: Kind.GENERIC_TABLE,
 }
 
 
@@ -72,7 +73,7 @@ def tabular_kind(value: tabulars_pb2.TabularKind.ValueType) -> Kind:
     """
     kind = _KINDS.get(value)
     if kind is None:
-        raise invalid_field("kind", value, "the kind of a table or a view")
+        raise invalid_field("kind", value, "the kind of a table, a view or a generic table")
     return kind
 
 

@@ -24,6 +24,7 @@ def tabular_ident(ident: TabularIdent) -> types_pb2.TabularIdent:
 _KINDS: Final = {
     Kind.TABLE: tabulars_pb2.TABULAR_KIND_TABLE,
     Kind.VIEW: tabulars_pb2.TABULAR_KIND_VIEW,
+    Kind.GENERIC_TABLE: tabulars_pb2.TABULAR_KIND_GENERIC_TABLE,
 }
 
 

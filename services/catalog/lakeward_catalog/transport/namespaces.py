@@ -9,6 +9,7 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.namespaces.creating import CreateNamespace, NamespaceCreations
 from lakeward_catalog.application.namespaces.dropping import DropNamespace, NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import ListNamespaces, NamespaceListings
+from lakeward_catalog.application.namespaces.moving import MoveNamespace, NamespaceMoves
 from lakeward_catalog.application.namespaces.properties import PropertiesUpdates, UpdateProperties, shown
 from lakeward_catalog.application.namespaces.protecting import NamespaceProtections, ProtectNamespace
 from lakeward_catalog.domain.model import Namespace
@@ -29,6 +30,7 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
     update_properties: PropertiesUpdates
     protect: NamespaceProtections
     drop: NamespaceDrops
+    move: NamespaceMoves
 
     async def ListNamespaces(
         self, request: namespaces_pb2.ListNamespacesRequest, caller: Caller
@@ -92,7 +94,7 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
             decode.namespace_id(request.namespace_id),
         )
         needed = Action.NAMESPACE_GET_METADATA
-        namespace = await self.doors.namespace_by_id(warehouse_id, namespace_id, needed, caller=caller)
+        namespace = (await self.doors.namespace_by_id(warehouse_id, namespace_id, needed, caller=caller)).namespace
         return namespaces_pb2.GetNamespaceProtectionResponse(protected=namespace.protected)
 
     async def SetNamespaceProtection(
@@ -118,6 +120,23 @@ class NamespaceServicer(namespaces_pb2_grpc.NamespaceServiceServicer):
         )
         await self.drop(command, caller=caller)
         return namespaces_pb2.DropNamespaceResponse()
+
+    async def MoveNamespace(
+        self, request: namespaces_pb2.MoveNamespaceRequest, caller: Caller
+    ) -> namespaces_pb2.MoveNamespaceResponse:
+        """See the contract."""
+        command = MoveNamespace(
+            decode.warehouse_id(request.warehouse_id),
+            decode.namespace_id(request.namespace_id),
+            decode.namespace_ident(request.destination),
+            force=request.force,
+        )
+        moved = await self.move(command, caller=caller)
+        return namespaces_pb2.MoveNamespaceResponse(
+            ident=encode.namespace_ident(moved.ident),
+            namespace_id=str(moved.namespace_id),
+            parent_id="" if moved.parent_id is None else str(moved.parent_id),
+        )
 
 
 def _message(namespace: Namespace) -> namespaces_pb2.Namespace:

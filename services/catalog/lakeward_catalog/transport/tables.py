@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 from typing import Final
 
@@ -24,18 +23,13 @@ from lakeward_catalog.domain.iceberg.table import TableMetadata
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_catalog.transport import decode, encode
+from lakeward_catalog.transport.batching import check_size, together, too_late
 from lakeward_catalog.transport.chains import chain_of
 from lakeward_catalog.transport.probing import looked_for
 from lakeward_catalog.transport.tabulars import TabularMethods
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
-from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.rpc import Settle, failure_of
-
-MAX_BATCH: Final = 256
-# A full batch of replies stays well within a frame only if none of them is large.
-MAX_BATCHED_BYTES: Final = 128 * 1024
-# A load that waits for a fresh credential, say, is not waited for by its neighbours; alone, it goes on where it was.
-BATCH_SECONDS: Final = 0.05
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,28 +77,17 @@ class TableServicer(tables_pb2_grpc.TableServiceServicer):
         self, request: tables_pb2.BatchLoadTablesRequest, settle: Settle[Caller]
     ) -> tables_pb2.BatchLoadTablesResponse:
         """See the contract."""
-        if len(request.items) > MAX_BATCH:
-            raise Refusal(
-                Reason.REASON_TOO_LARGE,
-                f"the batch has {len(request.items)} items; at most {MAX_BATCH} are taken",
-                what="batch",
-                limit=str(MAX_BATCH),
-            )
-        if not request.items:
-            return tables_pb2.BatchLoadTablesResponse()
-        loads = [asyncio.create_task(self._item(item, settle)) for item in request.items]
-        try:
-            _, late = await asyncio.wait(loads, timeout=BATCH_SECONDS)
-        finally:
-            for load in loads:
-                load.cancel()  # does nothing to what has ended
-        items = [_LATE if load in late else load.result() for load in loads]
+        several = len(request.items) > 1
+        items = await together(request.items, lambda item: self._item(item, settle, several=several), late=_LATE)
         return tables_pb2.BatchLoadTablesResponse(items=items)
 
-    async def _item(self, item: tables_pb2.LoadTableRequest, settle: Settle[Caller]) -> tables_pb2.BatchLoadTablesItem:
+    async def _item(
+        self, item: tables_pb2.LoadTableRequest, settle: Settle[Caller], *, several: bool
+    ) -> tables_pb2.BatchLoadTablesItem:
         try:
             response = await self.LoadTable(item, await settle(item.context))
-            check_size(response)
+            if several:
+                check_size(response)
             return tables_pb2.BatchLoadTablesItem(response=response)
         except Refusal as refusal:
             return tables_pb2.BatchLoadTablesItem(failure=failure_of(refusal))
@@ -222,28 +205,4 @@ class TableServicer(tables_pb2_grpc.TableServiceServicer):
         return tables_pb2.ReportMetricsResponse()
 
 
-_LATE: Final = tables_pb2.BatchLoadTablesItem(
-    failure=failure_of(
-        Refusal(
-            Reason.REASON_TOO_LARGE,
-            f"the load takes longer than the {BATCH_SECONDS} s that a batch waits; ask for it alone",
-            what="time of a batch item",
-            limit=str(BATCH_SECONDS),
-        )
-    )
-)
-
-
-def check_size(response: tables_pb2.LoadTableResponse) -> None:
-    """Whether a reply may travel in a batch.
-
-    Raises:
-        Refusal: TOO_LARGE; asked for alone, it comes.
-    """
-    if response.ByteSize() > MAX_BATCHED_BYTES:
-        raise Refusal(
-            Reason.REASON_TOO_LARGE,
-            f"the table's metadata is over {MAX_BATCHED_BYTES} bytes; ask for it alone",
-            what="batch item",
-            limit=str(MAX_BATCHED_BYTES),
-        )
+_LATE: Final = tables_pb2.BatchLoadTablesItem(failure=failure_of(too_late()))

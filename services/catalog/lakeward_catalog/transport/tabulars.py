@@ -1,23 +1,42 @@
-"""What TableService and ViewService do alike: list, look, drop and rename."""
+"""What the services of each kind of tabular do alike: list, look, drop and rename."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.dropping import DropTabular, TabularDrops
-from lakeward_catalog.application.tabulars.listing import ListTabulars, TabularListings
+from lakeward_catalog.application.tabulars.listing import ListTabulars, TabularListings, TabularPage
 from lakeward_catalog.application.tabulars.protecting import ProtectTabular, TabularProtections
 from lakeward_catalog.application.tabulars.renaming import RenameTabular, TabularRenames
-from lakeward_catalog.domain.model import Kind
+from lakeward_catalog.domain.model import Kind, Tabular
 from lakeward_catalog.transport import decode, encode
 from lakeward_catalog.transport.probing import looked_for
-from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2, views_pb2
+from lakeward_protocol.catalog.v1 import generic_tables_pb2, tables_pb2, types_pb2, views_pb2
 from lakeward_servicekit.rpc.pages import page_of
 
+ListRequest: TypeAlias = (
+    tables_pb2.ListTablesRequest | views_pb2.ListViewsRequest | generic_tables_pb2.ListGenericTablesRequest
+)
+GetProtectionRequest: TypeAlias = (
+    tables_pb2.GetTableProtectionRequest
+    | views_pb2.GetViewProtectionRequest
+    | generic_tables_pb2.GetGenericTableProtectionRequest
+)
+SetProtectionRequest: TypeAlias = (
+    tables_pb2.SetTableProtectionRequest
+    | views_pb2.SetViewProtectionRequest
+    | generic_tables_pb2.SetGenericTableProtectionRequest
+)
+DropRequest: TypeAlias = (
+    tables_pb2.DropTableRequest | views_pb2.DropViewRequest | generic_tables_pb2.DropGenericTableRequest
+)
+RenameRequest: TypeAlias = (
+    tables_pb2.RenameTableRequest | views_pb2.RenameViewRequest | generic_tables_pb2.RenameGenericTableRequest
+)
 Listed = TypeVar("Listed", tables_pb2.ListTablesResponse, views_pb2.ListViewsResponse)
 
 
@@ -32,17 +51,21 @@ class TabularMethods:
     renames: TabularRenames
     protections: TabularProtections
 
-    async def list(
-        self, request: tables_pb2.ListTablesRequest | views_pb2.ListViewsRequest, response: Listed, caller: Caller
-    ) -> Listed:
-        """Fill the response with a page of a namespace's tabulars."""
+    async def page(self, request: ListRequest, caller: Caller) -> TabularPage:
+        """A page of a namespace's tabulars."""
         command = ListTabulars(
             decode.warehouse_id(request.warehouse_id),
             decode.namespace_ident(request.namespace),
             self.kind,
             page_of(request),
         )
-        found = await self.listings(command, caller=caller)
+        return await self.listings(command, caller=caller)
+
+    async def list(
+        self, request: tables_pb2.ListTablesRequest | views_pb2.ListViewsRequest, response: Listed, caller: Caller
+    ) -> Listed:
+        """Fill the response with a page of a namespace's tabulars."""
+        found = await self.page(request, caller)
         entries, namespace = found.page.entries, encode.namespace_ident(found.namespace)
         if request.with_names:
             response.namespace.CopyFrom(namespace)
@@ -58,27 +81,25 @@ class TabularMethods:
             response.protection.extend([listed.protected for listed in entries])
         return response
 
-    async def look(self, warehouse_id: str, ident: types_pb2.TabularIdent, caller: Caller) -> None:
+    async def look(self, warehouse_id: str, ident: types_pb2.TabularIdent, caller: Caller) -> Tabular:
         """Whether it is there."""
-        await self.doors.tabular(
+        opened = await self.doors.tabular(
             decode.warehouse_id(warehouse_id),
             looked_for(self.kind, ident),
             self.kind,
             DEMANDS[self.kind].see,
             caller=caller,
         )
+        return opened.tabular
 
-    async def is_protected(
-        self, request: tables_pb2.GetTableProtectionRequest | views_pb2.GetViewProtectionRequest, caller: Caller
-    ) -> bool:
+    async def is_protected(self, request: GetProtectionRequest, caller: Caller) -> bool:
         """Whether it is protected from being dropped."""
         warehouse_id, tabular_id = decode.warehouse_id(request.warehouse_id), decode.tabular_id(request.tabular_id)
         needed = DEMANDS[self.kind].see
-        return (await self.doors.tabular_by_id(warehouse_id, tabular_id, self.kind, needed, caller=caller)).protected
+        _, tabular = await self.doors.tabular_by_id(warehouse_id, tabular_id, self.kind, needed, caller=caller)
+        return tabular.protected
 
-    async def protect(
-        self, request: tables_pb2.SetTableProtectionRequest | views_pb2.SetViewProtectionRequest, caller: Caller
-    ) -> bool:
+    async def protect(self, request: SetProtectionRequest, caller: Caller) -> bool:
         """Protect it from being dropped, or no longer; answers which."""
         command = ProtectTabular(
             decode.warehouse_id(request.warehouse_id),
@@ -89,12 +110,7 @@ class TabularMethods:
         await self.protections(command, caller=caller)
         return command.protected
 
-    async def drop(
-        self,
-        request: tables_pb2.DropTableRequest | views_pb2.DropViewRequest,
-        ident: types_pb2.TabularIdent,
-        caller: Caller,
-    ) -> None:
+    async def drop(self, request: DropRequest, ident: types_pb2.TabularIdent, caller: Caller) -> None:
         """Take it out of its namespace."""
         command = DropTabular(
             decode.warehouse_id(request.warehouse_id),
@@ -105,9 +121,7 @@ class TabularMethods:
         )
         await self.drops(command, caller=caller)
 
-    async def rename(
-        self, request: tables_pb2.RenameTableRequest | views_pb2.RenameViewRequest, caller: Caller
-    ) -> None:
+    async def rename(self, request: RenameRequest, caller: Caller) -> None:
         """Give it another name."""
         command = RenameTabular(
             decode.warehouse_id(request.warehouse_id),

@@ -9,7 +9,6 @@ from typing import Final
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.config import ClientConfigs
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.warehouses.changing import (
     AllowFormatVersions,
     DeleteWarehouse,
@@ -26,11 +25,12 @@ from lakeward_catalog.application.warehouses.changing import (
     WarehouseRenames,
     WarehouseSwitches,
 )
+from lakeward_catalog.application.warehouses.counting import CountWarehouse, WarehouseStatistics
 from lakeward_catalog.application.warehouses.creating import CreateWarehouse, WarehouseCreations
 from lakeward_catalog.application.warehouses.listing import ListWarehouses, WarehouseListings
 from lakeward_catalog.application.warehouses.storage import OldCredential, ReplaceStorage, StorageReplacements
 from lakeward_catalog.application.warehouses.validating import ValidateStorage, WarehouseChecks
-from lakeward_catalog.domain.model import Kind, WarehouseId
+from lakeward_catalog.domain.model import WarehouseId
 from lakeward_catalog.transport import decode
 from lakeward_catalog.transport.callers import presented
 from lakeward_catalog.transport.warehouse_messages import (
@@ -47,6 +47,7 @@ from lakeward_protocol.catalog.v1 import warehouses_pb2, warehouses_pb2_grpc
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import invalid_field
 from lakeward_servicekit.keeping import Kept
+from lakeward_servicekit.rpc.pages import page_of
 
 # About 2 KB each. A caller names the base of links, so there may be more than warehouses.
 _CONFIGS: Final = 1024
@@ -74,7 +75,7 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     delete: WarehouseDeletions
     replace_storage: StorageReplacements
     checks: WarehouseChecks
-    clock: Clock
+    statistics: WarehouseStatistics
     restorable_by_default: timedelta
     configs: Kept[tuple[WarehouseId, int, str], warehouses_pb2.GetConfigResponse] = dataclasses.field(
         default_factory=lambda: Kept(_CONFIGS)
@@ -128,8 +129,10 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
         self, request: warehouses_pb2.ListWarehousesRequest, caller: Caller
     ) -> warehouses_pb2.ListWarehousesResponse:
         """See the contract."""
-        found = await self.list(ListWarehouses(statuses(request.statuses)), caller=caller)
-        return warehouses_pb2.ListWarehousesResponse(warehouses=[warehouse_message(warehouse) for warehouse in found])
+        found = await self.list(ListWarehouses(statuses(request.statuses), page_of(request)), caller=caller)
+        return warehouses_pb2.ListWarehousesResponse(
+            warehouses=[warehouse_message(warehouse) for warehouse in found.entries], next_page_token=found.next_token
+        )
 
     async def GetWarehouse(
         self, request: warehouses_pb2.GetWarehouseRequest, caller: Caller
@@ -144,14 +147,17 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
         self, request: warehouses_pb2.GetWarehouseStatisticsRequest, caller: Caller
     ) -> warehouses_pb2.GetWarehouseStatisticsResponse:
         """See the contract."""
-        warehouse = await self.doors.warehouse(
-            decode.warehouse_id(request.warehouse_id), Action.WAREHOUSE_GET_METADATA, caller=caller, inactive_too=True
-        )
-        counts = await self.doors.tabulars.counts(warehouse.warehouse_id)
-        response = warehouses_pb2.GetWarehouseStatisticsResponse(
-            tables=counts.get(Kind.TABLE, 0), views=counts.get(Kind.VIEW, 0)
-        )
-        response.counted_at.FromDatetime(self.clock.now())
+        command = CountWarehouse(decode.warehouse_id(request.warehouse_id), page_of(request))
+        page = await self.statistics(command, caller=caller)
+        response = warehouses_pb2.GetWarehouseStatisticsResponse(next_page_token=page.next_token)
+        if not command.page.token and page.entries:
+            now = page.entries[0]
+            response.tables, response.views, response.generic_tables = now.tables, now.views, now.generic_tables
+            response.counted_at.FromDatetime(now.counted_at)
+        for each in page.entries:
+            hour = response.hours.add(tables=each.tables, views=each.views, generic_tables=each.generic_tables)
+            hour.ended_at.FromDatetime(each.ended_at)
+            hour.counted_at.FromDatetime(each.counted_at)
         return response
 
     async def RenameWarehouse(

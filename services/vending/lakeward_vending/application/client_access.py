@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from lakeward_vending.application.ports import Grant
@@ -44,15 +45,23 @@ class AccessVends:
 
     storages: Storages
 
-    async def __call__(self, asked: Collection[Delegation], *, permit: Permit) -> ClientAccess:
-        """See the class."""
+    async def __call__(
+        self, asked: Collection[Delegation], *, permit: Permit, min_validity: timedelta = timedelta(0)
+    ) -> ClientAccess:
+        """See the class.
+
+        Args:
+            asked: what the client accepts.
+            permit: what catalog decided.
+            min_validity: how long credentials should last at least, as far as the store grants that.
+        """
         permit.require(Purpose.VEND, Access.READ)
         kind, storage = await self.storages.of(permit)
         choice = delegation.choose(asked, kind.offer(storage.profile, storage.credential_kind))
         config = kind.client_config(storage.profile, sign=choice.sign)
         if not choice.vend:
             return ClientAccess(config, None, choice.sign)
-        vended = await kind.vend(Grant.of(permit, storage))
+        vended = await kind.vend(Grant.of(permit, storage, min_validity=min_validity))
         return ClientAccess({**config, **vended.config}, vended, choice.sign)
 
 

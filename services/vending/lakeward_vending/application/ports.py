@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -87,17 +88,19 @@ class Grant:
     Attributes:
         location: what is opened, with everything below it and nothing else.
         principal: who caused it.
+        min_validity: how long what is minted should last at least, as far as the store grants that.
     """
 
     storage: Storage
     location: Location
     access: Access
     principal: str
+    min_validity: timedelta = timedelta(0)
 
     @classmethod
-    def of(cls, permit: Permit, storage: Storage) -> Grant:
+    def of(cls, permit: Permit, storage: Storage, *, min_validity: timedelta = timedelta(0)) -> Grant:
         """All that the permit opens."""
-        return cls(storage, permit.location, permit.access, permit.principal)
+        return cls(storage, permit.location, permit.access, permit.principal, min_validity)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -199,19 +202,58 @@ class Secrets(Protocol):
     """Reads secrets."""
 
     async def find(self, secret_id: UUID) -> StoredSecret | None:
-        """None for one that is absent. Raises Refusal SECRET_UNREADABLE where the key that encrypted it is not in the ring."""
+        """None for one that is absent.
+
+        Raises Refusal SECRET_UNREADABLE where the key that encrypted it is not in the ring, and SecretStoreUnavailable.
+        """
         ...
 
 
+class Vault(Protocol):
+    """A store of secrets beside ours, which knows nothing of warehouses: a secret has its id there, and no other word.
+
+    Every method raises SecretStoreUnavailable.
+    """
+
+    async def get(self, secret_id: UUID) -> Credential | None:
+        """None for one that is absent."""
+        ...
+
+    async def put(self, secret_id: UUID, credential: Credential) -> None:
+        """Keep a secret, in place of what may lie under its id; again with the same one changes nothing."""
+
+    async def delete(self, secret_id: UUID) -> None:
+        """Delete a secret with all that was ever under its id; one that is absent counts as deleted."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Moved:
+    """What came of a page of secrets that were to be moved.
+
+    Attributes:
+        last: where the next page begins; None after the last one.
+        moved: how many are where they were to be now.
+        lost: those that are not where they should have been found, and stay as they are.
+    """
+
+    last: UUID | None
+    moved: int
+    lost: Sequence[UUID]
+
+
 class SecretStore(Secrets, Protocol):
-    """Storage secrets, encrypted at rest. A secret never changes: a new one takes its place."""
+    """Storage secrets, encrypted at rest. A secret never changes: a new one takes its place.
+
+    Every method raises SecretStoreUnavailable where secrets are kept in a `Vault` that can't be used; `forget` does not.
+    """
 
     async def stage(
         self, secret_id: UUID, credential: Credential, *, staged_by: str, warehouse_id: UUID | None, now: dt.datetime
     ) -> None:
         """Take a secret in that nobody refers to yet.
 
-        `warehouse_id` is the only one that may keep it; None leaves that to the first.
+        `warehouse_id` is the only one that may keep it; None leaves that to the first. Raises Refusal SECRET_UNREADABLE where the
+        first key was retired: what it encrypts could not be read when it is taken away.
         """
 
     async def keep(self, secret_id: UUID, *, warehouse_id: UUID, now: dt.datetime) -> bool:
@@ -232,6 +274,20 @@ class SecretStore(Secrets, Protocol):
         """Encrypt up to `limit` secrets anew that another than the first key encrypted; how many it were.
 
         Raises Refusal SECRET_UNREADABLE where a key is not in the ring.
+        """
+        ...
+
+    async def retire(self) -> None:
+        """Let nobody encrypt with another than the first key from now on, whatever ring they have: it is refused.
+
+        The first key may have been retired before; it is not any more.
+        """
+
+    async def move(self, *, after: UUID | None, limit: int) -> Moved:
+        """Bring up to `limit` secrets that lie elsewhere to where new ones are kept, in the order of their ids.
+
+        Each is where it was until it was read back from where it is to be, so that a call that is cut short loses none; the
+        next one goes on. Others may read, keep and forget meanwhile.
         """
         ...
 

@@ -25,6 +25,14 @@ class StoreDenied(Refusal):
         )
 
 
+class SecretStoreUnavailable(Refusal):
+    """The store of storage secrets can't be reached, is sealed, or lets us not in."""
+
+    def __init__(self, message: str, *, store: str) -> None:
+        """Refuse for `store`; `message` says what is wrong with it."""
+        super().__init__(Reason.REASON_SECRET_STORE_UNAVAILABLE, message, store=store)
+
+
 class FileExists(Refusal):
     """Another file is where one was to be written."""
 

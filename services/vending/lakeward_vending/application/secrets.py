@@ -15,6 +15,7 @@ from lakeward_vending.application.storages import no_such_secret
 from lakeward_vending.domain import credentials
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
     from lakeward_servicekit.authorization.authorizer import Authorizer
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 STAGED_FOR: Final = dt.timedelta(hours=1)
 SWEPT_AT_ONCE: Final = 500
 REENCRYPTED_AT_ONCE: Final = 100
+MOVED_AT_ONCE: Final = 100
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -124,6 +126,9 @@ class StagedSweeps:
 class SecretReencryptions:
     """Encrypt every secret with the ring's first key; how many had another. After this, older keys can be taken away.
 
+    They are refused from the first moment on, so that nothing comes to be under one behind its back. One that is cut short is
+    begun again, and goes on.
+
     Raises:
         Refusal: SECRET_UNREADABLE where a key is gone already.
     """
@@ -132,10 +137,36 @@ class SecretReencryptions:
 
     async def __call__(self) -> int:
         """See the class."""
+        await self.secrets.retire()
         done = 0
         while page := await self.secrets.reencrypt(limit=REENCRYPTED_AT_ONCE):
             done += page
         return done
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SecretMoves:
+    """Bring every secret to where new ones are kept: how many were moved, and the ids of those that were not to be found.
+
+    May run while others serve, once they can use both places; one that is cut short is begun again, and goes on.
+
+    Raises:
+        Refusal: SECRET_UNREADABLE, SECRET_STORE_UNAVAILABLE; what was moved until then is moved.
+    """
+
+    secrets: SecretStore
+
+    async def __call__(self) -> tuple[int, Sequence[UUID]]:
+        """See the class."""
+        moved = 0
+        lost: list[UUID] = []
+        after: UUID | None = None
+        while True:
+            page = await self.secrets.move(after=after, limit=MOVED_AT_ONCE)
+            moved, after = moved + page.moved, page.last
+            lost += page.lost
+            if after is None:
+                return moved, lost
 
 
 def _no_such_project(project_id: str) -> Refusal:

@@ -28,7 +28,9 @@ class VendingServicer(vending_pb2_grpc.VendingServiceServicer):
         """See the contract."""
         del context
         permit = decode.permit(request.storage, self.verifier)
-        access = await self.vend_access(decode.delegations(request.delegation), permit=permit)
+        access = await self.vend_access(
+            decode.delegations(request.delegation), permit=permit, min_validity=request.min_validity.ToTimedelta()
+        )
         response = pb.VendAccessResponse(config=access.config, sign_remotely=access.sign_remotely)
         if (vended := access.vended) is not None:
             response.credential.update(vended.properties)

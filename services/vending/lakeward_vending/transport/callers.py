@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lakeward_servicekit.events.acting import act_for
 from lakeward_vending.application.caller import Caller
 from lakeward_vending.transport import decode
 
@@ -27,4 +28,6 @@ async def caller_of(context: RequestContext, *, identity: Identity, default_proj
         Refusal: what `decode.project` and `Identity.authenticate` raise.
     """
     project = decode.project(context.project_id, default=default_project)
-    return Caller((await identity.authenticate(context)).principal, project)
+    principal = (await identity.authenticate(context)).principal
+    act_for(principal)
+    return Caller(principal, project)

@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
-from lakeward_catalog.adapters.log_sink import LogSink
-from lakeward_catalog.application.relay import LoggedEvent
+from lakeward_servicekit.events.log_sink import LogSink
+from lakeward_servicekit.events.relay import LoggedEvent
 from tests.support.catalog.values import NOON, an_event
 
 

@@ -89,3 +89,12 @@ async def test_the_answer_that_was_given_first_goes_first() -> None:
     for principal in ("user:a", "user:b", "user:c"):
         await vend(access, principal=principal)
     assert [await vend(access, principal=principal) for principal in ("user:c", "user:b", "user:a")] == ["3", "2", "4"]
+
+
+async def test_what_would_not_last_as_long_as_is_wanted_is_asked_for_again() -> None:
+    clock = HeldClock()
+    access = RememberedAccess(Vending(clock, timedelta(minutes=10)), clock)
+    assert await vend(access, min_validity=timedelta(minutes=10)) == "1"
+    clock.advance(timedelta(seconds=1))
+    assert await vend(access, min_validity=timedelta(minutes=9)) == "1"
+    assert await vend(access, min_validity=timedelta(minutes=10)) == "2"

@@ -248,3 +248,11 @@ async def test_where_no_table_is_known_the_permit_is_for_a_place_where_nothing_c
     base = Location.parse(WAREHOUSE.storage.base_location)
     assert all(base.strictly_contains(place) for place in places)
     assert [claims(asked).incarnation for asked in vending.asked] == [b"", b""]
+
+
+async def test_how_long_credentials_should_last_is_passed_on(access: ClientAccess, vending: AccessThere) -> None:
+    await access.vend(WAREHOUSE, TABLE, Access.READ, delegation=frozenset(), principal=WHO)
+    await access.vend(
+        WAREHOUSE, TABLE, Access.READ, delegation=frozenset(), principal=WHO, min_validity=timedelta(minutes=5)
+    )
+    assert [asked.min_validity.ToTimedelta() for asked in vending.asked] == [timedelta(0), timedelta(minutes=5)]

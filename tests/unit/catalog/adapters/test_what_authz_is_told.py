@@ -28,13 +28,16 @@ BY_ITS_METHOD: Final = {
     "warehouse_changes.INSERT",
     "warehouse_changes.DELETE",
     "namespace_changes.INSERT",
+    "namespace_changes.MOVE",
     "namespace_changes.DELETE",
     "namespace_changes.DELETE_TABULARS",
     "tabular_changes.DELETE",
+    "tag_changes.INSERT",
+    "tag_changes.DELETE",
 }
 BY_BOTH: Final = {"tabular_changes.INSERT", "tabular_changes.RENAME"}
 _CHANGES: Final = re.compile(
-    r"(insert into|delete from) (project|warehouse|namespace|tabular)\b"
+    r"(insert into|delete from) (project|warehouse|namespace|tabular|tag_definition)\b"
     r"|\bset (?:(?!\bwhere\b)[\s\S])*\b(namespace_id|parent_id|project_id) =",
 )
 

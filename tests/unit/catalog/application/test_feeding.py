@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakeward_catalog.adapters.postgres.bell import LocalBell
 from lakeward_catalog.application.feeding import FeedPace, TreeFeed
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.application.tree import PROJECTS, Numbered, StreamId, stream_of
@@ -19,6 +18,7 @@ from lakeward_catalog.domain.model import Namespace, Tabular, Warehouse
 from lakeward_servicekit.authorization.objects import ObjectRef
 from lakeward_servicekit.authorization.principals import user
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.events.bell import LocalBell
 from tests.support.catalog.memory import MemoryCatalog
 from tests.support.catalog.memory_tree import MemoryTree, MemoryTreeStreams, away
 from tests.support.catalog.values import a_body, a_namespace, a_project, a_tabular, a_warehouse
@@ -213,6 +213,43 @@ async def test_makers_that_come_together_share_a_call() -> None:
         await world.a_namespace(warehouse)
     await asyncio.gather(*(world.feed.grown([stream], awaited=True) for _ in range(20)))
     assert world.tree.calls == calls + 1
+
+
+async def test_nothing_is_kept_of_streams_whose_makers_have_their_answers() -> None:
+    world = World()
+    streams = [stream_of((await world.a_warehouse()).warehouse_id) for _ in range(20)]
+    await asyncio.gather(*(world.feed.grown([stream], awaited=True) for stream in streams for _ in range(3)))
+    assert not world.feed.telling
+
+
+async def test_a_maker_that_gave_up_leaves_its_round_to_those_who_wait_and_to_those_who_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    stream = stream_of((await world.a_warehouse()).warehouse_id)
+    await world.feed.delivered(PROJECTS)
+    asked, answers, apply = asyncio.Event(), asyncio.Event(), world.tree.apply
+    calls = 0
+
+    async def slowly(each: StreamId, changes: Sequence[Numbered]) -> int:
+        nonlocal calls
+        calls += 1
+        asked.set()
+        await answers.wait()
+        return await apply(each, changes)
+
+    monkeypatch.setattr(world.tree, "apply", slowly)
+    impatient, patient = (asyncio.create_task(world.feed.delivered(stream)) for _ in range(2))
+    await asked.wait()
+    impatient.cancel()
+    await asyncio.wait([impatient])
+    late = asyncio.create_task(world.feed.delivered(stream))
+    await asyncio.sleep(0)
+    assert (list(world.feed.telling), calls) == ([stream], 1)
+    answers.set()
+    await asyncio.gather(patient, late)
+    assert not world.feed.telling
+    assert calls == 1
 
 
 async def test_what_was_deleted_with_its_project_before_authz_heard_of_either_leaves_nothing() -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from lakeward_catalog.application.relay import (
+from lakeward_servicekit.events.relay import (
     SEQUENCER,
     LoggedEvent,
     Pace,

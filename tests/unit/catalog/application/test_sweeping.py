@@ -24,8 +24,14 @@ class EndlessKeys:
     async def old_attempts(self, *, before: datetime, limit: int) -> int:
         return self._note("attempts")
 
+    async def old_counts(self, *, before: datetime, limit: int) -> int:
+        return self._note("counts")
+
     async def old_events(self, *, days: int) -> int:
         return self._note("events")
+
+    async def unnamed(self, *, before: datetime, limit: int) -> int:
+        return self._note("secrets")
 
     def _note(self, what: str) -> int:
         self.asked.append(what)
@@ -35,5 +41,5 @@ class EndlessKeys:
 async def test_sweeping_keys_takes_no_longer_than_it_may_and_keeps_nothing_else() -> None:
     leftovers = EndlessKeys()
     retention = Retention(keys_within=timedelta(milliseconds=5))
-    await sweep_once(leftovers=leftovers, clock=HeldClock(), retention=retention)
-    assert list(dict.fromkeys(leftovers.asked)) == ["staged", "keys", "attempts", "events"]
+    await sweep_once(leftovers=leftovers, secrets=leftovers.unnamed, clock=HeldClock(), retention=retention)
+    assert list(dict.fromkeys(leftovers.asked)) == ["staged", "keys", "attempts", "counts", "events", "secrets"]

@@ -3,13 +3,17 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from lakeward_catalog.application.announcements import Announcer
-from lakeward_catalog.application.workers import Expiries, Handler, Progress, Purges, Terms, Worker
+from lakeward_catalog.application.tasks.queues.purging import Purges
+from lakeward_catalog.application.tasks.queues.soft_deletion import Expiries
+from lakeward_catalog.application.workers import Ended, Handler, Progress, Terms, Worker
 from lakeward_catalog.domain.model import Incarnation, Warehouse
 from lakeward_catalog.domain.tasks import Asked, Queue, Task
 from lakeward_locations import Location
@@ -174,6 +178,90 @@ async def test_a_worker_works_until_nothing_is_due(stores: MemoryStores) -> None
     assert sorted(done) == sorted(ids)
 
 
+class _Seen:
+    """What a worker of expirations asks of its queue, and how its tasks end."""
+
+    def __init__(self, stores: MemoryStores) -> None:
+        self.claimed: list[int] = []
+        self.finished: list[int] = []
+        self.given_back = asyncio.Event()
+        self._stores, self._tasks = stores, stores.tasks
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tasks, name)
+
+    async def claim_several(self, queue: Queue, **terms: Any) -> Sequence[Task]:
+        tasks = await self._tasks.claim_several(queue, **terms)
+        self.claimed.append(len(tasks))
+        return tasks
+
+    async def finish_all(self, ended: Sequence[Ended]) -> None:
+        await self._tasks.finish_all(ended)
+        self.finished.append(len(ended))
+
+    async def give_back(self, tasks: Sequence[Task], **said: Any) -> None:
+        await self._tasks.give_back(tasks, **said)
+        self.given_back.set()
+
+    def worker(self, handle: Handler, bell: QuietBell) -> Worker:
+        terms = Terms(silence=timedelta(minutes=5))
+        return Worker(Queue.SOFT_DELETION, self, handle, self._stores.clock, bell, lambda: 0.0, terms)
+
+
+async def test_a_worker_whose_tasks_take_no_time_claims_and_records_many_at_once(stores: MemoryStores) -> None:
+    ids = [await _queued(stores, Queue.SOFT_DELETION) for _ in range(100)]
+
+    async def handle(_: Task, __: Progress) -> str:
+        return ""
+
+    seen, bell = _Seen(stores), QuietBell(1)
+    loop = asyncio.create_task(seen.worker(handle, bell).work())
+    async with asyncio.timeout(10):
+        await bell.over.wait()
+    loop.cancel()
+    assert max(seen.claimed) > 8
+    assert sum(seen.finished) > 90
+    assert {tuple(await stores.attempts(task_id)) for task_id in ids} == {((1, "success"),)}
+
+
+async def test_nothing_waits_for_a_task_that_takes_long(stores: MemoryStores) -> None:
+    ids = sorted([await _queued(stores, Queue.SOFT_DELETION) for _ in range(6)])
+    seen = _Seen(stores)
+
+    async def handle(task: Task, _: Progress) -> str:
+        if task.task_id == ids[4]:
+            await seen.given_back.wait()
+            assert await stores.state_of(ids[3]) is None, "what was done is recorded by then"
+            assert await stores.state_of(ids[5]) == "waiting"
+        return ""
+
+    bell = QuietBell(1)
+    loop = asyncio.create_task(seen.worker(handle, bell).work())
+    async with asyncio.timeout(10):
+        await bell.over.wait()
+    loop.cancel()
+    assert {tuple(await stores.attempts(task_id)) for task_id in ids} == {((1, "success"),)}
+
+
+async def test_a_worker_that_ends_records_what_it_has_done_and_gives_back_the_rest(stores: MemoryStores) -> None:
+    ids = sorted([await _queued(stores, Queue.SOFT_DELETION) for _ in range(6)])
+    begun = asyncio.Event()
+
+    async def handle(task: Task, _: Progress) -> str:
+        if task.task_id == ids[4]:
+            begun.set()
+            await asyncio.Event().wait()
+        return ""
+
+    loop = asyncio.create_task(_Seen(stores).worker(handle, QuietBell(1)).work())
+    async with asyncio.timeout(10):
+        await begun.wait()
+    loop.cancel()
+    await asyncio.gather(loop, return_exceptions=True)
+    assert [await stores.state_of(each) for each in ids] == [None, None, None, None, "running", "waiting"]
+    assert await stores.attempts(ids[5]) == []
+
+
 @dataclasses.dataclass
 class _Pages:
     """A place of files, deleted in pages of two."""
@@ -195,7 +283,7 @@ async def test_a_purge_goes_on_until_nothing_is_left_and_counts(stores: MemorySt
 
 async def _expire(stores: MemoryStores, task: Task) -> None:
     announcer = Announcer(source="lakeward://test", ids=FreshIds())
-    await Expiries(stores.changes, announcer, stores.clock)(task, Progress())
+    await Expiries(stores.warehouses, stores.changes, announcer, stores.clock)(task, Progress())
 
 
 async def test_an_expired_tabular_is_deleted_and_its_files_queued(stores: MemoryStores) -> None:

@@ -233,15 +233,18 @@ class VisibleRequest(_message.Message):
     PRINCIPAL_FIELD_NUMBER: _builtins.int
     SCOPE_FIELD_NUMBER: _builtins.int
     KIND_FIELD_NUMBER: _builtins.int
+    KNOWN_FIELD_NUMBER: _builtins.int
     kind: _principals_pb2.ObjectKind.ValueType
     """The kind that is listed."""
+    known: _builtins.str
+    """The `state` of an answer to the same question that the asker still has; empty: it has none."""
     @_builtins.property
     def principal(self) -> _principals_pb2.Principal:
         """Required."""
 
     @_builtins.property
     def scope(self) -> _principals_pb2.ObjectRef:
-        """The project, warehouse or namespace whose direct children are listed."""
+        """The server, project, warehouse or namespace whose direct children are listed; of the server these are projects."""
 
     def __init__(
         self,
@@ -249,10 +252,11 @@ class VisibleRequest(_message.Message):
         principal: _principals_pb2.Principal | None = ...,
         scope: _principals_pb2.ObjectRef | None = ...,
         kind: _principals_pb2.ObjectKind.ValueType = ...,
+        known: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["principal", b"principal", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "principal", b"principal", "scope", b"scope"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "known", b"known", "principal", b"principal", "scope", b"scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -268,10 +272,19 @@ class VisibleResponse(_message.Message):
     CONTAINERS_FIELD_NUMBER: _builtins.int
     OBJECTS_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
+    PROJECTS_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    UNCHANGED_FIELD_NUMBER: _builtins.int
     everything: _builtins.bool
     """True: everything of the kind in the scope; the sets are empty then."""
     revision: _builtins.str
     """As in DecideResponse."""
+    state: _builtins.str
+    """What the answer depends on, read before it: whoever asks again with this may be told that nothing changed. Empty: ask anew
+    each time.
+    """
+    unchanged: _builtins.bool
+    """True: the answer is the one that had the state that the question named; nothing else is set then."""
     @_builtins.property
     def containers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
         """Namespaces below which everything is visible, 16 bytes each."""
@@ -280,6 +293,10 @@ class VisibleResponse(_message.Message):
     def objects(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
         """Single objects that are visible, 16 bytes each; warehouses by their UUID's bytes."""
 
+    @_builtins.property
+    def projects(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Projects that are visible, whose ids need not be UUIDs."""
+
     def __init__(
         self,
         *,
@@ -287,10 +304,13 @@ class VisibleResponse(_message.Message):
         containers: _abc.Iterable[_builtins.bytes] | None = ...,
         objects: _abc.Iterable[_builtins.bytes] | None = ...,
         revision: _builtins.str = ...,
+        projects: _abc.Iterable[_builtins.str] | None = ...,
+        state: _builtins.str = ...,
+        unchanged: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["containers", b"containers", "everything", b"everything", "objects", b"objects", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["containers", b"containers", "everything", b"everything", "objects", b"objects", "projects", b"projects", "revision", b"revision", "state", b"state", "unchanged", b"unchanged"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

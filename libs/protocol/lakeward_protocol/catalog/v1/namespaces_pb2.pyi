@@ -585,3 +585,77 @@ class DropNamespaceResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DropNamespaceResponse: _TypeAlias = DropNamespaceResponse  # noqa: Y015
+
+@_typing.final
+class MoveNamespaceRequest(_message.Message):
+    """Which namespace is to move."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    NAMESPACE_ID_FIELD_NUMBER: _builtins.int
+    DESTINATION_FIELD_NUMBER: _builtins.int
+    FORCE_FIELD_NUMBER: _builtins.int
+    warehouse_id: _builtins.str
+    """Required; a UUID."""
+    namespace_id: _builtins.str
+    """Required; a UUID."""
+    force: _builtins.bool
+    """Overrides protection."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    @_builtins.property
+    def destination(self) -> _types_pb2.NamespaceIdent:
+        """Required; its whole new path, of which the last part is its new name."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse_id: _builtins.str = ...,
+        namespace_id: _builtins.str = ...,
+        destination: _types_pb2.NamespaceIdent | None = ...,
+        force: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "destination", b"destination"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "destination", b"destination", "force", b"force", "namespace_id", b"namespace_id", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MoveNamespaceRequest: _TypeAlias = MoveNamespaceRequest  # noqa: Y015
+
+@_typing.final
+class MoveNamespaceResponse(_message.Message):
+    """Where it is now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    IDENT_FIELD_NUMBER: _builtins.int
+    NAMESPACE_ID_FIELD_NUMBER: _builtins.int
+    PARENT_ID_FIELD_NUMBER: _builtins.int
+    namespace_id: _builtins.str
+    """As before."""
+    parent_id: _builtins.str
+    """What it hangs from; empty at the top."""
+    @_builtins.property
+    def ident(self) -> _types_pb2.NamespaceIdent:
+        """As stored."""
+
+    def __init__(
+        self,
+        *,
+        ident: _types_pb2.NamespaceIdent | None = ...,
+        namespace_id: _builtins.str = ...,
+        parent_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ident", b"ident"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ident", b"ident", "namespace_id", b"namespace_id", "parent_id", b"parent_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MoveNamespaceResponse: _TypeAlias = MoveNamespaceResponse  # noqa: Y015

@@ -71,6 +71,11 @@ class NamespaceServiceStub:
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.DropNamespaceRequest.SerializeToString,
                 response_deserializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.DropNamespaceResponse.FromString,
                 _registered_method=True)
+        self.MoveNamespace = channel.unary_unary(
+                '/lakeward.catalog.v1.NamespaceService/MoveNamespace',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.MoveNamespaceRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.MoveNamespaceResponse.FromString,
+                _registered_method=True)
 
 
 class NamespaceServiceServicer:
@@ -136,6 +141,18 @@ class NamespaceServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def MoveNamespace(self, request, context):
+        """Gives a namespace another name, another place in its warehouse, or both, with everything inside; locations and ids stay.
+        To where it is already: nothing changes.
+        Errors: NOT_FOUND/NO_SUCH_NAMESPACE (also the one that it is to hang from), INVALID_ARGUMENT/RESERVED_NAMESPACE,
+        NAMESPACE_TOO_DEEP (also what is inside), NAMESPACE_PART_EMPTY, NAMESPACE_PART_CONTAINS_DOT, INVALID_NAMESPACE,
+        NAMESPACE_INTO_ITSELF, LAYOUT_FORBIDS_MOVE; FAILED_PRECONDITION/NAMESPACE_PROTECTED, ALREADY_EXISTS/NAMESPACE_EXISTS,
+        ABORTED/CONCURRENT_CHANGE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_NamespaceServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -173,6 +190,11 @@ def add_NamespaceServiceServicer_to_server(servicer, server):
                     servicer.DropNamespace,
                     request_deserializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.DropNamespaceRequest.FromString,
                     response_serializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.DropNamespaceResponse.SerializeToString,
+            ),
+            'MoveNamespace': grpc.unary_unary_rpc_method_handler(
+                    servicer.MoveNamespace,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.MoveNamespaceRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.MoveNamespaceResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -365,6 +387,33 @@ class NamespaceService:
             '/lakeward.catalog.v1.NamespaceService/DropNamespace',
             lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.DropNamespaceRequest.SerializeToString,
             lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.DropNamespaceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def MoveNamespace(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.catalog.v1.NamespaceService/MoveNamespace',
+            lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.MoveNamespaceRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_namespaces__pb2.MoveNamespaceResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -65,6 +65,14 @@ class NamespaceServiceStub:
     Errors: FAILED_PRECONDITION/NAMESPACE_NOT_EMPTY, NAMESPACE_PROTECTED, CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED;
     INVALID_ARGUMENT/RESERVED_NAMESPACE, NAMESPACE_DROP_NOT_ALLOWED.
     """
+    MoveNamespace: _grpc.UnaryUnaryMultiCallable[_namespaces_pb2.MoveNamespaceRequest, _namespaces_pb2.MoveNamespaceResponse]
+    """Gives a namespace another name, another place in its warehouse, or both, with everything inside; locations and ids stay.
+    To where it is already: nothing changes.
+    Errors: NOT_FOUND/NO_SUCH_NAMESPACE (also the one that it is to hang from), INVALID_ARGUMENT/RESERVED_NAMESPACE,
+    NAMESPACE_TOO_DEEP (also what is inside), NAMESPACE_PART_EMPTY, NAMESPACE_PART_CONTAINS_DOT, INVALID_NAMESPACE,
+    NAMESPACE_INTO_ITSELF, LAYOUT_FORBIDS_MOVE; FAILED_PRECONDITION/NAMESPACE_PROTECTED, ALREADY_EXISTS/NAMESPACE_EXISTS,
+    ABORTED/CONCURRENT_CHANGE.
+    """
 
 @_typing.type_check_only
 class NamespaceServiceAsyncStub(NamespaceServiceStub):
@@ -101,6 +109,14 @@ class NamespaceServiceAsyncStub(NamespaceServiceStub):
     """Drops a namespace.
     Errors: FAILED_PRECONDITION/NAMESPACE_NOT_EMPTY, NAMESPACE_PROTECTED, CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED;
     INVALID_ARGUMENT/RESERVED_NAMESPACE, NAMESPACE_DROP_NOT_ALLOWED.
+    """
+    MoveNamespace: _aio.UnaryUnaryMultiCallable[_namespaces_pb2.MoveNamespaceRequest, _namespaces_pb2.MoveNamespaceResponse]  # type: ignore[assignment]
+    """Gives a namespace another name, another place in its warehouse, or both, with everything inside; locations and ids stay.
+    To where it is already: nothing changes.
+    Errors: NOT_FOUND/NO_SUCH_NAMESPACE (also the one that it is to hang from), INVALID_ARGUMENT/RESERVED_NAMESPACE,
+    NAMESPACE_TOO_DEEP (also what is inside), NAMESPACE_PART_EMPTY, NAMESPACE_PART_CONTAINS_DOT, INVALID_NAMESPACE,
+    NAMESPACE_INTO_ITSELF, LAYOUT_FORBIDS_MOVE; FAILED_PRECONDITION/NAMESPACE_PROTECTED, ALREADY_EXISTS/NAMESPACE_EXISTS,
+    ABORTED/CONCURRENT_CHANGE.
     """
 
 class NamespaceServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -184,6 +200,21 @@ class NamespaceServiceServicer(metaclass=_abc_1.ABCMeta):
         """Drops a namespace.
         Errors: FAILED_PRECONDITION/NAMESPACE_NOT_EMPTY, NAMESPACE_PROTECTED, CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED;
         INVALID_ARGUMENT/RESERVED_NAMESPACE, NAMESPACE_DROP_NOT_ALLOWED.
+        """
+
+    @_abc_1.abstractmethod
+    def MoveNamespace(
+        self,
+        request: _namespaces_pb2.MoveNamespaceRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_namespaces_pb2.MoveNamespaceResponse, _abc.Awaitable[_namespaces_pb2.MoveNamespaceResponse]]:
+        """Gives a namespace another name, another place in its warehouse, or both, with everything inside; locations and ids stay.
+        To where it is already: nothing changes.
+        Errors: NOT_FOUND/NO_SUCH_NAMESPACE (also the one that it is to hang from), INVALID_ARGUMENT/RESERVED_NAMESPACE,
+        NAMESPACE_TOO_DEEP (also what is inside), NAMESPACE_PART_EMPTY, NAMESPACE_PART_CONTAINS_DOT, INVALID_NAMESPACE,
+        NAMESPACE_INTO_ITSELF, LAYOUT_FORBIDS_MOVE; FAILED_PRECONDITION/NAMESPACE_PROTECTED, ALREADY_EXISTS/NAMESPACE_EXISTS,
+        ABORTED/CONCURRENT_CHANGE.
         """
 
 def add_NamespaceServiceServicer_to_server(servicer: NamespaceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

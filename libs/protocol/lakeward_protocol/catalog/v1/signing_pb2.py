@@ -27,7 +27,7 @@ from lakeward_protocol.common.v1 import context_pb2 as lakeward_dot_common_dot_v
 from lakeward_protocol.common.v1 import options_pb2 as lakeward_dot_common_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!lakeward/catalog/v1/signing.proto\x12\x13lakeward.catalog.v1\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\"\x1e\n\x0cHeaderValues\x12\x0e\n\x06values\x18\x01 \x03(\t\"\xee\x02\n\x14SignS3RequestRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x12\n\ntabular_id\x18\x03 \x01(\t\x12\x12\n\x05scope\x18\x04 \x01(\tB\x03\x80\x01\x01\x12\x0e\n\x06method\x18\x05 \x01(\t\x12\x0b\n\x03uri\x18\x06 \x01(\t\x12\x0e\n\x06region\x18\x07 \x01(\t\x12G\n\x07headers\x18\x08 \x03(\x0b\x32\x36.lakeward.catalog.v1.SignS3RequestRequest.HeadersEntry\x12\x11\n\x04\x62ody\x18\t \x01(\x0cH\x00\x88\x01\x01\x1aQ\n\x0cHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x30\n\x05value\x18\x02 \x01(\x0b\x32!.lakeward.catalog.v1.HeaderValues:\x02\x38\x01\x42\x07\n\x05_body\"\xd9\x01\n\x15SignS3RequestResponse\x12\x0b\n\x03uri\x18\x01 \x01(\t\x12M\n\x07headers\x18\x02 \x03(\x0b\x32\x37.lakeward.catalog.v1.SignS3RequestResponse.HeadersEntryB\x03\x80\x01\x01\x12\x11\n\tcacheable\x18\x03 \x01(\x08\x1aQ\n\x0cHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x30\n\x05value\x18\x02 \x01(\x0b\x32!.lakeward.catalog.v1.HeaderValues:\x02\x38\x01\x32\xaa\x01\n\x0eSigningService\x12\x97\x01\n\rSignS3Request\x12).lakeward.catalog.v1.SignS3RequestRequest\x1a*.lakeward.catalog.v1.SignS3RequestResponse\"/\x92\xb5\x18+\n\x02\x01\x05\x10\x01\"\x0fTABLE_READ_DATA\"\x10TABLE_WRITE_DATA0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!lakeward/catalog/v1/signing.proto\x12\x13lakeward.catalog.v1\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\"\x1e\n\x0cHeaderValues\x12\x0e\n\x06values\x18\x01 \x03(\t\"\xee\x02\n\x14SignS3RequestRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x12\n\ntabular_id\x18\x03 \x01(\t\x12\x12\n\x05scope\x18\x04 \x01(\tB\x03\x80\x01\x01\x12\x0e\n\x06method\x18\x05 \x01(\t\x12\x0b\n\x03uri\x18\x06 \x01(\t\x12\x0e\n\x06region\x18\x07 \x01(\t\x12G\n\x07headers\x18\x08 \x03(\x0b\x32\x36.lakeward.catalog.v1.SignS3RequestRequest.HeadersEntry\x12\x11\n\x04\x62ody\x18\t \x01(\x0cH\x00\x88\x01\x01\x1aQ\n\x0cHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x30\n\x05value\x18\x02 \x01(\x0b\x32!.lakeward.catalog.v1.HeaderValues:\x02\x38\x01\x42\x07\n\x05_body\"\xd9\x01\n\x15SignS3RequestResponse\x12\x0b\n\x03uri\x18\x01 \x01(\t\x12M\n\x07headers\x18\x02 \x03(\x0b\x32\x37.lakeward.catalog.v1.SignS3RequestResponse.HeadersEntryB\x03\x80\x01\x01\x12\x11\n\tcacheable\x18\x03 \x01(\x08\x1aQ\n\x0cHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x30\n\x05value\x18\x02 \x01(\x0b\x32!.lakeward.catalog.v1.HeaderValues:\x02\x38\x01\x32\xdd\x01\n\x0eSigningService\x12\xca\x01\n\rSignS3Request\x12).lakeward.catalog.v1.SignS3RequestRequest\x1a*.lakeward.catalog.v1.SignS3RequestResponse\"b\x92\xb5\x18^\n\x02\x01\x05\x10\x01\"\x0fTABLE_READ_DATA\"\x10TABLE_WRITE_DATA\"\x17GENERIC_TABLE_READ_DATA\"\x18GENERIC_TABLE_WRITE_DATA0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,7 +43,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SIGNS3REQUESTRESPONSE'].fields_by_name['headers']._loaded_options = None
   _globals['_SIGNS3REQUESTRESPONSE'].fields_by_name['headers']._serialized_options = b'\200\001\001'
   _globals['_SIGNINGSERVICE'].methods_by_name['SignS3Request']._loaded_options = None
-  _globals['_SIGNINGSERVICE'].methods_by_name['SignS3Request']._serialized_options = b'\222\265\030+\n\002\001\005\020\001\"\017TABLE_READ_DATA\"\020TABLE_WRITE_DATA0\001'
+  _globals['_SIGNINGSERVICE'].methods_by_name['SignS3Request']._serialized_options = b'\222\265\030^\n\002\001\005\020\001\"\017TABLE_READ_DATA\"\020TABLE_WRITE_DATA\"\027GENERIC_TABLE_READ_DATA\"\030GENERIC_TABLE_WRITE_DATA0\001'
   _globals['_HEADERVALUES']._serialized_start=126
   _globals['_HEADERVALUES']._serialized_end=156
   _globals['_SIGNS3REQUESTREQUEST']._serialized_start=159
@@ -55,5 +55,5 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SIGNS3REQUESTRESPONSE_HEADERSENTRY']._serialized_start=435
   _globals['_SIGNS3REQUESTRESPONSE_HEADERSENTRY']._serialized_end=516
   _globals['_SIGNINGSERVICE']._serialized_start=748
-  _globals['_SIGNINGSERVICE']._serialized_end=918
+  _globals['_SIGNINGSERVICE']._serialized_end=969
 # @@protoc_insertion_point(module_scope)

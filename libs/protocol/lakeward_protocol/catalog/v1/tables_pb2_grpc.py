@@ -154,7 +154,7 @@ class TableServiceServicer:
 
     def BatchLoadTables(self, request, context):
         """LoadTable for calls that arrive together. Each item has its own context, its own caller and its own outcome. One whose reply is
-        large, or that takes long, is refused with TOO_LARGE so that it keeps no other waiting; alone, it comes.
+        large, or that takes long, is refused with TOO_LARGE so that it keeps no other waiting; alone, in a batch of one too, it comes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

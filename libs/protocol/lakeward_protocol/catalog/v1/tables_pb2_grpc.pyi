@@ -59,7 +59,7 @@ class TableServiceStub:
     """
     BatchLoadTables: _grpc.UnaryUnaryMultiCallable[_tables_pb2.BatchLoadTablesRequest, _tables_pb2.BatchLoadTablesResponse]
     """LoadTable for calls that arrive together. Each item has its own context, its own caller and its own outcome. One whose reply is
-    large, or that takes long, is refused with TOO_LARGE so that it keeps no other waiting; alone, it comes.
+    large, or that takes long, is refused with TOO_LARGE so that it keeps no other waiting; alone, in a batch of one too, it comes.
     """
     TableExists: _grpc.UnaryUnaryMultiCallable[_tables_pb2.TableExistsRequest, _tables_pb2.TableExistsResponse]
     """Whether a table is there. Errors: none beyond those of the service; absence is NOT_FOUND."""
@@ -130,7 +130,7 @@ class TableServiceAsyncStub(TableServiceStub):
     """
     BatchLoadTables: _aio.UnaryUnaryMultiCallable[_tables_pb2.BatchLoadTablesRequest, _tables_pb2.BatchLoadTablesResponse]  # type: ignore[assignment]
     """LoadTable for calls that arrive together. Each item has its own context, its own caller and its own outcome. One whose reply is
-    large, or that takes long, is refused with TOO_LARGE so that it keeps no other waiting; alone, it comes.
+    large, or that takes long, is refused with TOO_LARGE so that it keeps no other waiting; alone, in a batch of one too, it comes.
     """
     TableExists: _aio.UnaryUnaryMultiCallable[_tables_pb2.TableExistsRequest, _tables_pb2.TableExistsResponse]  # type: ignore[assignment]
     """Whether a table is there. Errors: none beyond those of the service; absence is NOT_FOUND."""
@@ -233,7 +233,7 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         /,
     ) -> _typing.Union[_tables_pb2.BatchLoadTablesResponse, _abc.Awaitable[_tables_pb2.BatchLoadTablesResponse]]:
         """LoadTable for calls that arrive together. Each item has its own context, its own caller and its own outcome. One whose reply is
-        large, or that takes long, is refused with TOO_LARGE so that it keeps no other waiting; alone, it comes.
+        large, or that takes long, is refused with TOO_LARGE so that it keeps no other waiting; alone, in a batch of one too, it comes.
         """
 
     @_abc_1.abstractmethod

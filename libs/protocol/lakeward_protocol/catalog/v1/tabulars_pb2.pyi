@@ -35,6 +35,8 @@ class _TabularKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_TabularKi
     """An Iceberg table."""
     TABULAR_KIND_VIEW: _TabularKind.ValueType  # 2
     """An Iceberg view."""
+    TABULAR_KIND_GENERIC_TABLE: _TabularKind.ValueType  # 3
+    """A table of another format than Iceberg's."""
 
 class TabularKind(_TabularKind, metaclass=_TabularKindEnumTypeWrapper):
     """What a tabular is."""
@@ -45,6 +47,8 @@ TABULAR_KIND_TABLE: TabularKind.ValueType  # 1
 """An Iceberg table."""
 TABULAR_KIND_VIEW: TabularKind.ValueType  # 2
 """An Iceberg view."""
+TABULAR_KIND_GENERIC_TABLE: TabularKind.ValueType  # 3
+"""A table of another format than Iceberg's."""
 Global___TabularKind: _TypeAlias = TabularKind  # noqa: Y015
 
 @_typing.final

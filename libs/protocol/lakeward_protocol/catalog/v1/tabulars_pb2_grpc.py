@@ -77,8 +77,8 @@ class TabularServiceServicer:
 
     def UndropTabulars(self, request, context):
         """Restores what was dropped, all or nothing: under its name, with everything that it was. What was not dropped stays as it is.
-        Errors: NOT_FOUND/NO_SUCH_TABLE, NO_SUCH_VIEW (final deletion came first); ALREADY_EXISTS/TABULAR_EXISTS (its name is another's
-        by now).
+        Errors: NOT_FOUND/NO_SUCH_TABLE, NO_SUCH_VIEW, NO_SUCH_GENERIC_TABLE (final deletion came first); ALREADY_EXISTS/TABULAR_EXISTS (its
+        name is another's by now).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -46,8 +46,8 @@ class TabularServiceStub:
     """
     UndropTabulars: _grpc.UnaryUnaryMultiCallable[_tabulars_pb2.UndropTabularsRequest, _tabulars_pb2.UndropTabularsResponse]
     """Restores what was dropped, all or nothing: under its name, with everything that it was. What was not dropped stays as it is.
-    Errors: NOT_FOUND/NO_SUCH_TABLE, NO_SUCH_VIEW (final deletion came first); ALREADY_EXISTS/TABULAR_EXISTS (its name is another's
-    by now).
+    Errors: NOT_FOUND/NO_SUCH_TABLE, NO_SUCH_VIEW, NO_SUCH_GENERIC_TABLE (final deletion came first); ALREADY_EXISTS/TABULAR_EXISTS (its
+    name is another's by now).
     """
 
 @_typing.type_check_only
@@ -67,8 +67,8 @@ class TabularServiceAsyncStub(TabularServiceStub):
     """
     UndropTabulars: _aio.UnaryUnaryMultiCallable[_tabulars_pb2.UndropTabularsRequest, _tabulars_pb2.UndropTabularsResponse]  # type: ignore[assignment]
     """Restores what was dropped, all or nothing: under its name, with everything that it was. What was not dropped stays as it is.
-    Errors: NOT_FOUND/NO_SUCH_TABLE, NO_SUCH_VIEW (final deletion came first); ALREADY_EXISTS/TABULAR_EXISTS (its name is another's
-    by now).
+    Errors: NOT_FOUND/NO_SUCH_TABLE, NO_SUCH_VIEW, NO_SUCH_GENERIC_TABLE (final deletion came first); ALREADY_EXISTS/TABULAR_EXISTS (its
+    name is another's by now).
     """
 
 class TabularServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -106,8 +106,8 @@ class TabularServiceServicer(metaclass=_abc_1.ABCMeta):
         /,
     ) -> _typing.Union[_tabulars_pb2.UndropTabularsResponse, _abc.Awaitable[_tabulars_pb2.UndropTabularsResponse]]:
         """Restores what was dropped, all or nothing: under its name, with everything that it was. What was not dropped stays as it is.
-        Errors: NOT_FOUND/NO_SUCH_TABLE, NO_SUCH_VIEW (final deletion came first); ALREADY_EXISTS/TABULAR_EXISTS (its name is another's
-        by now).
+        Errors: NOT_FOUND/NO_SUCH_TABLE, NO_SUCH_VIEW, NO_SUCH_GENERIC_TABLE (final deletion came first); ALREADY_EXISTS/TABULAR_EXISTS (its
+        name is another's by now).
         """
 
 def add_TabularServiceServicer_to_server(servicer: TabularServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

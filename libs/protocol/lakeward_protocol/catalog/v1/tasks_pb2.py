@@ -30,7 +30,7 @@ from lakeward_protocol.common.v1 import context_pb2 as lakeward_dot_common_dot_v
 from lakeward_protocol.common.v1 import options_pb2 as lakeward_dot_common_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1flakeward/catalog/v1/tasks.proto\x12\x13lakeward.catalog.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\"lakeward/catalog/v1/tabulars.proto\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\"\xb6\x03\n\x04Task\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x12\n\nproject_id\x18\x02 \x01(\t\x12\x14\n\x0cwarehouse_id\x18\x03 \x01(\t\x12\r\n\x05queue\x18\x04 \x01(\t\x12/\n\x06status\x18\x05 \x01(\x0e\x32\x1f.lakeward.catalog.v1.TaskStatus\x12\x30\n\x07tabular\x18\x06 \x01(\x0b\x32\x1f.lakeward.catalog.v1.TabularRef\x12\x0c\n\x04path\x18\x07 \x03(\t\x12\x11\n\tparent_id\x18\x08 \x01(\t\x12\x31\n\rscheduled_for\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cpicked_up_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08heard_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x61ttempt\x18\x0c \x01(\r\x12\x0c\n\x04\x64one\x18\r \x01(\x04\x12.\n\ncreated_at\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xff\x01\n\x0bTaskAttempt\x12\x0f\n\x07\x61ttempt\x18\x01 \x01(\r\x12/\n\x06status\x18\x02 \x01(\x0e\x32\x1f.lakeward.catalog.v1.TaskStatus\x12\x31\n\rscheduled_for\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstarted_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nded_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07message\x18\x06 \x01(\t\x12\x0c\n\x04\x64one\x18\x07 \x01(\x04\"A\n\x0cTaskStatuses\x12\x31\n\x08statuses\x18\x01 \x03(\x0e\x32\x1f.lakeward.catalog.v1.TaskStatus\"\x1b\n\nQueueNames\x12\r\n\x05names\x18\x01 \x03(\t\"T\n\x0cTaskEntities\x12\x31\n\x08tabulars\x18\x01 \x03(\x0b\x32\x1f.lakeward.catalog.v1.TabularRef\x12\x11\n\twarehouse\x18\x02 \x01(\x08\"\x87\x03\n\x10ListTasksRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x33\n\x08statuses\x18\x03 \x01(\x0b\x32!.lakeward.catalog.v1.TaskStatuses\x12/\n\x06queues\x18\x04 \x01(\x0b\x32\x1f.lakeward.catalog.v1.QueueNames\x12\x33\n\x08\x65ntities\x18\x05 \x01(\x0b\x32!.lakeward.catalog.v1.TaskEntities\x12\x31\n\rcreated_after\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0e\x63reated_before\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12&\n\x04page\x18\x08 \x01(\x0b\x32\x18.lakeward.common.v1.Page\"V\n\x11ListTasksResponse\x12(\n\x05tasks\x18\x01 \x03(\x0b\x32\x19.lakeward.catalog.v1.Task\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x90\x01\n\x0eGetTaskRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x0f\n\x07task_id\x18\x03 \x01(\t\x12\x15\n\x08\x61ttempts\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\x0b\n\t_attempts\"\xa0\x01\n\x0fGetTaskResponse\x12\'\n\x04task\x18\x01 \x01(\x0b\x32\x19.lakeward.catalog.v1.Task\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x10\n\x08location\x18\x03 \x01(\t\x12\r\n\x05purge\x18\x04 \x01(\x08\x12\x32\n\x08\x61ttempts\x18\x05 \x03(\x0b\x32 .lakeward.catalog.v1.TaskAttempt\"\xcb\x01\n\x13\x43ontrolTasksRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x10\n\x08task_ids\x18\x03 \x03(\t\x12/\n\x06\x61\x63tion\x18\x04 \x01(\x0e\x32\x1f.lakeward.catalog.v1.TaskAction\x12&\n\x02\x61t\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x16\n\x14\x43ontrolTasksResponse\"q\n\x15GetQueueConfigRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\r\n\x05queue\x18\x03 \x01(\t\"D\n\x16GetQueueConfigResponse\x12*\n\x07silence\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\"\x9d\x01\n\x15SetQueueConfigRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\r\n\x05queue\x18\x03 \x01(\t\x12*\n\x07silence\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"\x18\n\x16SetQueueConfigResponse*\xc3\x01\n\nTaskStatus\x12\x1b\n\x17TASK_STATUS_UNSPECIFIED\x10\x00\x12\x19\n\x15TASK_STATUS_SCHEDULED\x10\x01\x12\x17\n\x13TASK_STATUS_RUNNING\x10\x02\x12\x18\n\x14TASK_STATUS_STOPPING\x10\x03\x12\x17\n\x13TASK_STATUS_SUCCESS\x10\x04\x12\x16\n\x12TASK_STATUS_FAILED\x10\x05\x12\x19\n\x15TASK_STATUS_CANCELLED\x10\x06*l\n\nTaskAction\x12\x1b\n\x17TASK_ACTION_UNSPECIFIED\x10\x00\x12\x14\n\x10TASK_ACTION_STOP\x10\x01\x12\x16\n\x12TASK_ACTION_CANCEL\x10\x02\x12\x13\n\x0fTASK_ACTION_RUN\x10\x03\x32\xc8\x06\n\x0bTaskService\x12\xa2\x01\n\tListTasks\x12%.lakeward.catalog.v1.ListTasksRequest\x1a&.lakeward.catalog.v1.ListTasksResponse\"F\x92\xb5\x18\x42\n\x02\x01\x05\x10\x01\"\x17WAREHOUSE_GET_ALL_TASKS\"\x0fTABLE_GET_TASKS\"\x0eVIEW_GET_TASKS0\x01\x12\x9c\x01\n\x07GetTask\x12#.lakeward.catalog.v1.GetTaskRequest\x1a$.lakeward.catalog.v1.GetTaskResponse\"F\x92\xb5\x18\x42\n\x02\x01\x05\x10\x01\"\x17WAREHOUSE_GET_ALL_TASKS\"\x0fTABLE_GET_TASKS\"\x0eVIEW_GET_TASKS0\x01\x12\xb9\x01\n\x0c\x43ontrolTasks\x12(.lakeward.catalog.v1.ControlTasksRequest\x1a).lakeward.catalog.v1.ControlTasksResponse\"T\x92\xb5\x18P\n\x02\x01\x05\x10\x03\x18\x01\"\x1bWAREHOUSE_CONTROL_ALL_TASKS\"\x13TABLE_CONTROL_TASKS\"\x12VIEW_CONTROL_TASKS0\x01\x12\x98\x01\n\x0eGetQueueConfig\x12*.lakeward.catalog.v1.GetQueueConfigRequest\x1a+.lakeward.catalog.v1.GetQueueConfigResponse\"-\x92\xb5\x18)\n\x02\x01\x05\x10\x01\"\x1fWAREHOUSE_GET_TASK_QUEUE_CONFIG0\x01\x12\x9d\x01\n\x0eSetQueueConfig\x12*.lakeward.catalog.v1.SetQueueConfigRequest\x1a+.lakeward.catalog.v1.SetQueueConfigResponse\"2\x92\xb5\x18.\n\x02\x01\x05\x10\x02\x18\x01\"\"WAREHOUSE_MODIFY_TASK_QUEUE_CONFIG0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1flakeward/catalog/v1/tasks.proto\x12\x13lakeward.catalog.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\"lakeward/catalog/v1/tabulars.proto\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\"\xc5\x03\n\x04Task\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x12\n\nproject_id\x18\x02 \x01(\t\x12\x14\n\x0cwarehouse_id\x18\x03 \x01(\t\x12\r\n\x05queue\x18\x04 \x01(\t\x12/\n\x06status\x18\x05 \x01(\x0e\x32\x1f.lakeward.catalog.v1.TaskStatus\x12\x30\n\x07tabular\x18\x06 \x01(\x0b\x32\x1f.lakeward.catalog.v1.TabularRef\x12\x0c\n\x04path\x18\x07 \x03(\t\x12\x11\n\tparent_id\x18\x08 \x01(\t\x12\x31\n\rscheduled_for\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cpicked_up_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08heard_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x61ttempt\x18\x0c \x01(\r\x12\x0c\n\x04\x64one\x18\r \x01(\x04\x12.\n\ncreated_at\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05total\x18\x0f \x01(\x04\"\x8e\x02\n\x0bTaskAttempt\x12\x0f\n\x07\x61ttempt\x18\x01 \x01(\r\x12/\n\x06status\x18\x02 \x01(\x0e\x32\x1f.lakeward.catalog.v1.TaskStatus\x12\x31\n\rscheduled_for\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstarted_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nded_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07message\x18\x06 \x01(\t\x12\x0c\n\x04\x64one\x18\x07 \x01(\x04\x12\r\n\x05total\x18\x08 \x01(\x04\"A\n\x0cTaskStatuses\x12\x31\n\x08statuses\x18\x01 \x03(\x0e\x32\x1f.lakeward.catalog.v1.TaskStatus\"\x1b\n\nQueueNames\x12\r\n\x05names\x18\x01 \x03(\t\"T\n\x0cTaskEntities\x12\x31\n\x08tabulars\x18\x01 \x03(\x0b\x32\x1f.lakeward.catalog.v1.TabularRef\x12\x11\n\twarehouse\x18\x02 \x01(\x08\"\x87\x03\n\x10ListTasksRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x33\n\x08statuses\x18\x03 \x01(\x0b\x32!.lakeward.catalog.v1.TaskStatuses\x12/\n\x06queues\x18\x04 \x01(\x0b\x32\x1f.lakeward.catalog.v1.QueueNames\x12\x33\n\x08\x65ntities\x18\x05 \x01(\x0b\x32!.lakeward.catalog.v1.TaskEntities\x12\x31\n\rcreated_after\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0e\x63reated_before\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12&\n\x04page\x18\x08 \x01(\x0b\x32\x18.lakeward.common.v1.Page\"V\n\x11ListTasksResponse\x12(\n\x05tasks\x18\x01 \x03(\x0b\x32\x19.lakeward.catalog.v1.Task\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x90\x01\n\x0eGetTaskRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x0f\n\x07task_id\x18\x03 \x01(\t\x12\x15\n\x08\x61ttempts\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\x0b\n\t_attempts\"\xae\x01\n\x0fGetTaskResponse\x12\'\n\x04task\x18\x01 \x01(\x0b\x32\x19.lakeward.catalog.v1.Task\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x10\n\x08location\x18\x03 \x01(\t\x12\r\n\x05purge\x18\x04 \x01(\x08\x12\x32\n\x08\x61ttempts\x18\x05 \x03(\x0b\x32 .lakeward.catalog.v1.TaskAttempt\x12\x0c\n\x04plan\x18\x06 \x01(\x0c\"\xcb\x01\n\x13\x43ontrolTasksRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x10\n\x08task_ids\x18\x03 \x03(\t\x12/\n\x06\x61\x63tion\x18\x04 \x01(\x0e\x32\x1f.lakeward.catalog.v1.TaskAction\x12&\n\x02\x61t\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x16\n\x14\x43ontrolTasksResponse\"q\n\x15GetQueueConfigRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\r\n\x05queue\x18\x03 \x01(\t\"D\n\x16GetQueueConfigResponse\x12*\n\x07silence\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\"\x9d\x01\n\x15SetQueueConfigRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\r\n\x05queue\x18\x03 \x01(\t\x12*\n\x07silence\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"\x18\n\x16SetQueueConfigResponse*\xc3\x01\n\nTaskStatus\x12\x1b\n\x17TASK_STATUS_UNSPECIFIED\x10\x00\x12\x19\n\x15TASK_STATUS_SCHEDULED\x10\x01\x12\x17\n\x13TASK_STATUS_RUNNING\x10\x02\x12\x18\n\x14TASK_STATUS_STOPPING\x10\x03\x12\x17\n\x13TASK_STATUS_SUCCESS\x10\x04\x12\x16\n\x12TASK_STATUS_FAILED\x10\x05\x12\x19\n\x15TASK_STATUS_CANCELLED\x10\x06*l\n\nTaskAction\x12\x1b\n\x17TASK_ACTION_UNSPECIFIED\x10\x00\x12\x14\n\x10TASK_ACTION_STOP\x10\x01\x12\x16\n\x12TASK_ACTION_CANCEL\x10\x02\x12\x13\n\x0fTASK_ACTION_RUN\x10\x03\x32\x97\x07\n\x0bTaskService\x12\xbb\x01\n\tListTasks\x12%.lakeward.catalog.v1.ListTasksRequest\x1a&.lakeward.catalog.v1.ListTasksResponse\"_\x92\xb5\x18[\n\x02\x01\x05\x10\x01\"\x17WAREHOUSE_GET_ALL_TASKS\"\x0fTABLE_GET_TASKS\"\x0eVIEW_GET_TASKS\"\x17GENERIC_TABLE_GET_TASKS0\x01\x12\xb5\x01\n\x07GetTask\x12#.lakeward.catalog.v1.GetTaskRequest\x1a$.lakeward.catalog.v1.GetTaskResponse\"_\x92\xb5\x18[\n\x02\x01\x05\x10\x01\"\x17WAREHOUSE_GET_ALL_TASKS\"\x0fTABLE_GET_TASKS\"\x0eVIEW_GET_TASKS\"\x17GENERIC_TABLE_GET_TASKS0\x01\x12\xd6\x01\n\x0c\x43ontrolTasks\x12(.lakeward.catalog.v1.ControlTasksRequest\x1a).lakeward.catalog.v1.ControlTasksResponse\"q\x92\xb5\x18m\n\x02\x01\x05\x10\x03\x18\x01\"\x1bWAREHOUSE_CONTROL_ALL_TASKS\"\x13TABLE_CONTROL_TASKS\"\x12VIEW_CONTROL_TASKS\"\x1bGENERIC_TABLE_CONTROL_TASKS0\x01\x12\x98\x01\n\x0eGetQueueConfig\x12*.lakeward.catalog.v1.GetQueueConfigRequest\x1a+.lakeward.catalog.v1.GetQueueConfigResponse\"-\x92\xb5\x18)\n\x02\x01\x05\x10\x01\"\x1fWAREHOUSE_GET_TASK_QUEUE_CONFIG0\x01\x12\x9d\x01\n\x0eSetQueueConfig\x12*.lakeward.catalog.v1.SetQueueConfigRequest\x1a+.lakeward.catalog.v1.SetQueueConfigResponse\"2\x92\xb5\x18.\n\x02\x01\x05\x10\x02\x18\x01\"\"WAREHOUSE_MODIFY_TASK_QUEUE_CONFIG0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,49 +38,49 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'lakeward.catalog.v1.tasks_p
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_TASKSERVICE'].methods_by_name['ListTasks']._loaded_options = None
-  _globals['_TASKSERVICE'].methods_by_name['ListTasks']._serialized_options = b'\222\265\030B\n\002\001\005\020\001\"\027WAREHOUSE_GET_ALL_TASKS\"\017TABLE_GET_TASKS\"\016VIEW_GET_TASKS0\001'
+  _globals['_TASKSERVICE'].methods_by_name['ListTasks']._serialized_options = b'\222\265\030[\n\002\001\005\020\001\"\027WAREHOUSE_GET_ALL_TASKS\"\017TABLE_GET_TASKS\"\016VIEW_GET_TASKS\"\027GENERIC_TABLE_GET_TASKS0\001'
   _globals['_TASKSERVICE'].methods_by_name['GetTask']._loaded_options = None
-  _globals['_TASKSERVICE'].methods_by_name['GetTask']._serialized_options = b'\222\265\030B\n\002\001\005\020\001\"\027WAREHOUSE_GET_ALL_TASKS\"\017TABLE_GET_TASKS\"\016VIEW_GET_TASKS0\001'
+  _globals['_TASKSERVICE'].methods_by_name['GetTask']._serialized_options = b'\222\265\030[\n\002\001\005\020\001\"\027WAREHOUSE_GET_ALL_TASKS\"\017TABLE_GET_TASKS\"\016VIEW_GET_TASKS\"\027GENERIC_TABLE_GET_TASKS0\001'
   _globals['_TASKSERVICE'].methods_by_name['ControlTasks']._loaded_options = None
-  _globals['_TASKSERVICE'].methods_by_name['ControlTasks']._serialized_options = b'\222\265\030P\n\002\001\005\020\003\030\001\"\033WAREHOUSE_CONTROL_ALL_TASKS\"\023TABLE_CONTROL_TASKS\"\022VIEW_CONTROL_TASKS0\001'
+  _globals['_TASKSERVICE'].methods_by_name['ControlTasks']._serialized_options = b'\222\265\030m\n\002\001\005\020\003\030\001\"\033WAREHOUSE_CONTROL_ALL_TASKS\"\023TABLE_CONTROL_TASKS\"\022VIEW_CONTROL_TASKS\"\033GENERIC_TABLE_CONTROL_TASKS0\001'
   _globals['_TASKSERVICE'].methods_by_name['GetQueueConfig']._loaded_options = None
   _globals['_TASKSERVICE'].methods_by_name['GetQueueConfig']._serialized_options = b'\222\265\030)\n\002\001\005\020\001\"\037WAREHOUSE_GET_TASK_QUEUE_CONFIG0\001'
   _globals['_TASKSERVICE'].methods_by_name['SetQueueConfig']._loaded_options = None
   _globals['_TASKSERVICE'].methods_by_name['SetQueueConfig']._serialized_options = b'\222\265\030.\n\002\001\005\020\002\030\001\"\"WAREHOUSE_MODIFY_TASK_QUEUE_CONFIG0\001'
-  _globals['_TASKSTATUS']._serialized_start=2500
-  _globals['_TASKSTATUS']._serialized_end=2695
-  _globals['_TASKACTION']._serialized_start=2697
-  _globals['_TASKACTION']._serialized_end=2805
+  _globals['_TASKSTATUS']._serialized_start=2544
+  _globals['_TASKSTATUS']._serialized_end=2739
+  _globals['_TASKACTION']._serialized_start=2741
+  _globals['_TASKACTION']._serialized_end=2849
   _globals['_TASK']._serialized_start=226
-  _globals['_TASK']._serialized_end=664
-  _globals['_TASKATTEMPT']._serialized_start=667
-  _globals['_TASKATTEMPT']._serialized_end=922
-  _globals['_TASKSTATUSES']._serialized_start=924
-  _globals['_TASKSTATUSES']._serialized_end=989
-  _globals['_QUEUENAMES']._serialized_start=991
-  _globals['_QUEUENAMES']._serialized_end=1018
-  _globals['_TASKENTITIES']._serialized_start=1020
-  _globals['_TASKENTITIES']._serialized_end=1104
-  _globals['_LISTTASKSREQUEST']._serialized_start=1107
-  _globals['_LISTTASKSREQUEST']._serialized_end=1498
-  _globals['_LISTTASKSRESPONSE']._serialized_start=1500
-  _globals['_LISTTASKSRESPONSE']._serialized_end=1586
-  _globals['_GETTASKREQUEST']._serialized_start=1589
-  _globals['_GETTASKREQUEST']._serialized_end=1733
-  _globals['_GETTASKRESPONSE']._serialized_start=1736
-  _globals['_GETTASKRESPONSE']._serialized_end=1896
-  _globals['_CONTROLTASKSREQUEST']._serialized_start=1899
-  _globals['_CONTROLTASKSREQUEST']._serialized_end=2102
-  _globals['_CONTROLTASKSRESPONSE']._serialized_start=2104
-  _globals['_CONTROLTASKSRESPONSE']._serialized_end=2126
-  _globals['_GETQUEUECONFIGREQUEST']._serialized_start=2128
-  _globals['_GETQUEUECONFIGREQUEST']._serialized_end=2241
-  _globals['_GETQUEUECONFIGRESPONSE']._serialized_start=2243
-  _globals['_GETQUEUECONFIGRESPONSE']._serialized_end=2311
-  _globals['_SETQUEUECONFIGREQUEST']._serialized_start=2314
-  _globals['_SETQUEUECONFIGREQUEST']._serialized_end=2471
-  _globals['_SETQUEUECONFIGRESPONSE']._serialized_start=2473
-  _globals['_SETQUEUECONFIGRESPONSE']._serialized_end=2497
-  _globals['_TASKSERVICE']._serialized_start=2808
-  _globals['_TASKSERVICE']._serialized_end=3648
+  _globals['_TASK']._serialized_end=679
+  _globals['_TASKATTEMPT']._serialized_start=682
+  _globals['_TASKATTEMPT']._serialized_end=952
+  _globals['_TASKSTATUSES']._serialized_start=954
+  _globals['_TASKSTATUSES']._serialized_end=1019
+  _globals['_QUEUENAMES']._serialized_start=1021
+  _globals['_QUEUENAMES']._serialized_end=1048
+  _globals['_TASKENTITIES']._serialized_start=1050
+  _globals['_TASKENTITIES']._serialized_end=1134
+  _globals['_LISTTASKSREQUEST']._serialized_start=1137
+  _globals['_LISTTASKSREQUEST']._serialized_end=1528
+  _globals['_LISTTASKSRESPONSE']._serialized_start=1530
+  _globals['_LISTTASKSRESPONSE']._serialized_end=1616
+  _globals['_GETTASKREQUEST']._serialized_start=1619
+  _globals['_GETTASKREQUEST']._serialized_end=1763
+  _globals['_GETTASKRESPONSE']._serialized_start=1766
+  _globals['_GETTASKRESPONSE']._serialized_end=1940
+  _globals['_CONTROLTASKSREQUEST']._serialized_start=1943
+  _globals['_CONTROLTASKSREQUEST']._serialized_end=2146
+  _globals['_CONTROLTASKSRESPONSE']._serialized_start=2148
+  _globals['_CONTROLTASKSRESPONSE']._serialized_end=2170
+  _globals['_GETQUEUECONFIGREQUEST']._serialized_start=2172
+  _globals['_GETQUEUECONFIGREQUEST']._serialized_end=2285
+  _globals['_GETQUEUECONFIGRESPONSE']._serialized_start=2287
+  _globals['_GETQUEUECONFIGRESPONSE']._serialized_end=2355
+  _globals['_SETQUEUECONFIGREQUEST']._serialized_start=2358
+  _globals['_SETQUEUECONFIGREQUEST']._serialized_end=2515
+  _globals['_SETQUEUECONFIGRESPONSE']._serialized_start=2517
+  _globals['_SETQUEUECONFIGRESPONSE']._serialized_end=2541
+  _globals['_TASKSERVICE']._serialized_start=2852
+  _globals['_TASKSERVICE']._serialized_end=3771
 # @@protoc_insertion_point(module_scope)

@@ -112,12 +112,13 @@ class Task(_message.Message):
     ATTEMPT_FIELD_NUMBER: _builtins.int
     DONE_FIELD_NUMBER: _builtins.int
     CREATED_AT_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
     task_id: _builtins.str
     """A UUID."""
     project_id: _builtins.str
     """The project that it is in."""
     warehouse_id: _builtins.str
-    """The warehouse that it is of."""
+    """The warehouse that it is of; empty: the project's own."""
     queue: _builtins.str
     """As in "tabular_purge"."""
     status: Global___TaskStatus.ValueType
@@ -128,6 +129,8 @@ class Task(_message.Message):
     """How many attempts were begun."""
     done: _builtins.int
     """What the latest attempt has done: files that were deleted, for a purge."""
+    total: _builtins.int
+    """Of which `done` is a part; 0: nobody knows."""
     @_builtins.property
     def tabular(self) -> _tabulars_pb2.TabularRef:
         """What it is about, though that may be gone; unset: nobody knows any more."""
@@ -169,10 +172,11 @@ class Task(_message.Message):
         attempt: _builtins.int = ...,
         done: _builtins.int = ...,
         created_at: _timestamp_pb2.Timestamp | None = ...,
+        total: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "heard_at", b"heard_at", "picked_up_at", b"picked_up_at", "scheduled_for", b"scheduled_for", "tabular", b"tabular"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "created_at", b"created_at", "done", b"done", "heard_at", b"heard_at", "parent_id", b"parent_id", "path", b"path", "picked_up_at", b"picked_up_at", "project_id", b"project_id", "queue", b"queue", "scheduled_for", b"scheduled_for", "status", b"status", "tabular", b"tabular", "task_id", b"task_id", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "created_at", b"created_at", "done", b"done", "heard_at", b"heard_at", "parent_id", b"parent_id", "path", b"path", "picked_up_at", b"picked_up_at", "project_id", b"project_id", "queue", b"queue", "scheduled_for", b"scheduled_for", "status", b"status", "tabular", b"tabular", "task_id", b"task_id", "total", b"total", "warehouse_id", b"warehouse_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -191,6 +195,7 @@ class TaskAttempt(_message.Message):
     ENDED_AT_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     DONE_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
     attempt: _builtins.int
     """From 1."""
     status: Global___TaskStatus.ValueType
@@ -199,6 +204,8 @@ class TaskAttempt(_message.Message):
     """What came of it, for people."""
     done: _builtins.int
     """What it has done."""
+    total: _builtins.int
+    """Of which that is a part; 0: nobody knows."""
     @_builtins.property
     def scheduled_for(self) -> _timestamp_pb2.Timestamp:
         """When it was to begin."""
@@ -221,10 +228,11 @@ class TaskAttempt(_message.Message):
         ended_at: _timestamp_pb2.Timestamp | None = ...,
         message: _builtins.str = ...,
         done: _builtins.int = ...,
+        total: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ended_at", b"ended_at", "scheduled_for", b"scheduled_for", "started_at", b"started_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "done", b"done", "ended_at", b"ended_at", "message", b"message", "scheduled_for", b"scheduled_for", "started_at", b"started_at", "status", b"status"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "done", b"done", "ended_at", b"ended_at", "message", b"message", "scheduled_for", b"scheduled_for", "started_at", b"started_at", "status", b"status", "total", b"total"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -447,12 +455,15 @@ class GetTaskResponse(_message.Message):
     LOCATION_FIELD_NUMBER: _builtins.int
     PURGE_FIELD_NUMBER: _builtins.int
     ATTEMPTS_FIELD_NUMBER: _builtins.int
+    PLAN_FIELD_NUMBER: _builtins.int
     message: _builtins.str
     """What came of the latest attempt, for people; empty: nothing yet."""
     location: _builtins.str
     """Where the files are that it is about."""
     purge: _builtins.bool
     """Whether files go too."""
+    plan: _builtins.bytes
+    """JSON: what its queue has to know beside; empty: nothing."""
     @_builtins.property
     def task(self) -> Global___Task:
         """As it is now."""
@@ -469,10 +480,11 @@ class GetTaskResponse(_message.Message):
         location: _builtins.str = ...,
         purge: _builtins.bool = ...,
         attempts: _abc.Iterable[Global___TaskAttempt] | None = ...,
+        plan: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["task", b"task"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts", b"attempts", "location", b"location", "message", b"message", "purge", b"purge", "task", b"task"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts", b"attempts", "location", b"location", "message", b"message", "plan", b"plan", "purge", b"purge", "task", b"task"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -215,7 +215,7 @@ class GetConfigRequest(_message.Message):
     CONTEXT_FIELD_NUMBER: _builtins.int
     WAREHOUSE_FIELD_NUMBER: _builtins.int
     warehouse: _builtins.str
-    """Required. "name" or "project/name"."""
+    """Required. "name", "project/name" or a warehouse's UUID; of a name that is a UUID the warehouse of that name is meant."""
     @_builtins.property
     def context(self) -> _context_pb2.RequestContext:
         """See RequestContext."""
@@ -402,6 +402,7 @@ class ListWarehousesRequest(_message.Message):
 
     CONTEXT_FIELD_NUMBER: _builtins.int
     STATUSES_FIELD_NUMBER: _builtins.int
+    PAGE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def context(self) -> _context_pb2.RequestContext:
         """See RequestContext; its project, else the default project."""
@@ -410,15 +411,20 @@ class ListWarehousesRequest(_message.Message):
     def statuses(self) -> _containers.RepeatedScalarFieldContainer[Global___WarehouseStatus.ValueType]:
         """Empty: active ones."""
 
+    @_builtins.property
+    def page(self) -> _context_pb2.Page:
+        """Unset: everything."""
+
     def __init__(
         self,
         *,
         context: _context_pb2.RequestContext | None = ...,
         statuses: _abc.Iterable[Global___WarehouseStatus.ValueType] | None = ...,
+        page: _context_pb2.Page | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "page", b"page"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "statuses", b"statuses"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "page", b"page", "statuses", b"statuses"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -431,6 +437,9 @@ class ListWarehousesResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     WAREHOUSES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Empty at the end."""
     @_builtins.property
     def warehouses(self) -> _containers.RepeatedCompositeFieldContainer[Global___Warehouse]:
         """By name, without case."""
@@ -439,10 +448,11 @@ class ListWarehousesResponse(_message.Message):
         self,
         *,
         warehouses: _abc.Iterable[Global___Warehouse] | None = ...,
+        next_page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["warehouses", b"warehouses"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "warehouses", b"warehouses"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -508,21 +518,27 @@ class GetWarehouseStatisticsRequest(_message.Message):
 
     CONTEXT_FIELD_NUMBER: _builtins.int
     WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    PAGE_FIELD_NUMBER: _builtins.int
     warehouse_id: _builtins.str
     """Required; a UUID."""
     @_builtins.property
     def context(self) -> _context_pb2.RequestContext:
         """See RequestContext."""
 
+    @_builtins.property
+    def page(self) -> _context_pb2.Page:
+        """Of what it had, hour by hour. Unset: everything."""
+
     def __init__(
         self,
         *,
         context: _context_pb2.RequestContext | None = ...,
         warehouse_id: _builtins.str = ...,
+        page: _context_pb2.Page | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "page", b"page"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "page", b"page", "warehouse_id", b"warehouse_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -530,20 +546,31 @@ Global___GetWarehouseStatisticsRequest: _TypeAlias = GetWarehouseStatisticsReque
 
 @_typing.final
 class GetWarehouseStatisticsResponse(_message.Message):
-    """How much it has."""
+    """How much it has, and had."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     TABLES_FIELD_NUMBER: _builtins.int
     VIEWS_FIELD_NUMBER: _builtins.int
     COUNTED_AT_FIELD_NUMBER: _builtins.int
+    HOURS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    GENERIC_TABLES_FIELD_NUMBER: _builtins.int
     tables: _builtins.int
-    """Live tables."""
+    """Live tables; on the first page, as the next two."""
     views: _builtins.int
     """Live views."""
+    next_page_token: _builtins.str
+    """Empty at the end."""
+    generic_tables: _builtins.int
+    """Live generic tables."""
     @_builtins.property
     def counted_at(self) -> _timestamp_pb2.Timestamp:
         """When they were counted."""
+
+    @_builtins.property
+    def hours(self) -> _containers.RepeatedCompositeFieldContainer[Global___WarehouseHour]:
+        """The hour that runs, and then earlier ones, the latest first; of hours in which nothing changed there are none."""
 
     def __init__(
         self,
@@ -551,14 +578,59 @@ class GetWarehouseStatisticsResponse(_message.Message):
         tables: _builtins.int = ...,
         views: _builtins.int = ...,
         counted_at: _timestamp_pb2.Timestamp | None = ...,
+        hours: _abc.Iterable[Global___WarehouseHour] | None = ...,
+        next_page_token: _builtins.str = ...,
+        generic_tables: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["counted_at", b"counted_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["counted_at", b"counted_at", "tables", b"tables", "views", b"views"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counted_at", b"counted_at", "generic_tables", b"generic_tables", "hours", b"hours", "next_page_token", b"next_page_token", "tables", b"tables", "views", b"views"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetWarehouseStatisticsResponse: _TypeAlias = GetWarehouseStatisticsResponse  # noqa: Y015
+
+@_typing.final
+class WarehouseHour(_message.Message):
+    """What a warehouse had when it was last counted in an hour."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ENDED_AT_FIELD_NUMBER: _builtins.int
+    TABLES_FIELD_NUMBER: _builtins.int
+    VIEWS_FIELD_NUMBER: _builtins.int
+    COUNTED_AT_FIELD_NUMBER: _builtins.int
+    GENERIC_TABLES_FIELD_NUMBER: _builtins.int
+    tables: _builtins.int
+    """Live tables."""
+    views: _builtins.int
+    """Live views."""
+    generic_tables: _builtins.int
+    """Live generic tables."""
+    @_builtins.property
+    def ended_at(self) -> _timestamp_pb2.Timestamp:
+        """When the hour ended."""
+
+    @_builtins.property
+    def counted_at(self) -> _timestamp_pb2.Timestamp:
+        """When they were counted."""
+
+    def __init__(
+        self,
+        *,
+        ended_at: _timestamp_pb2.Timestamp | None = ...,
+        tables: _builtins.int = ...,
+        views: _builtins.int = ...,
+        counted_at: _timestamp_pb2.Timestamp | None = ...,
+        generic_tables: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["counted_at", b"counted_at", "ended_at", b"ended_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counted_at", b"counted_at", "ended_at", b"ended_at", "generic_tables", b"generic_tables", "tables", b"tables", "views", b"views"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WarehouseHour: _TypeAlias = WarehouseHour  # noqa: Y015
 
 @_typing.final
 class RenameWarehouseRequest(_message.Message):

@@ -165,7 +165,7 @@ class WarehouseServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetWarehouseStatistics(self, request, context):
-        """How many tables and views a warehouse has now, inactive ones included. What was dropped does not count.
+        """How many tables, views and generic tables a warehouse has now, inactive ones included. What was dropped does not count.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -56,7 +56,7 @@ class WarehouseServiceStub:
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
     """
     GetWarehouseStatistics: _grpc.UnaryUnaryMultiCallable[_warehouses_pb2.GetWarehouseStatisticsRequest, _warehouses_pb2.GetWarehouseStatisticsResponse]
-    """How many tables and views a warehouse has now, inactive ones included. What was dropped does not count.
+    """How many tables, views and generic tables a warehouse has now, inactive ones included. What was dropped does not count.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
     """
     RenameWarehouse: _grpc.UnaryUnaryMultiCallable[_warehouses_pb2.RenameWarehouseRequest, _warehouses_pb2.RenameWarehouseResponse]
@@ -138,7 +138,7 @@ class WarehouseServiceAsyncStub(WarehouseServiceStub):
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
     """
     GetWarehouseStatistics: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.GetWarehouseStatisticsRequest, _warehouses_pb2.GetWarehouseStatisticsResponse]  # type: ignore[assignment]
-    """How many tables and views a warehouse has now, inactive ones included. What was dropped does not count.
+    """How many tables, views and generic tables a warehouse has now, inactive ones included. What was dropped does not count.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
     """
     RenameWarehouse: _aio.UnaryUnaryMultiCallable[_warehouses_pb2.RenameWarehouseRequest, _warehouses_pb2.RenameWarehouseResponse]  # type: ignore[assignment]
@@ -252,7 +252,7 @@ class WarehouseServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _typing.Any,
         /,
     ) -> _typing.Union[_warehouses_pb2.GetWarehouseStatisticsResponse, _abc.Awaitable[_warehouses_pb2.GetWarehouseStatisticsResponse]]:
-        """How many tables and views a warehouse has now, inactive ones included. What was dropped does not count.
+        """How many tables, views and generic tables a warehouse has now, inactive ones included. What was dropped does not count.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, PERMISSION_DENIED/FORBIDDEN.
         """
 

@@ -26,19 +26,19 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import descriptor_pb2 as google_dot_protobuf_dot_descriptor__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n lakeward/common/v1/options.proto\x12\x12lakeward.common.v1\x1a google/protobuf/descriptor.proto\"\xda\x01\n\nMethodRule\x12+\n\x07\x63\x61llers\x18\x01 \x03(\x0e\x32\x1a.lakeward.common.v1.Caller\x12*\n\x06repeat\x18\x02 \x01(\x0e\x32\x1a.lakeward.common.v1.Repeat\x12\x10\n\x08mutation\x18\x03 \x01(\x08\x12\x13\n\x0bpermissions\x18\x04 \x03(\t\x12\x0c\n\x04open\x18\x05 \x01(\t\x12-\n\x08\x61\x63ts_for\x18\x06 \x01(\x0e\x32\x1b.lakeward.common.v1.ActsFor\x12\x0f\n\x07seconds\x18\x07 \x01(\r*\x7f\n\x06\x43\x61ller\x12\x16\n\x12\x43\x41LLER_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x43\x41LLER_USER\x10\x01\x12\x12\n\x0e\x43\x41LLER_CATALOG\x10\x02\x12\x10\n\x0c\x43\x41LLER_AUTHZ\x10\x03\x12\x12\n\x0e\x43\x41LLER_VENDING\x10\x04\x12\x12\n\x0e\x43\x41LLER_GATEWAY\x10\x05*l\n\x06Repeat\x12\x16\n\x12REPEAT_UNSPECIFIED\x10\x00\x12\x0f\n\x0bREPEAT_SAFE\x10\x01\x12\x15\n\x11REPEAT_IDEMPOTENT\x10\x02\x12\x10\n\x0cREPEAT_KEYED\x10\x03\x12\x10\n\x0cREPEAT_NEVER\x10\x04*k\n\x07\x41\x63tsFor\x12\x18\n\x14\x41\x43TS_FOR_UNSPECIFIED\x10\x00\x12\x11\n\rACTS_FOR_USER\x10\x01\x12\x1e\n\x1a\x41\x43TS_FOR_USER_OF_EACH_ITEM\x10\x02\x12\x13\n\x0f\x41\x43TS_FOR_NOBODY\x10\x03:N\n\x04rule\x12\x1e.google.protobuf.MethodOptions\x18\xd2\x86\x03 \x01(\x0b\x32\x1e.lakeward.common.v1.MethodRuleb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n lakeward/common/v1/options.proto\x12\x12lakeward.common.v1\x1a google/protobuf/descriptor.proto\"\xee\x01\n\nMethodRule\x12+\n\x07\x63\x61llers\x18\x01 \x03(\x0e\x32\x1a.lakeward.common.v1.Caller\x12*\n\x06repeat\x18\x02 \x01(\x0e\x32\x1a.lakeward.common.v1.Repeat\x12\x10\n\x08mutation\x18\x03 \x01(\x08\x12\x13\n\x0bpermissions\x18\x04 \x03(\t\x12\x0c\n\x04open\x18\x05 \x01(\t\x12-\n\x08\x61\x63ts_for\x18\x06 \x01(\x0e\x32\x1b.lakeward.common.v1.ActsFor\x12\x0f\n\x07seconds\x18\x07 \x01(\r\x12\x12\n\nstays_open\x18\x08 \x01(\x08*\x7f\n\x06\x43\x61ller\x12\x16\n\x12\x43\x41LLER_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x43\x41LLER_USER\x10\x01\x12\x12\n\x0e\x43\x41LLER_CATALOG\x10\x02\x12\x10\n\x0c\x43\x41LLER_AUTHZ\x10\x03\x12\x12\n\x0e\x43\x41LLER_VENDING\x10\x04\x12\x12\n\x0e\x43\x41LLER_GATEWAY\x10\x05*l\n\x06Repeat\x12\x16\n\x12REPEAT_UNSPECIFIED\x10\x00\x12\x0f\n\x0bREPEAT_SAFE\x10\x01\x12\x15\n\x11REPEAT_IDEMPOTENT\x10\x02\x12\x10\n\x0cREPEAT_KEYED\x10\x03\x12\x10\n\x0cREPEAT_NEVER\x10\x04*k\n\x07\x41\x63tsFor\x12\x18\n\x14\x41\x43TS_FOR_UNSPECIFIED\x10\x00\x12\x11\n\rACTS_FOR_USER\x10\x01\x12\x1e\n\x1a\x41\x43TS_FOR_USER_OF_EACH_ITEM\x10\x02\x12\x13\n\x0f\x41\x43TS_FOR_NOBODY\x10\x03:N\n\x04rule\x12\x1e.google.protobuf.MethodOptions\x18\xd2\x86\x03 \x01(\x0b\x32\x1e.lakeward.common.v1.MethodRuleb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'lakeward.common.v1.options_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CALLER']._serialized_start=311
-  _globals['_CALLER']._serialized_end=438
-  _globals['_REPEAT']._serialized_start=440
-  _globals['_REPEAT']._serialized_end=548
-  _globals['_ACTSFOR']._serialized_start=550
-  _globals['_ACTSFOR']._serialized_end=657
+  _globals['_CALLER']._serialized_start=331
+  _globals['_CALLER']._serialized_end=458
+  _globals['_REPEAT']._serialized_start=460
+  _globals['_REPEAT']._serialized_end=568
+  _globals['_ACTSFOR']._serialized_start=570
+  _globals['_ACTSFOR']._serialized_end=677
   _globals['_METHODRULE']._serialized_start=91
-  _globals['_METHODRULE']._serialized_end=309
+  _globals['_METHODRULE']._serialized_end=329
 # @@protoc_insertion_point(module_scope)

@@ -135,6 +135,7 @@ class MethodRule(_message.Message):
     OPEN_FIELD_NUMBER: _builtins.int
     ACTS_FOR_FIELD_NUMBER: _builtins.int
     SECONDS_FIELD_NUMBER: _builtins.int
+    STAYS_OPEN_FIELD_NUMBER: _builtins.int
     repeat: Global___Repeat.ValueType
     """Required."""
     mutation: _builtins.bool
@@ -146,6 +147,10 @@ class MethodRule(_message.Message):
     seconds: _builtins.int
     """How many seconds the method may take where its caller sets no deadline; 0: the default, 30. A method that says another number
     says why.
+    """
+    stays_open: _builtins.bool
+    """Whether a call may stay open and carry one question after the other, each answered before the next is sent. Who sends one and
+    closes, as every client does that knows nothing of this, gets one answer. Only for what is REPEAT_SAFE.
     """
     @_builtins.property
     def callers(self) -> _containers.RepeatedScalarFieldContainer[Global___Caller.ValueType]:
@@ -167,10 +172,11 @@ class MethodRule(_message.Message):
         open: _builtins.str = ...,
         acts_for: Global___ActsFor.ValueType = ...,
         seconds: _builtins.int = ...,
+        stays_open: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["acts_for", b"acts_for", "callers", b"callers", "mutation", b"mutation", "open", b"open", "permissions", b"permissions", "repeat", b"repeat", "seconds", b"seconds"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acts_for", b"acts_for", "callers", b"callers", "mutation", b"mutation", "open", b"open", "permissions", b"permissions", "repeat", b"repeat", "seconds", b"seconds", "stays_open", b"stays_open"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -293,6 +293,20 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """{task: "..."} is named twice."""
     REASON_NO_SUCH_QUEUE: _Reason.ValueType  # 243
     """{queue: "..."}: there is none of this name where it was asked for."""
+    REASON_TASK_ACTIVE: _Reason.ValueType  # 244
+    """What is to be queued waits or runs already: {queue: "...", task: "..."}."""
+    REASON_QUEUE_NOT_SCHEDULABLE: _Reason.ValueType  # 245
+    """{queue: "..."}: nobody but the server makes its tasks."""
+    REASON_SCHEDULED_TOO_FAR: _Reason.ValueType  # 246
+    """{at: "...", days: "365"}"""
+    REASON_INVALID_TABLE_FORMAT: _Reason.ValueType  # 250
+    """Generic tables. {format: ""}: empty, over 64 characters, or with control characters."""
+    REASON_LOCATION_EMPTY: _Reason.ValueType  # 251
+    """What is to be registered is not there: {location: "..."}."""
+    REASON_TABLE_VERSION_TAKEN: _Reason.ValueType  # 252
+    """A version that is to be claimed is not the next one any more: {table: "ns.t", version: "7", latest: "7"}."""
+    REASON_NO_SUCH_TABLE_VERSION: _Reason.ValueType  # 253
+    """{table: "ns.t", version: "7"}, or "latest" where there is none."""
     REASON_INVALID_STORAGE_PROFILE: _Reason.ValueType  # 400
     """---- storage and vending -----------------------------------------------------------------------------------------
 
@@ -326,6 +340,8 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """{secret: "..."}: absent, or staged by another."""
     REASON_SECRET_UNREADABLE: _Reason.ValueType  # 414
     """The key that encrypted a secret is not in the ring: {key_id: "..."}."""
+    REASON_SECRET_STORE_UNAVAILABLE: _Reason.ValueType  # 420
+    """The store of storage secrets can't be reached, is sealed, or lets us not in: {store: "http://127.0.0.1:8200"}."""
     REASON_ADDRESS_DENIED: _Reason.ValueType  # 415
     """{address: "169.254.169.254"}: a link-local, metadata or denied address as a store."""
     REASON_FILE_EXISTS: _Reason.ValueType  # 416
@@ -397,6 +413,18 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """A role would hold itself: {role: "...", member: "..."}."""
     REASON_ROLE_NESTED_TOO_DEEP: _Reason.ValueType  # 661
     """Roles would be nested deeper than is configured: {role: "...", member: "...", limit: "10"}."""
+    REASON_ROLE_MANAGED: _Reason.ValueType  # 680
+    """An identity provider keeps the members of this role, and what it is called: {provider: "scim", role: "..."}."""
+    REASON_NOT_PROVISIONED: _Reason.ValueType  # 681
+    """No identity provider sent this person: {id: "..."}."""
+    REASON_PROVISIONED_ALREADY: _Reason.ValueType  # 682
+    """An identity provider sent another person with this: {field: "userName", value: "ann@example.org"}."""
+    REASON_PROVISIONED_CONCURRENTLY: _Reason.ValueType  # 683
+    """It is not at the version that was asked for any more: {id: "...", version: "..."}."""
+    REASON_PROVISIONED_ID_FIXED: _Reason.ValueType  # 684
+    """What says who somebody is can't change: {field: "externalId"}."""
+    REASON_PROVISIONED_MEMBER_UNKNOWN: _Reason.ValueType  # 685
+    """A member of a group that no identity provider sent: {member: "..."}."""
     REASON_WORKLOAD_REFUSED: _Reason.ValueType  # 608
     """The calling service did not prove who it is, or may not call this method: {method: "..."}."""
     REASON_PREFIX_MISSING: _Reason.ValueType  # 700
@@ -414,6 +442,37 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """A header that may stand once stood twice: {header: "idempotency-key"}."""
     REASON_UNSUPPORTED_MEDIA_TYPE: _Reason.ValueType  # 705
     """{media_type: "text/plain"}"""
+    REASON_NO_SUCH_TAG_NAME: _Reason.ValueType  # 800
+    """---- tags, and where namespaces hang ------------------------------------------------------------------------------
+
+    Absent and hidden alike: {tag: "pii"}, the name of its definition.
+    """
+    REASON_NO_SUCH_TAG_TARGET: _Reason.ValueType  # 801
+    """Absent, hidden, in an inactive warehouse and in another project alike: {kind: "table", target: "..."}, by the id that the call
+    names.
+    """
+    REASON_NO_SUCH_COLUMN: _Reason.ValueType  # 802
+    """The table's current schema has no such column: {column: "address.zip", table: "..."}."""
+    REASON_TAG_EXISTS: _Reason.ValueType  # 803
+    """The project has a tag of this name, compared without case: {tag: "pii"}."""
+    REASON_TAG_IN_USE: _Reason.ValueType  # 804
+    """It is set on something, which may be a dropped table: {tag: "..."}, by the id of its definition."""
+    REASON_INVALID_TAG_NAME: _Reason.ValueType  # 805
+    """{name: "a..b"}"""
+    REASON_RESERVED_TAG_NAME: _Reason.ValueType  # 806
+    """The name is, or is below, one that is kept for the server: {name: "system.a"}."""
+    REASON_INVALID_TAG_DEFINITION: _Reason.ValueType  # 807
+    """Something of a tag's definition can't be, or does not go together: {member: "scope"}."""
+    REASON_INVALID_TAG_VALUE: _Reason.ValueType  # 808
+    """A value that can't be one, or not of this tag: {value: "..."}."""
+    REASON_TAG_SCOPE_NOT_ALLOWED: _Reason.ValueType  # 809
+    """The tag is not for this kind: {tag: "pii", kind: "view"}."""
+    REASON_TAG_SCOPE_NARROWED: _Reason.ValueType  # 810
+    """Kinds that the tag is for were left out, and it may be set on such: {tag: "pii", kinds: "table, view"}."""
+    REASON_NAMESPACE_INTO_ITSELF: _Reason.ValueType  # 811
+    """A namespace would hang from itself: {namespace: "a", destination: "a.b"}."""
+    REASON_LAYOUT_FORBIDS_MOVE: _Reason.ValueType  # 812
+    """The warehouse's layout puts names of namespaces into paths: {namespace: "a"}."""
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Every reason a Lakeward service refuses for."""
@@ -605,6 +664,20 @@ REASON_DUPLICATE_TASK: Reason.ValueType  # 242
 """{task: "..."} is named twice."""
 REASON_NO_SUCH_QUEUE: Reason.ValueType  # 243
 """{queue: "..."}: there is none of this name where it was asked for."""
+REASON_TASK_ACTIVE: Reason.ValueType  # 244
+"""What is to be queued waits or runs already: {queue: "...", task: "..."}."""
+REASON_QUEUE_NOT_SCHEDULABLE: Reason.ValueType  # 245
+"""{queue: "..."}: nobody but the server makes its tasks."""
+REASON_SCHEDULED_TOO_FAR: Reason.ValueType  # 246
+"""{at: "...", days: "365"}"""
+REASON_INVALID_TABLE_FORMAT: Reason.ValueType  # 250
+"""Generic tables. {format: ""}: empty, over 64 characters, or with control characters."""
+REASON_LOCATION_EMPTY: Reason.ValueType  # 251
+"""What is to be registered is not there: {location: "..."}."""
+REASON_TABLE_VERSION_TAKEN: Reason.ValueType  # 252
+"""A version that is to be claimed is not the next one any more: {table: "ns.t", version: "7", latest: "7"}."""
+REASON_NO_SUCH_TABLE_VERSION: Reason.ValueType  # 253
+"""{table: "ns.t", version: "7"}, or "latest" where there is none."""
 REASON_INVALID_STORAGE_PROFILE: Reason.ValueType  # 400
 """---- storage and vending -----------------------------------------------------------------------------------------
 
@@ -638,6 +711,8 @@ REASON_NO_SUCH_SECRET: Reason.ValueType  # 413
 """{secret: "..."}: absent, or staged by another."""
 REASON_SECRET_UNREADABLE: Reason.ValueType  # 414
 """The key that encrypted a secret is not in the ring: {key_id: "..."}."""
+REASON_SECRET_STORE_UNAVAILABLE: Reason.ValueType  # 420
+"""The store of storage secrets can't be reached, is sealed, or lets us not in: {store: "http://127.0.0.1:8200"}."""
 REASON_ADDRESS_DENIED: Reason.ValueType  # 415
 """{address: "169.254.169.254"}: a link-local, metadata or denied address as a store."""
 REASON_FILE_EXISTS: Reason.ValueType  # 416
@@ -709,6 +784,18 @@ REASON_ROLE_MEMBERSHIP_CYCLE: Reason.ValueType  # 660
 """A role would hold itself: {role: "...", member: "..."}."""
 REASON_ROLE_NESTED_TOO_DEEP: Reason.ValueType  # 661
 """Roles would be nested deeper than is configured: {role: "...", member: "...", limit: "10"}."""
+REASON_ROLE_MANAGED: Reason.ValueType  # 680
+"""An identity provider keeps the members of this role, and what it is called: {provider: "scim", role: "..."}."""
+REASON_NOT_PROVISIONED: Reason.ValueType  # 681
+"""No identity provider sent this person: {id: "..."}."""
+REASON_PROVISIONED_ALREADY: Reason.ValueType  # 682
+"""An identity provider sent another person with this: {field: "userName", value: "ann@example.org"}."""
+REASON_PROVISIONED_CONCURRENTLY: Reason.ValueType  # 683
+"""It is not at the version that was asked for any more: {id: "...", version: "..."}."""
+REASON_PROVISIONED_ID_FIXED: Reason.ValueType  # 684
+"""What says who somebody is can't change: {field: "externalId"}."""
+REASON_PROVISIONED_MEMBER_UNKNOWN: Reason.ValueType  # 685
+"""A member of a group that no identity provider sent: {member: "..."}."""
 REASON_WORKLOAD_REFUSED: Reason.ValueType  # 608
 """The calling service did not prove who it is, or may not call this method: {method: "..."}."""
 REASON_PREFIX_MISSING: Reason.ValueType  # 700
@@ -726,6 +813,37 @@ REASON_DUPLICATE_HEADER: Reason.ValueType  # 704
 """A header that may stand once stood twice: {header: "idempotency-key"}."""
 REASON_UNSUPPORTED_MEDIA_TYPE: Reason.ValueType  # 705
 """{media_type: "text/plain"}"""
+REASON_NO_SUCH_TAG_NAME: Reason.ValueType  # 800
+"""---- tags, and where namespaces hang ------------------------------------------------------------------------------
+
+Absent and hidden alike: {tag: "pii"}, the name of its definition.
+"""
+REASON_NO_SUCH_TAG_TARGET: Reason.ValueType  # 801
+"""Absent, hidden, in an inactive warehouse and in another project alike: {kind: "table", target: "..."}, by the id that the call
+names.
+"""
+REASON_NO_SUCH_COLUMN: Reason.ValueType  # 802
+"""The table's current schema has no such column: {column: "address.zip", table: "..."}."""
+REASON_TAG_EXISTS: Reason.ValueType  # 803
+"""The project has a tag of this name, compared without case: {tag: "pii"}."""
+REASON_TAG_IN_USE: Reason.ValueType  # 804
+"""It is set on something, which may be a dropped table: {tag: "..."}, by the id of its definition."""
+REASON_INVALID_TAG_NAME: Reason.ValueType  # 805
+"""{name: "a..b"}"""
+REASON_RESERVED_TAG_NAME: Reason.ValueType  # 806
+"""The name is, or is below, one that is kept for the server: {name: "system.a"}."""
+REASON_INVALID_TAG_DEFINITION: Reason.ValueType  # 807
+"""Something of a tag's definition can't be, or does not go together: {member: "scope"}."""
+REASON_INVALID_TAG_VALUE: Reason.ValueType  # 808
+"""A value that can't be one, or not of this tag: {value: "..."}."""
+REASON_TAG_SCOPE_NOT_ALLOWED: Reason.ValueType  # 809
+"""The tag is not for this kind: {tag: "pii", kind: "view"}."""
+REASON_TAG_SCOPE_NARROWED: Reason.ValueType  # 810
+"""Kinds that the tag is for were left out, and it may be set on such: {tag: "pii", kinds: "table, view"}."""
+REASON_NAMESPACE_INTO_ITSELF: Reason.ValueType  # 811
+"""A namespace would hang from itself: {namespace: "a", destination: "a.b"}."""
+REASON_LAYOUT_FORBIDS_MOVE: Reason.ValueType  # 812
+"""The warehouse's layout puts names of namespaces into paths: {namespace: "a"}."""
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
 
 @_typing.final

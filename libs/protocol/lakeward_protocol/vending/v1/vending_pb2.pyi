@@ -62,6 +62,7 @@ class VendAccessRequest(_message.Message):
 
     STORAGE_FIELD_NUMBER: _builtins.int
     DELEGATION_FIELD_NUMBER: _builtins.int
+    MIN_VALIDITY_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def storage(self) -> Global___Storage:
         """PURPOSE_VEND; what is asked for lies within it."""
@@ -70,15 +71,22 @@ class VendAccessRequest(_message.Message):
     def delegation(self) -> _containers.RepeatedScalarFieldContainer[_context_pb2.Delegation.ValueType]:
         """What the client accepts; empty: the server chooses."""
 
+    @_builtins.property
+    def min_validity(self) -> _duration_pb2.Duration:
+        """How long a credential should last at least; unset: at least half of what the store grants. Never longer than that, and
+        shared with others of the last minute all the same.
+        """
+
     def __init__(
         self,
         *,
         storage: Global___Storage | None = ...,
         delegation: _abc.Iterable[_context_pb2.Delegation.ValueType] | None = ...,
+        min_validity: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["storage", b"storage"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["min_validity", b"min_validity", "storage", b"storage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["delegation", b"delegation", "storage", b"storage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["delegation", b"delegation", "min_validity", b"min_validity", "storage", b"storage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

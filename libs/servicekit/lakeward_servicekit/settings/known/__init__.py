@@ -16,7 +16,6 @@ from lakeward_servicekit.settings.known import (
     background,
     commercial,
     console,
-    database,
     earlier,
     observability,
     server,
@@ -24,7 +23,6 @@ from lakeward_servicekit.settings.known import (
 
 SETTINGS: Final[tuple[Setting, ...]] = (
     *server.SETTINGS,
-    *database.SETTINGS,
     *access.SETTINGS,
     *background.SETTINGS,
     *observability.SETTINGS,

@@ -14,14 +14,6 @@ _PLANNED: Final = Support.PLANNED
 
 _TASKS: Final = (
     Setting(
-        "TASK_LOG_CLEANUP_WORKERS",
-        kinds.INTEGER,
-        "2",
-        "Workers that forget old tasks.",
-        support=_PLANNED,
-        services=_CATALOG,
-    ),
-    Setting(
         "TASK_EXPIRE_SNAPSHOTS_WORKERS",
         kinds.INTEGER,
         "2",

@@ -21,8 +21,7 @@ SETTINGS: Final = (
     _renamed("TASK_TABULAR_EXPIRATION_WORKERS", kinds.INTEGER, "TASK_SOFT_DELETION_WORKERS"),
     _renamed("TASK_REMOVE_ORPHANED_FILES_WORKERS", kinds.INTEGER, "TASK_REMOVE_ORPHAN_FILES_WORKERS"),
     _renamed("QUEUE_CONFIG__POLL_INTERVAL", kinds.DURATION, "TASK_POLL_INTERVAL"),
-    _gone("QUEUE_CONFIG__MAX_RETRIES", kinds.INTEGER, "How often a task was tried; now each queue's own setting."),
-    _gone("QUEUE_CONFIG__MAX_AGE", kinds.DURATION, "How long a task could be silent; now each queue's own setting."),
+    _renamed("QUEUE_CONFIG__MAX_RETRIES", kinds.INTEGER, "TASK_MAX_ATTEMPTS"),
+    _renamed("QUEUE_CONFIG__MAX_AGE", kinds.DURATION, "TASK_MAX_SILENCE"),
     _gone("HEALTH_CHECK_JITTER_MILLIS", kinds.INTEGER, "Spread of the health checks."),
-    _gone("SERVER_ID", kinds.UUID, "Id of the server; it is made by the first migration."),
 )

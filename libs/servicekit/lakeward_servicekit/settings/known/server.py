@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lakeward_servicekit.settings import kinds
-from lakeward_servicekit.settings.catalogue import Service, Setting, Support
+from lakeward_servicekit.settings.catalogue import Setting, Support
 
 SETTINGS: Final = (
     Setting(
@@ -14,13 +14,5 @@ SETTINGS: Final = (
         "10",
         "How often a service asks whether what it needs is there.",
         support=Support.PLANNED,
-    ),
-    Setting(
-        "ENDPOINT_STAT_FLUSH_INTERVAL",
-        kinds.DURATION,
-        "30s",
-        "How often counts of calls are written to the database.",
-        support=Support.PLANNED,
-        services=frozenset({Service.CATALOG}),
     ),
 )

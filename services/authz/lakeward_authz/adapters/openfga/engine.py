@@ -1,15 +1,20 @@
-"""The engine that asks OpenFGA for point decisions.
+"""The engine that asks OpenFGA for point decisions, and remembers them under the state of the grants.
 
 Sets, and what a container shows because of something in it, come from authz's own rows: OpenFGA would walk everything below a
 container to say no. It is told of the latter with each question, as a tuple beside the stored ones.
+
+What is remembered is no answer while OpenFGA gives none: each question hears from it, if only that it is there, and those that
+come together share that.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 from lakeward_authz.adapters.builtin import Builtin
+from lakeward_authz.adapters.openfga.answers import Answers, Asked
 from lakeward_authz.adapters.openfga.connection import OpenFga
 from lakeward_authz.adapters.openfga.feeding import Feeder
 from lakeward_authz.application.permissions import RightsTogether, key_of, subject_of, token_roles_of
@@ -21,6 +26,7 @@ from lakeward_servicekit.authorization.actions import SHOWING
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
 from lakeward_servicekit.authorization.objects import SERVER, ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import Principal
+from lakeward_servicekit.coalescing import Coalescer
 from lakeward_servicekit.errors import Reason, Refusal
 
 _ROLE: Final = "role:"
@@ -32,6 +38,8 @@ _Relations: TypeAlias = tuple[Subject, Sequence[tuple[ObjectKey, str]], Sequence
 
 class OpenFgaEngine:
     """Decides by OpenFGA, which is brought up to date before it is asked: a right that was taken is not answered any more.
+
+    What it answered is remembered for as long as no right is given or taken anywhere; see `answers`.
 
     Args:
         openfga: a store that holds this release's model.
@@ -45,6 +53,9 @@ class OpenFgaEngine:
         self._feeder = feeder
         self._rights = rights
         self._builtin = Builtin(rights)
+        self._answers = Answers()
+        # one at a time, however long it takes: who waits for it could do nothing without it
+        self._there = Coalescer[None, None](self._ping, alike=True, patience=None)
 
     @property
     def revision(self) -> str:
@@ -97,34 +108,53 @@ class OpenFgaEngine:
         return held
 
     async def _hold(self, asked: Sequence[_Relations]) -> Sequence[Sequence[bool]]:
-        await self._feeder.catch_up()
-        checks: list[tuple[FgaTuple, Sequence[FgaTuple]]] = []
-        for subject, relations, also in asked:
-            caller = caller_name(subject)
-            beside = [FgaTuple(caller, ASSIGNEE, caller)] if subject.startswith(_ROLE) else []
-            beside += [FgaTuple(caller, ASSIGNEE, caller_name(role)) for role in also]
-            shown = await self._glimpses(subject, [key for key, _ in relations], also=also)
-            checks += [
-                (
-                    FgaTuple(caller, relation, object_name(key)),
-                    [*beside, *(FgaTuple(caller, GLIMPSE, object_name(each)) for each in shown.get(key, ()))],
-                )
-                for key, relation in relations
-            ]
-        allowed = iter(await self._openfga.allowed(checks))
-        return [[next(allowed) for _ in relations] for _, relations, _ in asked]
+        # The state is read before anything is answered, so that no answer is kept under one that it is older than.
+        _, turns = await asyncio.gather(self._there(None), self._turns(asked))
+        known: dict[Asked, bool] = {}
+        for revision, questions in turns:
+            kept = self._answers.of(revision)
+            known |= {each: kept[each] for each in questions if each in kept}
+        fresh = [*dict.fromkeys(each for _, questions in turns for each in questions if each not in known)]
+        if fresh:
+            await self._feeder.catch_up()
+            known |= zip(fresh, await self._openfga.allowed([_check(each) for each in fresh]), strict=True)
+            for revision, questions in turns:
+                self._answers.keep(revision, _lasting(questions, known))
+        return [[known[each] for each in questions] for _, questions in turns]
 
-    async def _glimpses(
-        self, subject: Subject, keys: Sequence[ObjectKey], *, also: Sequence[Subject]
-    ) -> dict[ObjectKey, list[ObjectKey]]:
-        """For each object, what of it and of the project that it looks up to is shown by something inside."""
-        looks_at = {key: _looks_at(key) for key in keys}
-        containers = [*{each: None for found in looks_at.values() for each in found}]
-        if not containers:
-            return {}
+    async def _ping(self, questions: Sequence[None]) -> Sequence[None]:
+        """Hear from OpenFGA, once for all who ask at one moment."""
+        await self._openfga.ping()
+        return questions
+
+    async def _turns(self, asked: Sequence[_Relations]) -> Sequence[tuple[int, Sequence[Asked]]]:
+        return [await self._turn(*each) for each in asked]
+
+    async def _turn(
+        self, subject: Subject, relations: Sequence[tuple[ObjectKey, str]], also: Sequence[Subject]
+    ) -> tuple[int, Sequence[Asked]]:
+        """The state of the grants, and what is to be known: each relation beside what something inside shows of its object."""
+        looks_at = {key: _looks_at(key) for key, _ in relations}
+        containers = [*{each: None for found in looks_at.values() for each in found}] or [_SERVER]
         rights = await self._rights.of(subject, containers, also=also)
         shown = {each for each, glimpsed in zip(containers, rights.glimpsed, strict=True) if glimpsed}
-        return {key: [each for each in found if each in shown] for key, found in looks_at.items()}
+        beside = {key: tuple(each for each in found if each in shown) for key, found in looks_at.items()}
+        return rights.revision, [Asked(subject, tuple(also), key, relation, beside[key]) for key, relation in relations]
+
+
+def _check(asked: Asked) -> tuple[FgaTuple, Sequence[FgaTuple]]:
+    """The question as OpenFGA takes it, with the tuples that stand beside the stored ones."""
+    caller = caller_name(asked.subject)
+    beside = [FgaTuple(caller, ASSIGNEE, caller)] if asked.subject.startswith(_ROLE) else []
+    beside += [FgaTuple(caller, ASSIGNEE, caller_name(role)) for role in asked.also]
+    beside += [FgaTuple(caller, GLIMPSE, object_name(each)) for each in asked.shown]
+    return FgaTuple(caller, asked.relation, object_name(asked.object)), beside
+
+
+def _lasting(questions: Sequence[Asked], known: Mapping[Asked, bool]) -> Mapping[Asked, bool]:
+    """Answers that hold until a right is given or taken: those about objects that are there, as who holds anything shows."""
+    there = {each.object for each in questions if known[each]} | {_SERVER}
+    return {each: known[each] for each in questions if each.object in there}
 
 
 def _relations(demands: Sequence[Demand]) -> dict[tuple[ObjectRef, str], int]:

@@ -8,6 +8,8 @@ from uuid import UUID
 
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
+from lakeward_authz.adapters.postgres.suspending import listed, of_suspended, set_aside, take_aside
+from lakeward_authz.application import announcements
 from lakeward_authz.application.permissions import ALL, Given, Grant, Named, Wanted
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, OWNERSHIP
 from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
@@ -27,15 +29,16 @@ select g.subject, g.relation, g.granted_at, o.public_id from grants g
    and ($7::text is null or (g.subject, g.relation) > ($7, $8::text))
  order by g.subject, g.relation limit $9
 """
-_OF: Final = """
+OF: Final = """
 select g.warehouse_id, g.kind, g.object_id, g.relation, g.granted_at, o.public_id from grants g
   join objects o using (project_id, warehouse_id, kind, object_id)
- where g.subject = $1 and g.project_id = $2 and g.kind <> 'role' and ($3::text[] is null or g.relation = any($3))
+ where g.subject = $1 and g.relation <> '' and g.project_id = $2 and g.kind <> 'role'
+   and ($3::text[] is null or g.relation = any($3))
    and ($4::uuid is null or (g.warehouse_id, g.kind, g.object_id, g.relation) > ($4, $5::text, $6::uuid, $7::text))
  order by g.warehouse_id, g.kind, g.object_id, g.relation limit $8
 """
 _HOLD: Final = """
-select true from objects where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4 for key share
+select public_id from objects where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4 for key share
 """
 _ROLES: Final = """
 select object_id, project_id from objects
@@ -111,7 +114,7 @@ class PostgresGrants:
         """See `GrantStore`."""
         relations = None if wanted.relations is None else [*wanted.relations]
         after = wanted.after or (None, None, None, None)
-        rows = await self._pool.fetch(_OF, subject, project_id, relations, *after, wanted.size)
+        rows = await self._pool.fetch(OF, subject, project_id, relations, *after, wanted.size)
         return [
             Given(
                 Grant(subject, relation),
@@ -139,18 +142,29 @@ class PostgresGrants:
         exact: bool = False,
     ) -> bool:
         """The same in a transaction, as its last step: it holds what changes of other grants wait for."""
-        if await connection.fetchval(_HOLD, *_columns(key)) is None:
+        held = await connection.fetchrow(_HOLD, *_columns(key))
+        if held is None:
             return False
         roles = sorted({UUID(grant.subject[len(_ROLE) :]) for grant in writes if grant.subject.startswith(_ROLE)})
         await _check_roles(connection, key, roles)
-        taken = await connection.fetch(_DELETE, *_columns(key), *_listed(deletes))
+        aside = await of_suspended(connection, writes)
+        taken = await connection.fetch(_DELETE, *_columns(key), *listed(deletes))
+        taken_aside = await take_aside(connection, key, deletes)
         if key.type == "role" and roles:
             await self._check_nesting(connection, key, roles)
-        given = await connection.fetch(_INSERT, *_columns(key), *_listed(writes))
+        given = await connection.fetch(_INSERT, *_columns(key), *listed([each for each in writes if each not in aside]))
+        given_aside = await set_aside(connection, key, aside)
         if exact:
-            _check_all(deletes, taken, writes, given)
+            _check_all(deletes, [*taken, *taken_aside], writes, [*given, *given_aside])
         changes = [*_told(key, taken, wanted=False), *_told(key, given, wanted=True)]
         await self._outbox.put(connection, changes)
+        events = self._outbox.announcer.grants(
+            key,
+            given=_said_of([*given, *given_aside]),
+            taken=_said_of([*taken, *taken_aside]),
+            public_id=held["public_id"],
+        )
+        await self._outbox.tell(connection, *events)
         if changes:
             await bump(connection, key.project_id)
         return True
@@ -232,13 +246,12 @@ async def _check_roles(connection: Connection, key: ObjectKey, roles: Sequence[U
             )
 
 
-def _listed(grants: Collection[Grant]) -> tuple[list[str], list[str]]:
-    ordered = sorted(grants)
-    return [grant.subject for grant in ordered], [grant.relation for grant in ordered]
-
-
 def _told(key: ObjectKey, rows: Sequence[Record], *, wanted: bool) -> list[tuple[FgaTuple, bool]]:
     return [(grant_tuple(key, Subject(row["subject"]), row["relation"]), wanted) for row in rows]
+
+
+def _said_of(rows: Sequence[Record]) -> list[announcements.Given]:
+    return [announcements.Given(Subject(row["subject"]), row["relation"]) for row in rows]
 
 
 def _columns(key: ObjectKey) -> tuple[object, ...]:

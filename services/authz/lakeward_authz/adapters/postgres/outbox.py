@@ -1,4 +1,4 @@
-"""What OpenFGA is still to be told, in the order of each tuple's changes.
+"""What a change leaves beside its rows: its events, and what OpenFGA is still to be told, in the order of each tuple's changes.
 
 A row is written in the transaction of its change, behind the lock on what it is about, so of two rows about one tuple the
 higher position is the later change. Nothing is written where no OpenFGA is fed, which the database says and no process: while
@@ -11,8 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from lakeward_authz.application.announcements import Announcer
 from lakeward_authz.domain.permissions.tuples import FgaTuple
+from lakeward_servicekit.events.cloud_events import Event
+from lakeward_servicekit.events.outbox import tell
 from lakeward_servicekit.postgres.pools import Connection
+from lakeward_servicekit.system import SystemClock, SystemIds
 
 _PUT: Final = """
 insert into openfga_outbox (tuple_user, relation, object, wanted)
@@ -22,9 +26,17 @@ select * from unnest($1::text[], $2::text[], $3::text[], $4::boolean[])
 
 
 class Outbox:
-    """Takes changes of tuples."""
+    """Takes changes of tuples, and events."""
 
-    __slots__ = ()
+    __slots__ = ("announcer",)
+
+    def __init__(self, announcer: Announcer | None = None) -> None:
+        """Have events made by `announcer`; None: with the machine's clock and fresh ids."""
+        self.announcer: Final = announcer or Announcer(SystemClock(), SystemIds())
+
+    async def tell(self, connection: Connection, *events: Event) -> None:
+        """Write events in the transaction of their change."""
+        await tell(connection, *events)
 
     async def put(self, connection: Connection, changes: Sequence[tuple[FgaTuple, bool]]) -> None:
         """Put changes in order: tuples, and whether each is wanted from now on."""

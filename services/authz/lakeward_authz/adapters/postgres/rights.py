@@ -9,33 +9,62 @@ from typing import Any, Final, TypeAlias
 
 from lakeward_authz.application.permissions import Asked, Rights, Shown
 from lakeward_authz.domain.permissions.compiled import NOTHING
-from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MANAGED_ACCESS, MODEL, OWNERSHIP, shows_above
+from lakeward_authz.domain.permissions.lakeward import (
+    ASSIGNEE,
+    GLIMPSE,
+    MANAGED_ACCESS,
+    MODEL,
+    OWNERSHIP,
+    SIGHT,
+    shows_above,
+)
 from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
 from lakeward_servicekit.postgres.pools import Pool
 
-_SHOWING: Final = [
-    (kind, relation)
-    for kind in ("warehouse", "namespace", "table", "view", "generic_table")
-    for relation in sorted(shows_above(kind))
-]
-SHOWS: Final = "(g.kind, g.relation) in (values {})".format(
-    ", ".join(f"('{kind}', '{relation}')" for kind, relation in _SHOWING)
+# A condition of each row by itself, so that no plan can join with it.
+SHOWS: Final = "({})".format(
+    " or ".join(
+        "g.kind = '{}' and g.relation in ({})".format(
+            kind, ", ".join(f"'{each}'" for each in sorted(shows_above(kind)))
+        )
+        for kind in ("warehouse", "namespace", "table", "view", "generic_table")
+    )
 )
 _ONE: Final = "select $1::text"
-_ROLE_OF: Final = f"kind = 'role' and relation in ('{ASSIGNEE}', '{OWNERSHIP}')"
-_ROLES: Final = f"join grants g on g.subject = s.subject and g.{_ROLE_OF.replace('and ', 'and g.')}"
+# By its guess of how many roles there are, or of what somebody was given, Postgres would read all grants to join them, or all
+# objects; and a plan that is made once outlives the day on which a table was small. So what is looked up one by one says so:
+# a subquery with an offset is run for each row that it depends on, and finds its own by an index.
 # The caller and all roles that it holds: directly, through roles, or by owning them.
 SUBJECTS: Final = f"""
 subjects(subject) as (
     {_ONE}
     union
-    select 'role:' || g.object_id from subjects s {_ROLES}),
+    select 'role:' || g.object_id
+      from subjects s, lateral (
+           select object_id from grants
+            where subject = s.subject and kind = 'role' and relation in ('{ASSIGNEE}', '{OWNERSHIP}') offset 0) as g),
 who(subjects) as materialized (select array_agg(subject) from subjects)
 """
-# Looked up one by one: by its guess of how many there are, Postgres would read all objects to find a thousand.
 _OBJECT: Final = """
 select * from objects
  where project_id = {0}.project_id and warehouse_id = {0}.warehouse_id and kind = {0}.kind and object_id = {0}.object_id limit 1
+"""
+# What somebody was given is looked up by `grants_of_subject`, which takes no question that does not say so.
+GIVEN: Final = "g.subject = me.subject and g.relation <> ''"
+MINE: Final = "unnest((select subjects from who)::text[]) as me(subject), lateral"
+# What the caller was given below a project, or below a warehouse.
+_IN_PROJECT: Final = f"""
+{MINE} (select from grants g where {GIVEN} and g.project_id = {{0}}.project_id
+            and g.warehouse_id > '{NIL}' and {SHOWS} limit 1) as g
+"""
+_IN_WAREHOUSE: Final = f"""
+{MINE} (select from grants g where {GIVEN} and g.project_id = {{0}}.project_id
+            and g.warehouse_id = {{0}}.warehouse_id and g.kind <> 'warehouse' and {SHOWS} limit 1) as g
+"""
+_IN_NAMESPACE: Final = f"""
+{MINE} (select * from grants g where {GIVEN} and g.project_id = {{0}}.project_id
+            and g.warehouse_id = {{0}}.warehouse_id and g.kind <> 'warehouse' and {SHOWS} offset 0) as g,
+     lateral ({_OBJECT.format("g")}) as o
 """
 # Rows with `n` answer the objects asked about, the others are what is above them, once each. What shows because of something
 # below is looked for where it is asked: of the objects themselves, and of projects, which roles and tags look up to.
@@ -66,61 +95,71 @@ select p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_
                 and g.object_id = p.object_id and g.subject = any((select subjects from who)::text[])),
        case p.kind
          when 'role' then ('role:' || p.object_id) = any((select subjects from who)::text[])
-         when 'project' then exists (
-             select from grants g
-              where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
-                and g.warehouse_id <> '{NIL}' and {SHOWS})
-         when 'warehouse' then p.n is not null and exists (
-             select from grants g
-              where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
-                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {SHOWS})
+         when 'project' then exists (select from {_IN_PROJECT.format("p")})
+         when 'warehouse' then p.n is not null and exists (select from {_IN_WAREHOUSE.format("p")})
          when 'namespace' then p.n is not null and exists (
-             select from grants g join objects o using (project_id, warehouse_id, kind, object_id)
-              where g.subject = any((select subjects from who)::text[]) and g.project_id = p.project_id
-                and g.warehouse_id = p.warehouse_id and g.kind <> 'warehouse' and {SHOWS}
-                and p.object_id = any(o.path))
+             select from {_IN_NAMESPACE.format("p")} where p.object_id = any(o.path))
          else false
        end,
        (select sum(revision) from revisions)::bigint
   from places p
 """
 
-_MINE: Final = "g.subject = any((select subjects from who)::text[]) and g.project_id = $2"
+# A project shows by what was granted on itself, or on anything in one of its warehouses.
+_PROJECT_SHOWS: Final = ", ".join(f"'{relation}'" for relation in sorted(MODEL.alone("project", SIGHT)))
+SHOWN_PROJECTS: Final = f"""
+with recursive {SUBJECTS}
+select distinct g.project_id
+  from {MINE} (
+       select project_id from grants g
+        where {GIVEN}
+          and (g.kind = 'project' and g.relation in ({_PROJECT_SHOWS}) or g.warehouse_id <> '{NIL}' and {SHOWS}) offset 0) as g
+"""
 SHOWN_WAREHOUSES: Final = f"""
 with recursive {SUBJECTS}
-select distinct false, g.warehouse_id from grants g where {_MINE} and g.warehouse_id <> '{NIL}' and {SHOWS}
+select distinct false, g.warehouse_id
+  from {MINE} (
+       select warehouse_id from grants g
+        where {GIVEN} and g.project_id = $2 and g.warehouse_id > '{NIL}' and {SHOWS} offset 0) as g
 """
+_SCOPE: Final = "(select $2::text as project_id, $3::uuid as warehouse_id offset 0) as scope"
 # The child of the scope on the way to whatever was granted.
 SHOWN_NAMESPACES: Final = f"""
 with recursive {SUBJECTS},
 ways(way) as (
     select case o.kind when 'namespace' then o.path || o.object_id else o.path end
-      from grants g join objects o using (project_id, warehouse_id, kind, object_id)
-     where {_MINE} and g.warehouse_id = $3 and g.kind <> 'warehouse' and {SHOWS}
-       and ($4::uuid is null or $4 = any(o.path)))
+      from {_SCOPE}, {_IN_NAMESPACE.format("scope")}
+     where $4::uuid is null or $4 = any(o.path))
 select distinct false, child
   from ways, lateral (values (way[case when $4::uuid is null then 1 else array_position(way, $4) + 1 end])) as c(child)
  where child is not null
 """
+# Whether something is in the scope is looked up for each, while they are few; else all that is in the scope is read once.
+_FEW: Final = 250
 SHOWN_TABULARS: Final = f"""
-with recursive {SUBJECTS}
-select distinct g.kind = 'namespace', g.object_id
-  from grants g join objects o using (project_id, warehouse_id, kind, object_id)
- where {_MINE} and g.warehouse_id = $3 and {SHOWS}
-   and case when $4::uuid is null then g.kind in ('namespace', $5) else g.kind = $5 and o.parent_id = $4 end
+with recursive {SUBJECTS},
+given as materialized (
+    select distinct g.kind, g.object_id
+      from {MINE} (
+           select kind, object_id from grants g
+            where {GIVEN} and g.project_id = $2 and g.warehouse_id = $3 and {SHOWS}
+              and (g.kind = $5 or $4::uuid is null and g.kind = 'namespace') offset 0) as g)
+select g.kind = 'namespace', g.object_id
+  from given g
+ where $4::uuid is null
+    or case when (select count(*) from given) <= {_FEW}
+            then $4 = (select parent_id from objects
+                        where project_id = $2 and warehouse_id = $3 and kind = $5 and object_id = g.object_id)
+            else g.object_id in (select object_id from objects where warehouse_id = $3 and parent_id = $4 and kind = $5)
+       end
 """
 
 _COLUMNS: Final = 10
 
 
 def for_several(statement: str) -> str:
-    """The same for a caller that has some roles for one question alone: its subject and theirs are $1, an array.
-
-    A statement of its own, whose grants are looked up one by one: by its guess of how many roles there are, Postgres would
-    read all grants to join them.
-    """
-    lookup = f"cross join lateral (select object_id from grants where subject = s.subject and {_ROLE_OF} offset 0) g"
-    return statement.replace(_ONE, "select unnest($1::text[])").replace(_ROLES, lookup)
+    """The same for a caller that has some roles for one question alone: its subject and theirs are $1, an array."""
+    return statement.replace(_ONE, "select unnest($1::text[])")
 
 
 _RIGHTS_OF_SEVERAL: Final = for_several(RIGHTS)
@@ -135,6 +174,12 @@ BOUND: Final = """
 select 'role:' || r.role_id
   from unnest($1::text[], $2::text[]) as t(provider_id, source_id)
   join roles r on r.project_id = any($3::text[]) and r.provider_id = t.provider_id and r.source_id = t.source_id
+"""
+# Reads all roles; who lists projects is the only one who asks for it.
+BOUND_ANYWHERE: Final = """
+select 'role:' || r.role_id
+  from unnest($1::text[], $2::text[]) as t(provider_id, source_id)
+  join roles r on r.provider_id = t.provider_id and r.source_id = t.source_id
 """
 
 
@@ -167,6 +212,9 @@ class PostgresRights:
         """See `RightsReader`."""
         asked = [subject, *also] if also else subject
         written = for_several if also else str
+        if type_name == "project":
+            rows = await self._pool.fetch(written(SHOWN_PROJECTS), asked)
+            return Shown(projects=frozenset(project_id for (project_id,) in rows))
         if type_name == "warehouse":
             rows = await self._pool.fetch(written(SHOWN_WAREHOUSES), asked, scope.project_id)
         else:
@@ -176,16 +224,21 @@ class PostgresRights:
                 if type_name == "namespace"
                 else self._pool.fetch(written(SHOWN_TABULARS), asked, *inside, type_name)
             )
-        return Shown(
-            containers=frozenset(found for is_container, found in rows if is_container),
-            objects=frozenset(found for is_container, found in rows if not is_container),
+        containers = frozenset([found for is_container, found in rows if is_container])
+        objects = (
+            [found for is_container, found in rows if not is_container] if containers else [row[1] for row in rows]
         )
+        return Shown(containers=containers, objects=frozenset(objects))
 
-    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str]) -> Sequence[Subject]:
+    async def bound(self, token_roles: Sequence[str], project_ids: Collection[str] | None) -> Sequence[Subject]:
         """See `RightsReader`."""
         idents = [ident.partition("~") for ident in token_roles]
         providers, sources = [provider for provider, _, _ in idents], [source for _, _, source in idents]
-        rows = await self._pool.fetch(BOUND, providers, sources, [*project_ids])
+        rows = await (
+            self._pool.fetch(BOUND_ANYWHERE, providers, sources)
+            if project_ids is None
+            else self._pool.fetch(BOUND, providers, sources, [*project_ids])
+        )
         return [Subject(subject) for (subject,) in rows]
 
 

@@ -10,16 +10,18 @@ from uuid import UUID
 import asyncpg
 
 from lakeward_authz.adapters.postgres.idempotency import keep
+from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
 from lakeward_authz.adapters.postgres.tree import PostgresTree
+from lakeward_authz.application.announcements import RoleChange
 from lakeward_authz.application.permissions import Made
-from lakeward_authz.application.roles import RoleFilter
+from lakeward_authz.application.role_store import RoleFilter
 from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
 from lakeward_authz.domain.roles import Role, RoleIdent, name_key
 from lakeward_authz.domain.search import MOST_FOUND, trigrams
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.idempotency import Record
-from lakeward_servicekit.postgres.pools import Pool
+from lakeward_servicekit.postgres.pools import Connection, Pool
 
 COLUMNS: Final = (
     "r.role_id, r.project_id, r.name, r.description, r.provider_id, r.source_id, r.created_at, r.updated_at"
@@ -53,7 +55,7 @@ returning {COLUMNS}
 _BIND: Final = f"""
 update roles r set provider_id = $2, source_id = $3, updated_at = $4 where role_id = $1 returning {COLUMNS}
 """
-_LOCK: Final = "select true from roles where role_id = $1 for update"
+_LOCK: Final = f"{FIND} for update"
 
 
 class PostgresRoles:
@@ -68,6 +70,11 @@ class PostgresRoles:
         """Keep rows through `pool`."""
         self._pool = pool
         self._tree = tree
+
+    @property
+    def outbox(self) -> Outbox:
+        """Takes what is told of roles and of who is in them."""
+        return self._tree.outbox
 
     async def find(self, role_id: UUID) -> Role | None:
         """See `RoleStore`."""
@@ -88,40 +95,64 @@ class PostgresRoles:
 
     async def add(self, role: Role, *, owner: Subject | None, record: Record | None) -> bool:
         """See `RoleStore`."""
+        async with self._pool.transaction() as connection:
+            if not await self.add_in(connection, role, owner=owner):
+                return False
+            await keep(connection, record)
+        return True
+
+    async def add_in(self, connection: Connection, role: Role, *, owner: Subject | None) -> bool:
+        """The same in a transaction.
+
+        Raises:
+            Refusal: ROLE_EXISTS, ROLE_IDENT_TAKEN.
+        """
         made = Made(key_of_role(role), owner=owner)
         row = (role.role_id, role.project_id, role.name, name_key(role.name), role.description)
         ident = (role.ident.provider_id, role.ident.source_id)
-        async with self._pool.transaction() as connection:
-            if await connection.fetchval(_HOLD_PROJECT, role.project_id) is None:
-                return False
-            try:
-                await connection.execute(_ADD, *row, *ident, trigrams(role.name), role.created_at)
-            except asyncpg.UniqueViolationError as taken:
-                raise _taken(taken, name=role.name, ident=role.ident) from taken
-            await self._tree.make(connection, made)
-            await keep(connection, record)
+        if await connection.fetchval(_HOLD_PROJECT, role.project_id) is None:
+            return False
+        try:
+            await connection.execute(_ADD, *row, *ident, trigrams(role.name), role.created_at)
+        except asyncpg.UniqueViolationError as taken:
+            raise taken_by(taken, name=role.name, ident=role.ident) from taken
+        await self._tree.make(connection, made)
+        await self.tell(connection, RoleChange.CREATED, role)
         return True
+
+    async def tell(self, connection: Connection, change: RoleChange, role: Role, *, before: Role | None = None) -> None:
+        """Tell of a change of a role, in its transaction."""
+        await self.outbox.tell(connection, self.outbox.announcer.role(change, role, before=before))
 
     async def describe(self, role_id: UUID, *, name: str, description: str | None, at: datetime) -> Role | None:
         """See `RoleStore`."""
         row = (role_id, name, name_key(name), trigrams(name), description, at)
         async with self._pool.transaction() as connection:
+            held = await connection.fetchrow(_LOCK, role_id)
+            if held is None:
+                return None
             try:
                 found = await connection.fetchrow(_DESCRIBE, *row)
             except asyncpg.UniqueViolationError as taken:
-                raise _taken(taken, name=name) from taken
-        return None if found is None else role_of(found)
+                raise taken_by(taken, name=name) from taken
+            assert found is not None, "it is locked"
+            role = role_of(found)
+            await self.tell(connection, RoleChange.UPDATED, role, before=role_of(held))
+        return role
 
     async def bind(self, role_id: UUID, ident: RoleIdent, *, at: datetime) -> Role | None:
         """See `RoleStore`."""
         async with self._pool.transaction() as connection:
+            held = await connection.fetchrow(_LOCK, role_id)
+            if held is None:
+                return None
             try:
                 found = await connection.fetchrow(_BIND, role_id, ident.provider_id, ident.source_id, at)
             except asyncpg.UniqueViolationError as taken:
-                raise _taken(taken, ident=ident) from taken
-            if found is None:
-                return None
+                raise taken_by(taken, ident=ident) from taken
+            assert found is not None, "it is locked"
             role = role_of(found)
+            await self.tell(connection, RoleChange.UPDATED, role, before=role_of(held))
             # whose tokens named the ident that it had hold the role no more
             await bump(connection, role.project_id)
         return role
@@ -129,10 +160,12 @@ class PostgresRoles:
     async def remove(self, role: Role, *, record: Record | None) -> bool:
         """See `RoleStore`."""
         async with self._pool.transaction() as connection:
-            if await connection.fetchval(_LOCK, role.role_id) is None:
+            held = await connection.fetchrow(_LOCK, role.role_id)
+            if held is None:
                 return False
             await keep(connection, record)
             await self._tree.remove(connection, key_of_role(role))
+            await self.tell(connection, RoleChange.DELETED, role_of(held))
         return True
 
 
@@ -152,7 +185,8 @@ def key_of_role(role: Role) -> ObjectKey:
     return ObjectKey("role", role.project_id, id=role.role_id)
 
 
-def _taken(violation: asyncpg.UniqueViolationError, *, name: str = "", ident: RoleIdent | None = None) -> Exception:
+def taken_by(violation: asyncpg.UniqueViolationError, *, name: str = "", ident: RoleIdent | None = None) -> Exception:
+    """What is raised where another role of the project has the name or the ident."""
     match violation.constraint_name:
         case "roles_name":
             return Refusal(

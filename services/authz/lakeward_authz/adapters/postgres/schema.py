@@ -7,6 +7,9 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
+from lakeward_servicekit.events.tables import define_events
+from lakeward_servicekit.postgres.lease_table import define_leases
+
 metadata: Final = sa.MetaData(
     naming_convention={
         "pk": "%(table_name)s_pkey",
@@ -100,6 +103,27 @@ roles: Final = sa.Table(
     sa.UniqueConstraint("project_id", "name_key", name="roles_name"),
     sa.UniqueConstraint("project_id", "provider_id", "source_id", name="roles_ident"),
     sa.Index("roles_search", "search", postgresql_using="gin"),
+    sa.Index("roles_of_provider", "project_id", "provider_id", "role_id"),
+)
+
+provisioned_users: Final = sa.Table(
+    "provisioned_users",
+    metadata,
+    sa.Column("id", pg.UUID, primary_key=True),
+    sa.Column("user_id", _KEY, nullable=False),
+    sa.Column("user_name", sa.Text, nullable=False),
+    sa.Column("user_name_key", _KEY, nullable=False),
+    sa.Column("external_id", _KEY),
+    sa.Column("display_name", sa.Text),
+    sa.Column("email", sa.Text),
+    sa.Column("active", sa.Boolean, nullable=False),
+    sa.Column("document", sa.LargeBinary, nullable=False),
+    sa.Column("version", sa.BigInteger, nullable=False),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("updated_at", _TIME, nullable=False),
+    sa.UniqueConstraint("user_id", name="provisioned_users_user"),
+    sa.UniqueConstraint("user_name_key", name="provisioned_users_name"),
+    sa.Index("provisioned_users_external", "external_id"),
 )
 
 idempotency: Final = sa.Table(
@@ -128,7 +152,38 @@ grants: Final = sa.Table(
         ["project_id", "warehouse_id", "kind", "object_id"],
         ["objects.project_id", "objects.warehouse_id", "objects.kind", "objects.object_id"],
     ),
-    sa.Index("grants_of_subject", "subject", "project_id", "warehouse_id", "kind", "object_id", "relation"),
+    # Of what somebody was given, wherever. The condition holds for every row, and keeps Postgres from looking here for what many
+    # subjects were given on one object: that is a search for each of them, and by the primary key one for all. So whoever asks
+    # by subject says it, or names relations.
+    sa.Index(
+        "grants_of_subject",
+        "subject",
+        "project_id",
+        "warehouse_id",
+        "kind",
+        "object_id",
+        "relation",
+        postgresql_where=sa.text("relation <> ''"),
+    ),
+)
+
+suspended_grants: Final = sa.Table(
+    "suspended_grants",
+    metadata,
+    sa.Column("project_id", _KEY, primary_key=True),
+    sa.Column("warehouse_id", pg.UUID, primary_key=True),
+    sa.Column("kind", _KEY, primary_key=True),
+    sa.Column("object_id", pg.UUID, primary_key=True),
+    sa.Column("subject", _KEY, primary_key=True),
+    sa.Column("relation", _KEY, primary_key=True),
+    sa.Column("granted_at", _TIME, nullable=False, server_default=sa.func.now()),
+    sa.ForeignKeyConstraint(
+        ["project_id", "warehouse_id", "kind", "object_id"],
+        ["objects.project_id", "objects.warehouse_id", "objects.kind", "objects.object_id"],
+        ondelete="cascade",
+    ),
+    sa.Index("suspended_grants_of_subject", "subject"),
+    comment="what is given to users whose identity provider says that they are not active; counts again when they are",
 )
 
 tree_streams: Final = sa.Table(
@@ -166,3 +221,6 @@ openfga_feeds: Final = sa.Table(
     sa.CheckConstraint("only_row", name="one_row"),
     comment="the store that the outbox is for",
 )
+
+lease: Final = define_leases(metadata)
+define_events(metadata)

@@ -43,10 +43,10 @@ select k.n, g.subject, g.relation
   join grants g using (project_id, warehouse_id, kind, object_id)
  order by g.subject = any($5::text[]) desc, k.n, g.subject, g.relation limit $6
 """
-_INSIDE: Final = f"""
+INSIDE: Final = f"""
 select g.subject, g.relation, g.granted_at, g.project_id, g.warehouse_id, g.kind, g.object_id, o.public_id
   from grants g join objects o using (project_id, warehouse_id, kind, object_id)
- where g.subject = any($1::text[]) and g.project_id = $2 and g.warehouse_id <> '{NIL}' and {SHOWS}
+ where g.subject = any($1::text[]) and g.relation <> '' and g.project_id = $2 and g.warehouse_id <> '{NIL}' and {SHOWS}
    and ($3::uuid = '{NIL}' or (g.warehouse_id = $3 and g.kind <> 'warehouse'))
    and ($4::uuid = '{NIL}' or $4 = any(o.path))
  order by g.warehouse_id, g.kind, g.object_id, g.relation limit {_INSIDE_SHOWN}
@@ -101,7 +101,7 @@ def _shows(key: ObjectKey) -> bool:
 
 
 async def _inside(connection: Connection, key: ObjectKey, subjects: Sequence[Subject]) -> list[Given]:
-    rows = await connection.fetch(_INSIDE, subjects, key.project_id, key.warehouse_id, key.id)
+    rows = await connection.fetch(INSIDE, subjects, key.project_id, key.warehouse_id, key.id)
     return [
         Given(
             Grant(Subject(who), relation),

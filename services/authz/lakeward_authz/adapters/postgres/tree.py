@@ -99,7 +99,8 @@ select from objects where (project_id, warehouse_id, kind, object_id) in (select
 """
 _REVOKE: Final = f"""
 delete from grants g
- where (project_id, warehouse_id, kind, object_id) in (select * from {_KEYS}) or subject = any($5::text[])
+ where (project_id, warehouse_id, kind, object_id) in (select * from {_KEYS})
+    or subject = any($5::text[]) and relation <> ''
 returning project_id, warehouse_id, kind, object_id, subject, relation
 """
 _FORGET_ROLES: Final = "delete from roles where role_id = any($1::uuid[])"
@@ -123,7 +124,7 @@ class PostgresTree:
     def __init__(self, pool: Pool, outbox: Outbox) -> None:
         """Keep rows through `pool`."""
         self._pool = pool
-        self._outbox = outbox
+        self.outbox: Final = outbox
 
     async def apply(self, stream: str, changes: Sequence[tuple[int, TreeChange]]) -> int:
         """See `TreeStore`."""
@@ -146,7 +147,8 @@ class PostgresTree:
         async with self._pool.transaction() as connection:
             if await connection.fetchval(_MANAGE, *_columns(key), managed) is None:
                 return False
-            await self._outbox.put(connection, [(each, managed) for each in managed_tuples(key)])
+            await self.outbox.put(connection, [(each, managed) for each in managed_tuples(key)])
+            await self.outbox.tell(connection, self.outbox.announcer.managed_access(key, managed=managed))
             await bump(connection, key.project_id)
         return True
 
@@ -176,7 +178,7 @@ class PostgresTree:
             relation = "project_admin" if key.type == "project" else OWNERSHIP
             await connection.execute(_OWN, *_columns(key), made.owner, relation)
             told.append((grant_tuple(key, made.owner, relation), True))
-        await self._outbox.put(connection, told)
+        await self.outbox.put(connection, told)
 
     async def _make_tabulars(self, connection: Connection, made: Sequence[Made]) -> None:
         """As `_make`, for any number of tabulars at once."""
@@ -203,7 +205,7 @@ class PostgresTree:
             told += [(link, True) for link in [link_tuple(key, each.parent_id)] if link is not None]
             if each.owner is not None:
                 told.append((grant_tuple(key, each.owner, OWNERSHIP), True))
-        await self._outbox.put(connection, told)
+        await self.outbox.put(connection, told)
 
     async def _move(self, connection: Connection, moved: Moved) -> None:
         key = moved.object
@@ -218,7 +220,7 @@ class PostgresTree:
         assert before is not None
         assert after is not None
         if before != after:
-            await self._outbox.put(connection, [(before, False), (after, True)])
+            await self.outbox.put(connection, [(before, False), (after, True)])
         await bump(connection, key.project_id)
 
     async def remove(self, connection: Connection, key: ObjectKey) -> None:
@@ -251,7 +253,7 @@ class PostgresTree:
             told += [(managed, False) for managed in (managed_tuples(each) if row["managed_access"] else [])]
         await connection.execute(_FORGET_ROLES, role_ids)
         await connection.execute(_DELETE, *keys)
-        await self._outbox.put(connection, told)
+        await self.outbox.put(connection, told)
         if gone:
             await bump(connection, key.project_id)
 

@@ -11,6 +11,7 @@ from lakeward_authz.adapters.postgres.idempotency import keep
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
 from lakeward_authz.adapters.postgres.users import COLUMNS, FIND, user_of, values_of
+from lakeward_authz.application.announcements import UserChange
 from lakeward_authz.application.user_directory import Saved
 from lakeward_authz.application.users import User
 from lakeward_authz.domain.permissions.objects import ObjectKey, user_subject
@@ -54,9 +55,11 @@ _DELETE: Final = """
 update users set name = $2, email = null, search = '{}', updated_at = $3, deleted_at = $3
  where user_id = $1 and deleted_at is null returning user_id
 """
-_REVOKE: Final = """
-delete from grants where subject = $1 returning project_id, warehouse_id, kind, object_id, relation
+REVOKE: Final = """
+delete from grants where subject = $1 and relation <> ''
+returning project_id, warehouse_id, kind, object_id, relation
 """
+_FORGET_SUSPENDED: Final = "delete from suspended_grants where subject = $1"
 
 
 class PostgresUserDirectory:
@@ -89,39 +92,61 @@ class PostgresUserDirectory:
 
     async def save(self, user: User, *, update: bool, record: Record | None) -> Saved | None:
         """See `UserDirectory`."""
-        values = values_of(user)
         async with self._pool.transaction() as connection:
-            row = await connection.fetchrow(_INSERT, *values)
-            created = row is not None
-            if row is None:
-                created = bool(await connection.fetchval(_LOCK, user.user_id))
-                if not created and not update:
-                    return None
-                row = await connection.fetchrow(_REVIVE if created else _UPDATE, *values)
-            assert row is not None, "it is locked, and no row is ever removed"
-            await keep(connection, record)
-        return Saved(user_of(row), created)
+            saved = await save_in(connection, self._outbox, user, update=update)
+            if saved is not None:
+                await keep(connection, record)
+        return saved
 
     async def replace(self, user_id: UserId, profile: Profile, *, updated_with: str, at: datetime) -> User | None:
         """See `UserDirectory`."""
         async with self._pool.transaction() as connection:
             row = await connection.fetchrow(_UPDATE, *values_of(User(user_id, profile, updated_with, at)))
+            if row is not None:
+                event = self._outbox.announcer.user(UserChange.UPDATED, user_id, profile, updated_with=updated_with)
+                await self._outbox.tell(connection, event)
         return None if row is None else user_of(row)
 
     async def delete(self, user_id: UserId, *, at: datetime, record: Record | None) -> bool:
         """See `UserDirectory`."""
         async with self._pool.transaction() as connection:
-            if await connection.fetchval(_DELETE, user_id, DELETED_NAME, at) is None:
+            if not await delete_in(connection, self._outbox, user_id, at=at):
                 return False
             await keep(connection, record)
-            await self._revoke(connection, user_id)
+            await revoke_in(connection, self._outbox, user_id)
         return True
 
-    async def _revoke(self, connection: Connection, user_id: UserId) -> None:
-        subject = user_subject(user_id)
-        rows: list[tuple[str, UUID, str, UUID, str]] = [tuple(row) for row in await connection.fetch(_REVOKE, subject)]
-        keys = [
-            (ObjectKey(kind, project, warehouse, ref), relation) for project, warehouse, kind, ref, relation in rows
-        ]
-        await self._outbox.put(connection, [(grant_tuple(key, subject, relation), False) for key, relation in keys])
-        await bump(connection, *(key.project_id for key, _ in keys))
+
+async def save_in(connection: Connection, outbox: Outbox, user: User, *, update: bool) -> Saved | None:
+    """See `UserDirectory.save`, in a transaction."""
+    values = values_of(user)
+    row = await connection.fetchrow(_INSERT, *values)
+    created = row is not None
+    if row is None:
+        created = bool(await connection.fetchval(_LOCK, user.user_id))
+        if not created and not update:
+            return None
+        row = await connection.fetchrow(_REVIVE if created else _UPDATE, *values)
+    assert row is not None, "it is locked, and no row is ever removed"
+    change = UserChange.CREATED if created else UserChange.UPDATED
+    event = outbox.announcer.user(change, user.user_id, user.profile, updated_with=user.updated_with)
+    await outbox.tell(connection, event)
+    return Saved(user_of(row), created)
+
+
+async def delete_in(connection: Connection, outbox: Outbox, user_id: UserId, *, at: datetime) -> bool:
+    """Mark a user as deleted, in a transaction; False where there is none, or none any more."""
+    if await connection.fetchval(_DELETE, user_id, DELETED_NAME, at) is None:
+        return False
+    await outbox.tell(connection, outbox.announcer.user_by_id(UserChange.DELETED, user_id))
+    return True
+
+
+async def revoke_in(connection: Connection, outbox: Outbox, user_id: UserId) -> None:
+    """Take all that was granted to a user, in a transaction and as its last step, with what waits until it is active."""
+    subject = user_subject(user_id)
+    await connection.execute(_FORGET_SUSPENDED, subject)
+    rows: list[tuple[str, UUID, str, UUID, str]] = [tuple(row) for row in await connection.fetch(REVOKE, subject)]
+    keys = [(ObjectKey(kind, project, warehouse, ref), relation) for project, warehouse, kind, ref, relation in rows]
+    await outbox.put(connection, [(grant_tuple(key, subject, relation), False) for key, relation in keys])
+    await bump(connection, *(key.project_id for key, _ in keys))

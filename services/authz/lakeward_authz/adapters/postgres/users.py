@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
+from lakeward_authz.application.announcements import Given, UserChange
 from lakeward_authz.application.users import Administrator, User
 from lakeward_authz.domain.permissions.lakeward import ADMIN, OPERATOR
 from lakeward_authz.domain.permissions.objects import SERVER, user_subject
@@ -62,11 +63,23 @@ class PostgresUsers:
 
     async def add(self, user: User) -> bool:
         """See `UserStore`."""
-        return await self._pool.execute(_ADD, *values_of(user)) == _ADDED
+        async with self._pool.transaction() as connection:
+            added = await connection.execute(_ADD, *values_of(user)) == _ADDED
+            if added:
+                await self._tell(connection, UserChange.CREATED, user)
+        return added
 
     async def complete(self, user: User) -> bool:
         """See `UserStore`."""
-        return await self._pool.execute(_COMPLETE, *values_of(user)) == _COMPLETED
+        async with self._pool.transaction() as connection:
+            completed = await connection.execute(_COMPLETE, *values_of(user)) == _COMPLETED
+            if completed:
+                await self._tell(connection, UserChange.UPDATED, user)
+        return completed
+
+    async def _tell(self, connection: Connection, change: UserChange, user: User) -> None:
+        event = self._outbox.announcer.user(change, user.user_id, user.profile, updated_with=user.updated_with)
+        await self._outbox.tell(connection, event)
 
     async def appoint_first(self, administrator: Administrator, *, at: datetime) -> Administrator:
         """See `UserStore`."""
@@ -85,6 +98,8 @@ class PostgresUsers:
         key = (SERVER.project_id, SERVER.warehouse_id, SERVER.type, SERVER.id)
         await connection.execute(_GRANT, *key, subject, relation, at)
         await self._outbox.put(connection, [(grant_tuple(SERVER, subject, relation), True)])
+        given = [Given(subject, relation)]
+        await self._outbox.tell(connection, *self._outbox.announcer.grants(SERVER, given=given, taken=()))
         await bump(connection, SERVER.project_id)
 
 

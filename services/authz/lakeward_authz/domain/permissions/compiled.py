@@ -52,14 +52,21 @@ class ObjectType:
     given: tuple[str, ...]
     link: str
     above: tuple[str, ...]
+    _named: dict[int, frozenset[str]] = dataclasses.field(default_factory=dict, compare=False, repr=False)
 
     def mask(self, *relations: str) -> int:
         """The set of some relations."""
         return functools.reduce(lambda found, relation: found | self.bits[relation], relations, 0)
 
     def names(self, mask: int) -> frozenset[str]:
-        """The relations of a set."""
-        return frozenset(relation for relation, bit in self.bits.items() if mask & bit)
+        """The relations of a set; of sets as of pairs few ever occur."""
+        found = self._named.get(mask)
+        if found is None:
+            found = frozenset(relation for relation, bit in self.bits.items() if mask & bit)
+            if len(self._named) >= _REMEMBERED:
+                self._named.clear()
+            self._named[mask] = found
+        return found
 
 
 class Model:

@@ -20,7 +20,9 @@ from lakeward_catalog.adapters.postgres.location_changes import PostgresLocation
 from lakeward_catalog.adapters.postgres.namespace_changes import PostgresNamespaceChanges
 from lakeward_catalog.adapters.postgres.project_changes import PostgresProjectChanges
 from lakeward_catalog.adapters.postgres.server_changes import PostgresServerChanges
+from lakeward_catalog.adapters.postgres.table_versions import PostgresVersionChanges
 from lakeward_catalog.adapters.postgres.tabular_changes import PostgresTabularChanges
+from lakeward_catalog.adapters.postgres.tag_changes import PostgresTagChanges
 from lakeward_catalog.adapters.postgres.task_changes import PostgresTaskChanges
 from lakeward_catalog.adapters.postgres.warehouse_changes import PostgresWarehouseChanges
 from lakeward_catalog.application.changes import Change
@@ -179,12 +181,22 @@ class PostgresChange:
     @property
     def tabulars(self) -> PostgresTabularChanges:
         """See `Change`."""
-        return PostgresTabularChanges(self.connection, self.ledger.growth)
+        return PostgresTabularChanges(self.connection, self.ledger)
 
     @property
     def locations(self) -> PostgresLocationChanges:
         """See `Change`."""
         return PostgresLocationChanges(self.connection)
+
+    @property
+    def versions(self) -> PostgresVersionChanges:
+        """See `Change`."""
+        return PostgresVersionChanges(self.connection)
+
+    @property
+    def tags(self) -> PostgresTagChanges:
+        """See `Change`."""
+        return PostgresTagChanges(self.connection, self.ledger.growth)
 
     @property
     def tasks(self) -> PostgresTaskChanges:

@@ -13,6 +13,7 @@ from uuid import UUID
 from lakeward_catalog.application.refs import OBJECT_KINDS
 from lakeward_catalog.application.tree import PROJECTS, StreamId, stream_of
 from lakeward_catalog.domain.model import Namespace, NamespaceId, Project, ProjectId, Tabular, Warehouse, WarehouseId
+from lakeward_catalog.domain.tags import TagDefinition
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind, RoleId, UserId
 
@@ -20,16 +21,21 @@ _USER, _ROLE = "user:", "role:"
 _COLUMNS: Final = "warehouse_id, verb, kind, object_id, project_id, parent_id, public_id, owner"
 
 
-def grow(first: int) -> str:
-    """The statement that writes what was gathered; its eight parameters begin at this number."""
+def grow(*parameters: str) -> str:
+    """The statement that writes what was gathered, with these eight parameters, as in "$1"."""
     types = ("uuid", "text", "text", "uuid", "text", "uuid", "uuid", "text")
-    arrays = ", ".join(f"${first + place}::{each}[]" for place, each in enumerate(types))
+    arrays = ", ".join(f"{parameter}::{each}[]" for parameter, each in zip(parameters, types, strict=True))
     # `order by` makes the ids grow in the order of the changes.
     return f"""
 insert into tree_change ({_COLUMNS})
 select {_COLUMNS} from unnest({arrays}) with ordinality as change({_COLUMNS}, place)
  order by change.place
 """
+
+
+def grow_one(*parameters: str) -> str:
+    """The same for one change, whose parameters are no arrays."""
+    return f"insert into tree_change ({_COLUMNS}) values ({', '.join(parameters)})"
 
 
 # A staged row that makes way is known to nobody but the statement that deletes it.
@@ -48,9 +54,9 @@ class Growth:
         self.awaited = False
         """Whether something was made or moved, which its maker may use next."""
 
-    def __bool__(self) -> bool:
-        """Whether anything changed."""
-        return bool(self._rows)
+    def __len__(self) -> int:
+        """How many changes there are."""
+        return len(self._rows)
 
     @property
     def streams(self) -> Collection[StreamId]:
@@ -61,6 +67,11 @@ class Growth:
         """For the parameters of `grow`."""
         return tuple(list(column) for column in zip(*self._rows, strict=True)) if self._rows else _NO_COLUMNS
 
+    def row(self) -> tuple[object, ...]:
+        """For the parameters of `grow_one`."""
+        (row,) = self._rows
+        return row
+
     def project_made(self, project: Project, *, owner: Principal) -> None:
         """A project came to be."""
         self.add(PROJECTS, "made", ObjectKind.PROJECT, project_id=project.project_id, owner=owner_text(owner))
@@ -68,6 +79,15 @@ class Growth:
     def project_gone(self, project_id: ProjectId) -> None:
         """A project is no more."""
         self.add(PROJECTS, "gone", ObjectKind.PROJECT, project_id=project_id)
+
+    def tag_made(self, definition: TagDefinition, *, owner: Principal) -> None:
+        """A tag was defined."""
+        project_id, owned_by = definition.project_id, owner_text(owner)
+        self.add(PROJECTS, "made", ObjectKind.TAG, definition.tag_id, project_id=project_id, owner=owned_by)
+
+    def tag_gone(self, definition: TagDefinition) -> None:
+        """A tag is no more."""
+        self.add(PROJECTS, "gone", ObjectKind.TAG, definition.tag_id, project_id=definition.project_id)
 
     def warehouse_made(self, warehouse: Warehouse, *, owner: Principal) -> None:
         """A warehouse came to be; its stream begins."""
@@ -83,6 +103,11 @@ class Growth:
         stream, owned_by = stream_of(namespace.warehouse_id), owner_text(owner)
         parent_id, kind = namespace.parent_id, ObjectKind.NAMESPACE
         self.add(stream, "made", kind, namespace.namespace_id, parent_id=parent_id, owner=owned_by)
+
+    def namespace_moved(self, namespace: Namespace, *, to: NamespaceId | None) -> None:
+        """A namespace, with all that is in it, hangs from another one now, or from the warehouse."""
+        stream = stream_of(namespace.warehouse_id)
+        self.add(stream, "moved", ObjectKind.NAMESPACE, namespace.namespace_id, parent_id=to)
 
     def namespace_gone(self, namespace: Namespace) -> None:
         """A namespace is no more, and nothing that was in it."""

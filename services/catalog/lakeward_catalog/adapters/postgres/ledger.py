@@ -1,55 +1,70 @@
 """What a change leaves beside its rows: events, what its key did, and what authz is to be told of the tree.
 
 All of it is gathered and written in one statement just before the commit, when every row that is told of is locked. So two
-changes of one row write their events in the order in which they commit.
+changes of one row write their events in the order in which they commit. That statement sees all that was committed while the
+ones before it waited for locks, so it also looks at what only those who hold them can judge.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from lakeward_catalog.adapters.postgres.growth import Growth, grow
+from lakeward_catalog.adapters.postgres.growth import Growth, grow, grow_one
+from lakeward_catalog.adapters.postgres.places import FOLDS, at_or_above
+from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
+from lakeward_catalog.application.placing import location_taken
 from lakeward_catalog.application.ports.system import Clock
-from lakeward_catalog.domain.events import Event
+from lakeward_catalog.domain.model import Incarnation, WarehouseId
+from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.events.cloud_events import Event
+from lakeward_servicekit.events.outbox import TELL_ONE, TELL_SOME, columns_of
 from lakeward_servicekit.idempotency import KeyPlace, Remembered
 from lakeward_servicekit.postgres.pools import Connection
 
-# `order by` makes the identities of several events grow in the order in which they were emitted.
-TELL: Final = """
-insert into outbox (event_id, stream, kind, verb, body)
-select event.event_id, event.stream, event.kind, event.verb, event.body
-  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bytea[])
-       with ordinality as event(event_id, stream, kind, verb, body, place)
- order by event.place
-"""
-GROW_AND_TELL: Final = f"with grown as ({grow(6)}){TELL}"
 # Waits for a transaction that is writing the same key. An expired record counts as none.
-REMEMBER: Final = """
+_REMEMBER: Final = """
 insert into idempotency as kept (owner, principal, key, fingerprint, outcome, expires_at)
-values ($1, $2, $3, $4, $5, $6)
+values ({0}, {1}, {2}, {3}, {4}, {5})
 on conflict (owner, principal, key) do update
    set fingerprint = excluded.fingerprint, outcome = excluded.outcome, expires_at = excluded.expires_at
- where kept.expires_at <= $7
+ where kept.expires_at <= {6}
 returning key
 """
-TELL_AND_REMEMBER: Final = """
-with told as (
-    insert into outbox (event_id, stream, kind, verb, body)
-    select event.event_id, event.stream, event.kind, event.verb, event.body
-      from unnest($8::uuid[], $9::text[], $10::text[], $11::text[], $12::bytea[])
-           with ordinality as event(event_id, stream, kind, verb, body, place)
-     order by event.place)
-insert into idempotency as kept (owner, principal, key, fingerprint, outcome, expires_at)
-values ($1, $2, $3, $4, $5, $6)
-on conflict (owner, principal, key) do update
-   set fingerprint = excluded.fingerprint, outcome = excluded.outcome, expires_at = excluded.expires_at
- where kept.expires_at <= $7
-returning key
+# What lies at a place or contains it, but for what was just put there.
+_AROUND: Final = f"""
+select from tabular t
+ where t.warehouse_id = $1 and left({FOLDED}, {LOCATION_KEY_INDEXED}) = any($2::text[])
+   and {FOLDED} = any($3::text[]) and ({FOLDS} or t.location_key = any($4::text[])) and t.incarnation <> $5
 """
-GROW_TELL_AND_REMEMBER: Final = TELL_AND_REMEMBER.replace("with told as", f"with grown as ({grow(13)}),\ntold as")
+_EVENT: Final = ("$1", "$2", "$3", "$4", "$5")
+TELL: Final = TELL_SOME.format(*_EVENT)
+TELL_ALONE: Final = TELL_ONE.format(*_EVENT)
+
+
+@functools.lru_cache(maxsize=16)
+def writing(*, one: bool, looks: bool, grows: bool, remembers: bool) -> str:
+    """The statement that writes what was gathered; its row says whether the key was kept, and whether something lies around.
+
+    Args:
+        one: event, and change of the tree where there is one: their parameters are no arrays.
+        looks: around one place; its five parameters come first.
+        grows: what authz is told, whose eight parameters come behind those of events.
+        remembers: a key, whose seven parameters come last.
+    """
+    numbers = iter(f"${number}" for number in itertools.count(6 if looks else 1))
+    parts = [f"told as ({(TELL_ONE if one else TELL_SOME).format(*itertools.islice(numbers, 5))})"]
+    if grows:
+        parts.append(f"grown as ({(grow_one if one else grow)(*itertools.islice(numbers, 8))})")
+    if remembers:
+        parts.append(f"kept as ({_REMEMBER.format(*itertools.islice(numbers, 7))})")
+    kept = "exists (select from kept)" if remembers else "true"
+    around = f"exists ({_AROUND})" if looks else "false"
+    return f"with {', '.join(parts)} select {kept}, {around}"
 
 
 class PostgresLedger:
@@ -65,8 +80,10 @@ class PostgresLedger:
         self._clock: Final = clock
         self.growth: Final = Growth()
         self._events: Final[list[Event]] = []
-        self._kept: tuple[object, ...] | None = None
+        self._kept: tuple[object, ...] = ()
         self._key: UUID | None = None
+        self._around: tuple[object, ...] = ()
+        self._place: Location | None = None
 
     @property
     def told_something(self) -> bool:
@@ -82,38 +99,43 @@ class PostgresLedger:
         self._key = place.key
         self._kept = (place.owner, place.principal, place.key, remembered.fingerprint, remembered.outcome, until)
 
+    def look_around(self, warehouse_id: WarehouseId, incarnation: Incarnation, place: Location) -> None:
+        """See, when the rest is written, whether a tabular that was put at a place lies in another's, of any state.
+
+        Whoever asks holds the warehouse's places: what was committed before that is seen then.
+        """
+        self._around, self._place = (warehouse_id, *at_or_above(place), incarnation), place
+
     async def flush(self) -> None:
         """Write what was gathered; called once, before the commit.
 
         Raises:
-            Refusal: REQUEST_IN_PROGRESS.
+            Refusal: REQUEST_IN_PROGRESS, LOCATION_TAKEN.
         """
-        events, growth = self._events, self.growth
-        if not (events or growth) and self._kept is None:
+        events, growth, remembers = self._events, self.growth, bool(self._kept)
+        if not (events or growth or remembers or self._around):
             return
-        told = (
-            [event.event_id for event in events],
-            [event.stream for event in events],
-            [event.kind for event in events],
-            [event.verb for event in events],
-            [event.body for event in events],
+        one = len(events) == 1 and len(growth) <= 1
+        rows = [columns_of(event) for event in events]
+        told = rows[0] if one else [[row[column] for row in rows] for column in range(len(_EVENT))]
+        if not (growth or remembers or self._around):
+            await self._connection.execute(TELL_ALONE if one else TELL, *told)
+            return
+        kept = (*self._kept, self._clock.now()) if remembers else ()
+        row = await self._connection.fetchrow(
+            writing(one=one, looks=bool(self._around), grows=bool(growth), remembers=remembers),
+            *self._around,
+            *told,
+            *(() if not growth else growth.row() if one else growth.columns()),
+            *kept,
         )
-        if self._kept is None:
-            if growth:
-                await self._connection.execute(GROW_AND_TELL, *told, *growth.columns())
-            else:
-                await self._connection.execute(TELL, *told)
-            return
-        now = self._clock.now()
-        if growth:
-            mine = await self._connection.fetchval(GROW_TELL_AND_REMEMBER, *self._kept, now, *told, *growth.columns())
-        elif events:
-            mine = await self._connection.fetchval(TELL_AND_REMEMBER, *self._kept, now, *told)
-        else:
-            mine = await self._connection.fetchval(REMEMBER, *self._kept, now)
-        if mine is None:
+        assert row is not None, "the statement has one row"
+        mine, taken = row
+        if not mine:
             raise Refusal(
                 Reason.REASON_REQUEST_IN_PROGRESS,
                 f"another request with idempotency key {self._key} came first; send this one again",
                 key=str(self._key),
             )
+        if taken and self._place is not None:
+            raise location_taken(self._place)

@@ -107,11 +107,15 @@ class Locating:
             else:
                 located[index] = Located(warehouse, namespace, self._tabular(row, warehouse_id, namespace))
         if unread:
-            await self._finish(unread, above, located)
+            await self._finish(unread, keys, located)
         return located
 
-    async def _finish(self, rows: Sequence[asyncpg.Record], above: Sequence[UUID], located: list[Located]) -> None:
-        """Fill in what rows lead to whose containers are new here."""
+    async def _finish(self, rows: Sequence[asyncpg.Record], keys: Sequence[Key], located: list[Located]) -> None:
+        """Fill in what rows lead to whose containers are new here.
+
+        A namespace that has moved since is not at this path any more, and so nothing is there.
+        """
+        above = [key.warehouse_id for key in keys]
         warehouses, namespaces = await self._containers.read(
             {above[row[0] - 1] for row in rows},
             {(above[row[0] - 1], row[3]) for row in rows if row[3] is not None},
@@ -121,6 +125,8 @@ class Locating:
             warehouse_id = above[index]
             warehouse = warehouses.get(warehouse_id)
             namespace = namespaces.get((warehouse_id, row[3])) if warehouse is not None else None
+            if namespace is not None and namespace.ident.key != keys[index].path_key:
+                namespace = None
             located[index] = Located(warehouse, namespace, self._tabular(row, warehouse_id, namespace))
 
     def _tabular(self, row: asyncpg.Record, warehouse_id: UUID, namespace: Namespace | None) -> Tabular | None:

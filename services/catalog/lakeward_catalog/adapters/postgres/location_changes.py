@@ -12,19 +12,12 @@ from lakeward_catalog.adapters.postgres.places import (
     at_or_inside,
     locations_lock,
 )
-from lakeward_catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
+from lakeward_catalog.adapters.postgres.rows import TABULAR, tabular_with_path
 from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
 from lakeward_catalog.domain.model import Incarnation, Tabular, WarehouseId
-from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_locations import Location
 from lakeward_servicekit.postgres.pools import Connection
 
-# One statement, of which the row comes first. What lies at the places is for a later one: it sees what was committed meanwhile.
-LOCK_INSIDE: Final = """
-with held as materialized (
-    select from namespace n where n.warehouse_id = $1 and n.path_key = $2 for key share)
-select pg_advisory_xact_lock_shared($3) from (select count(*) from held) h
-"""
 OVERLAPPING: Final = f"""
 select {TABULAR}, n.path
   from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
@@ -69,10 +62,6 @@ class PostgresLocationChanges:
         """See `LocationChanges`."""
         statement = LOCK_EXCLUSIVE if exclusively else LOCK_SHARED
         await self._connection.execute(statement, locations_lock(warehouse_id))
-
-    async def lock_inside(self, warehouse_id: WarehouseId, ident: NamespaceIdent) -> None:
-        """See `LocationChanges`."""
-        await self._connection.execute(LOCK_INSIDE, warehouse_id, searchable(ident.key), locations_lock(warehouse_id))
 
     async def overlapping(
         self, warehouse_id: WarehouseId, location: Location, *, enclosed_too: bool, but_not: Incarnation | None = None

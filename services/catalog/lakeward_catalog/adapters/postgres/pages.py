@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from lakeward_catalog.application.ports.stores import After
 from lakeward_servicekit.coalescing import Coalescer
 
-Entry = TypeVar("Entry")
+Result = TypeVar("Result")
 Asked: TypeAlias = tuple[Any, ...]
 
 _FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC), UUID(int=0))
-_AT_ONCE: Final = 8
 
 
 def place_of(after: After | None) -> tuple[datetime, UUID]:
@@ -22,14 +21,36 @@ def place_of(after: After | None) -> tuple[datetime, UUID]:
     return _FIRST if after is None else (after.created_at, after.id)
 
 
-def shared_pages(read: Callable[[Asked], Awaitable[Sequence[Entry]]]) -> Coalescer[Asked, Sequence[Entry]]:
-    """Reads of pages that show the same to everybody. Equal ones that were not sent yet are one; each other goes by itself.
+class SharedPages(Generic[Result]):
+    """Reads of pages that show the same to everybody.
+
+    Of one page one read is under way at a time; whoever asks for it meanwhile shares the next one, so that no page is older than
+    its question, and a crowd that lists one namespace reads it a few times and not each for itself. Others go their own way.
 
     Args:
         read: reads the page of these arguments; its answer is nobody's to change.
     """
 
-    async def ask(pages: Sequence[Asked]) -> Sequence[Sequence[Entry]]:
-        return [await read(page) for page in pages]
+    def __init__(self, read: Callable[[Asked], Awaitable[Result]]) -> None:
+        """Read by `read`."""
+        self._read: Final = read
+        self._rounds: Final[dict[Asked, Coalescer[Asked, Result]]] = {}
 
-    return Coalescer(ask, max_items=1, at_once=_AT_ONCE, patience=None, alike=True)
+    @property
+    def busy(self) -> bool:
+        """Whether any page is being read; of others nothing is kept."""
+        return bool(self._rounds)
+
+    async def __call__(self, page: Asked) -> Result:
+        """What was read of one page."""
+        rounds = self._rounds.get(page)
+        if rounds is None:
+            rounds = self._rounds[page] = Coalescer(self._each, max_items=1, patience=None, alike=True)
+        try:
+            return await rounds(page)
+        finally:
+            if rounds.idle and self._rounds.get(page) is rounds:
+                del self._rounds[page]
+
+    async def _each(self, pages: Sequence[Asked]) -> Sequence[Result]:
+        return [await self._read(page) for page in pages]

@@ -54,6 +54,11 @@ def locations_lock(warehouse_id: UUID) -> int:
     return _number(b"locations", warehouse_id.bytes)
 
 
+def moves_lock(warehouse_id: UUID) -> int:
+    """Held by the transaction that moves a namespace of a warehouse, until it ends."""
+    return _number(b"moves", warehouse_id.bytes)
+
+
 def making_lock(incarnation: UUID) -> int:
     """Held by the transaction that makes a tabular, until it ends."""
     return _number(b"making", incarnation.bytes)

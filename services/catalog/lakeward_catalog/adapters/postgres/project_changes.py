@@ -16,6 +16,7 @@ from lakeward_servicekit.postgres.pools import Connection
 # Not for update: warehouses may be made meanwhile, whose foreign key needs the row to stay.
 LOCK: Final = f"select {PROJECT} from project p where p.project_id = $1 for no key update"
 INSERT: Final = "insert into project (project_id, name) values ($1, $2)"
+FORGET_TASKS: Final = "delete from task_log where in_project = $1"
 DELETE: Final = "delete from project where project_id = $1"
 RENAME: Final = "update project set name = $2 where project_id = $1"
 
@@ -51,4 +52,5 @@ class PostgresProjectChanges:
             await self._connection.execute(DELETE, project_id)
         except asyncpg.ForeignKeyViolationError:
             raise project_not_empty(project_id) from None
+        await self._connection.execute(FORGET_TASKS, project_id)
         self._growth.project_gone(project_id)

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
+from lakeward_servicekit.events.tables import define_events
 from lakeward_servicekit.postgres.lease_table import define_leases
 
 metadata = sa.MetaData(
@@ -30,6 +31,10 @@ _KEY = sa.Text(collation="C")
 _TIME = pg.TIMESTAMP(timezone=True)
 _ACTIVE_TASK: Final = "state in ('waiting', 'running')"
 _NAMED: Final = "state in ('live', 'staged')"
+_WAREHOUSE_TEXT: Final = sa.text(
+    "((warehouse_id)::text)"
+)  # by code points, which Postgres does not call the expression's
+_WAREHOUSE_BYTES: Final = sa.text("uuid_send(warehouse_id)")  # by which no other index has it
 
 
 def _serves(*statements: str) -> dict[str, tuple[str, ...]]:
@@ -42,6 +47,7 @@ server = sa.Table(
     sa.Column("only_row", sa.Boolean, primary_key=True, server_default=sa.true()),
     sa.Column("server_id", pg.UUID, nullable=False),
     sa.Column("bootstrapped", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("installation_id", pg.UUID, nullable=False, server_default=sa.text("gen_random_uuid()")),
     sa.CheckConstraint("only_row", name="one_row"),
 )
 
@@ -93,6 +99,13 @@ warehouse = sa.Table(
     sa.Index("warehouse_place", "place", info=_serves("warehouses.AT_PLACE")),
 )
 
+unnamed_secret = sa.Table(
+    "unnamed_secret",
+    metadata,
+    sa.Column("secret_id", pg.UUID, primary_key=True, doc="vending's; a warehouse named it, and none does"),
+    sa.Column("unnamed_at", _TIME, nullable=False),
+)
+
 namespace = sa.Table(
     "namespace",
     metadata,
@@ -134,6 +147,15 @@ namespace = sa.Table(
         postgresql_where=sa.text("parent_id is not null"),
         info=_serves("namespaces.CHILDREN_PAGE", "the foreign key to parents"),
     ),
+    sa.Index(
+        "namespace_search",
+        _WAREHOUSE_BYTES,
+        "path_key",
+        postgresql_using="gin",
+        postgresql_ops={"path_key": "gin_trgm_ops"},
+        postgresql_with={"gin_pending_list_limit": 512},
+        info=_serves("tabulars.SEARCH"),
+    ),
 )
 
 _LOCATION_PREFIX = sa.text(f'("left"({FOLDED}, {LOCATION_KEY_INDEXED}))')
@@ -162,11 +184,15 @@ tabular = sa.Table(
     sa.Column("created_at", _TIME, nullable=False),
     sa.Column("dropped_at", _TIME),
     sa.Column("expires_at", _TIME),
+    sa.Column("format", sa.Text, doc="of a generic table, for listings"),
     sa.ForeignKeyConstraint(["warehouse_id", "namespace_id"], ["namespace.warehouse_id", "namespace.namespace_id"]),
-    sa.CheckConstraint("kind in ('table', 'view')", name="kind"),
+    sa.CheckConstraint("kind in ('table', 'view', 'generic_table')", name="kind"),
     sa.CheckConstraint("state in ('staged', 'live', 'dropped')", name="state"),
     sa.CheckConstraint("(state = 'live') = (expires_at is null)", name="live_never_expires"),
-    sa.CheckConstraint("state = 'staged' or metadata_location is not null", name="has_metadata"),
+    sa.CheckConstraint(
+        "state = 'staged' or kind = 'generic_table' or metadata_location is not null", name="has_metadata"
+    ),
+    sa.CheckConstraint("(kind = 'generic_table') = (format is not null)", name="has_format"),
     sa.Index(
         "tabular_name",
         "warehouse_id",
@@ -216,6 +242,23 @@ tabular = sa.Table(
         postgresql_where=sa.text("state = 'dropped'"),
         info=_serves("tabulars.DELETED"),
     ),
+    sa.Index(
+        "tabular_beginning",
+        _WAREHOUSE_TEXT,
+        "name_key",
+        postgresql_where=sa.text("state = 'live'"),
+        info=_serves("tabulars.SEARCH"),
+    ),
+    sa.Index(
+        "tabular_search",
+        _WAREHOUSE_BYTES,
+        "name_key",
+        postgresql_using="gin",
+        postgresql_ops={"name_key": "gin_trgm_ops"},
+        postgresql_with={"gin_pending_list_limit": 512},
+        postgresql_where=sa.text("state = 'live'"),
+        info=_serves("tabulars.SEARCH"),
+    ),
     # A commit changes no indexed column, so with room on its page its row moves within it.
     postgresql_with={"fillfactor": 80},
 )
@@ -263,6 +306,21 @@ body_chunk = sa.Table(
     ),
 )
 
+table_version = sa.Table(
+    "table_version",
+    metadata,
+    sa.Column("warehouse_id", pg.UUID, primary_key=True),
+    sa.Column("incarnation", pg.UUID, primary_key=True),
+    sa.Column("version", sa.BigInteger, primary_key=True),
+    sa.Column("path", sa.Text, nullable=False, doc="of its file, below the table's location"),
+    sa.Column("size", sa.BigInteger),
+    sa.Column("properties", sa.JSON, nullable=False),
+    sa.Column("claimed_at", _TIME, nullable=False),
+    sa.ForeignKeyConstraint(
+        ["warehouse_id", "incarnation"], ["tabular.warehouse_id", "tabular.incarnation"], ondelete="CASCADE"
+    ),
+)
+
 idempotency = sa.Table(
     "idempotency",
     metadata,
@@ -275,50 +333,7 @@ idempotency = sa.Table(
     sa.Index("idempotency_expiry", "expires_at", info=_serves("sweeps.FORGOTTEN_KEYS")),
 )
 
-outbox = sa.Table(
-    "outbox",
-    metadata,
-    sa.Column("outbox_id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
-    sa.Column("event_id", pg.UUID, nullable=False),
-    sa.Column("stream", _KEY, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("verb", sa.Text, nullable=False),
-    sa.Column("body", sa.LargeBinary, nullable=False),
-    sa.Column("written_at", _TIME, nullable=False, server_default=sa.func.clock_timestamp()),
-    # Rows live for milliseconds: it is the dead ones that cost.
-    postgresql_with={"autovacuum_vacuum_scale_factor": 0, "autovacuum_vacuum_threshold": 2000},
-)
-
-event_log = sa.Table(
-    "event_log",
-    metadata,
-    sa.Column("stream", _KEY, primary_key=True),
-    sa.Column("seq", sa.BigInteger, primary_key=True, doc="1 and up within the stream, without gaps"),
-    sa.Column("slot", sa.SmallInteger, primary_key=True, doc="the day, modulo the number of slots"),
-    sa.Column("event_id", pg.UUID, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("verb", sa.Text, nullable=False),
-    sa.Column("body", sa.LargeBinary, nullable=False),
-    sa.Column("at", _TIME, nullable=False, doc="when the change wrote it"),
-    postgresql_partition_by="LIST (slot)",
-)
-
-event_stream = sa.Table(
-    "event_stream",
-    metadata,
-    sa.Column("stream", _KEY, primary_key=True),
-    sa.Column("seq", sa.BigInteger, nullable=False, doc="of the newest event"),
-    postgresql_with={"fillfactor": 50},
-)
-
-sink_cursor = sa.Table(
-    "sink_cursor",
-    metadata,
-    sa.Column("sink", _KEY, primary_key=True),
-    sa.Column("stream", _KEY, primary_key=True),
-    sa.Column("seq", sa.BigInteger, nullable=False, doc="of the newest event that the sink took"),
-    postgresql_with={"fillfactor": 50},
-)
+define_events(metadata)
 
 tree_change = sa.Table(
     "tree_change",
@@ -386,13 +401,16 @@ task = sa.Table(
     sa.Column("state", sa.Text, nullable=False, server_default="waiting"),
     sa.Column("asked", sa.Text, doc="what its worker is to do, once it asks"),
     sa.Column("due_at", _TIME, nullable=False, doc="waiting: when it may start; running: when its holder is given up"),
+    sa.Column("turn", _TIME, doc="due_at, or later where its warehouse has queued much; orders those that are due"),
     sa.Column("scheduled_for", _TIME, doc="when the current attempt, or the next, was to begin"),
     sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
     sa.Column(
         "spent", sa.Integer, nullable=False, server_default="0", doc="attempts that count no more: it was run again"
     ),
     sa.Column("fence", sa.BigInteger, nullable=False, server_default="0", doc="grows with every claim"),
-    sa.Column("progress", sa.BigInteger, nullable=False, server_default="0", doc="files deleted, over all attempts"),
+    sa.Column("progress", sa.BigInteger, nullable=False, server_default="0", doc="what its attempt has done"),
+    sa.Column("total", sa.BigInteger, doc="of which that is a part; null: nobody knows"),
+    sa.Column("plan", pg.JSON, doc="what its queue has to know beside"),
     sa.Column("message", sa.Text),
     sa.Column("created_at", _TIME, nullable=False, server_default=sa.func.now()),
     sa.Column("started_at", _TIME),
@@ -413,9 +431,36 @@ task = sa.Table(
         "task_one_active_of_project",
         "project_id",
         "queue",
+        "incarnation",
         unique=True,
+        postgresql_nulls_not_distinct=True,
         postgresql_where=sa.text(f"project_id is not null and {_ACTIVE_TASK}"),
-        info=_serves("queue.ENQUEUE_OF_PROJECT", "task_lists.LIST_OF_PROJECT"),
+        info=_serves("queue.ENQUEUE_OF_PROJECT"),
+    ),
+    sa.Index(
+        "task_of_project_by_age",
+        "project_id",
+        "created_at",
+        "task_id",
+        postgresql_where=sa.text("project_id is not null"),
+        info=_serves("task_lists.LIST_OF_PROJECT", "the foreign key to projects"),
+    ),
+    sa.Index(
+        "task_turn",
+        "queue",
+        "turn",
+        "task_id",
+        postgresql_where=sa.text(_ACTIVE_TASK),
+        info=_serves("tasks.CLAIM"),
+    ),
+    sa.Index(
+        "task_backlog",
+        "warehouse_id",
+        "queue",
+        "due_at",
+        "turn",
+        postgresql_where=sa.text("warehouse_id is not null and state = 'waiting'"),
+        info=_serves("queue.ENQUEUE"),
     ),
     sa.Index(
         "task_due",
@@ -458,6 +503,9 @@ task_log = sa.Table(
     sa.Column("outcome", sa.Text, nullable=False, doc="failed is an attempt's; the others are the task's end too"),
     sa.Column("message", sa.Text),
     sa.Column("progress", sa.BigInteger, nullable=False),
+    sa.Column("total", sa.BigInteger),
+    sa.Column("plan", pg.JSON),
+    sa.Column("in_project", _KEY, doc="its owner, or its owner's project; null: that is gone"),
     sa.Column("created_at", _TIME, doc="the task"),
     sa.Column("scheduled_for", _TIME),
     sa.Column("started_at", _TIME),
@@ -471,7 +519,13 @@ task_log = sa.Table(
         unique=True,
         info=_serves("the release before, which names it in `on conflict`"),
     ),
-    sa.Index("task_log_age", "ended_at", info=_serves("sweeps.OLD_TASK_LOG")),
+    sa.Index("task_log_in_project", "in_project", "ended_at", info=_serves("task_log_cleanup.FORGET")),
+    sa.Index(
+        "task_log_of_nobody",
+        "ended_at",
+        postgresql_where=sa.text("in_project is null"),
+        info=_serves("sweeps.OLD_TASK_LOG"),
+    ),
     sa.Index(
         "task_log_ended",
         "warehouse_id",
@@ -500,7 +554,18 @@ queue_setting = sa.Table(
     sa.Column("silence", pg.INTERVAL, doc="after which a worker is given up; null: the queue's own"),
     sa.Column("cleanup_period", pg.INTERVAL),
     sa.Column("retention_period", pg.INTERVAL),
+    sa.Column("cron", sa.Text, doc="when tasks are made; null: every cleanup_period, or as the queue has it"),
+    sa.Column("time_zone", sa.Text),
+    sa.Column("next_at", _TIME, doc="when the next task is made; null: now"),
     sa.CheckConstraint(_ONE_OWNER, name="one_owner"),
+    sa.CheckConstraint("(cron is null) = (time_zone is null)", name="cron"),
+    sa.Index(
+        "queue_setting_next",
+        "queue",
+        "next_at",
+        postgresql_where=sa.text("project_id is not null"),
+        info=_serves("schedules.DUE"),
+    ),
     sa.Index(
         "queue_setting_of_warehouse",
         "warehouse_id",
@@ -517,6 +582,109 @@ queue_setting = sa.Table(
         postgresql_where=sa.text("project_id is not null"),
         info=_serves("queue_settings.FIND"),
     ),
+)
+
+tag_definition = sa.Table(
+    "tag_definition",
+    metadata,
+    sa.Column("project_id", _KEY, sa.ForeignKey("project.project_id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("tag_id", pg.UUID, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("name_key", _KEY, nullable=False),
+    sa.Column("description", sa.Text),
+    sa.Column("scopes", pg.ARRAY(sa.Text), nullable=False),
+    sa.Column("value_kind", sa.Text, nullable=False),
+    sa.Column("allowed_values", pg.ARRAY(sa.Text), nullable=False, doc="of an enumerated one; empty for others"),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("updated_at", _TIME),
+    sa.CheckConstraint("value_kind in ('marker', 'free-text', 'enumerated')", name="value_kind"),
+    sa.CheckConstraint("cardinality(scopes) > 0", name="some_scope"),
+    sa.Index(
+        "tag_definition_name", "project_id", "name_key", unique=True, info=_serves("tags.FIND_BY_NAME", "tags.INSERT")
+    ),
+    sa.Index("tag_definition_by_age", "project_id", "created_at", "tag_id", info=_serves("tags.LIST")),
+)
+
+tag_attachment = sa.Table(
+    "tag_attachment",
+    metadata,
+    sa.Column("warehouse_id", pg.UUID, sa.ForeignKey("warehouse.warehouse_id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("attachment_id", pg.UUID, primary_key=True),
+    sa.Column("project_id", _KEY, nullable=False),
+    sa.Column("tag_id", pg.UUID, nullable=False),
+    sa.Column("scope", sa.Text, nullable=False),
+    sa.Column("namespace_id", pg.UUID),
+    sa.Column("incarnation", pg.UUID, doc="of a tabular, or of a column's table"),
+    sa.Column("field_id", sa.Integer),
+    sa.Column("value", sa.Text),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("updated_at", _TIME),
+    sa.ForeignKeyConstraint(["project_id", "tag_id"], ["tag_definition.project_id", "tag_definition.tag_id"]),
+    sa.ForeignKeyConstraint(
+        ["warehouse_id", "namespace_id"], ["namespace.warehouse_id", "namespace.namespace_id"], ondelete="CASCADE"
+    ),
+    sa.ForeignKeyConstraint(
+        ["warehouse_id", "incarnation"], ["tabular.warehouse_id", "tabular.incarnation"], ondelete="CASCADE"
+    ),
+    sa.CheckConstraint(
+        "case scope"
+        " when 'warehouse' then namespace_id is null and incarnation is null and field_id is null"
+        " when 'namespace' then namespace_id is not null and incarnation is null and field_id is null"
+        " when 'column' then namespace_id is null and incarnation is not null and field_id is not null"
+        " else namespace_id is null and incarnation is not null and field_id is null end",
+        name="one_place",
+    ),
+    sa.Index(
+        "tag_attachment_place",
+        "warehouse_id",
+        "incarnation",
+        "namespace_id",
+        "field_id",
+        "tag_id",
+        unique=True,
+        postgresql_nulls_not_distinct=True,
+        info=_serves("tags.ON", "tag_changes.PUT", "the foreign key to tabulars"),
+    ),
+    sa.Index(
+        "tag_attachment_of_namespace",
+        "warehouse_id",
+        "namespace_id",
+        postgresql_where=sa.text("namespace_id is not null"),
+        info=_serves("tags.EFFECTIVE", "the foreign key to namespaces"),
+    ),
+    sa.Index(
+        "tag_attachment_of_tag",
+        "project_id",
+        "tag_id",
+        "created_at",
+        "attachment_id",
+        info=_serves("tags.ATTACHMENTS", "the foreign key to definitions"),
+    ),
+)
+
+warehouse_statistic = sa.Table(
+    "warehouse_statistic",
+    metadata,
+    sa.Column("warehouse_id", pg.UUID, sa.ForeignKey("warehouse.warehouse_id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("hour", _TIME, primary_key=True, doc="at whose end it counts; hours in which nothing changed have none"),
+    sa.Column("tables", sa.BigInteger, nullable=False),
+    sa.Column("views", sa.BigInteger, nullable=False),
+    sa.Column("generic_tables", sa.BigInteger, nullable=False),
+    sa.Column("counted_at", _TIME, nullable=False),
+)
+
+endpoint_count = sa.Table(
+    "endpoint_count",
+    metadata,
+    sa.Column("project_id", _KEY, sa.ForeignKey("project.project_id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("hour", _TIME, primary_key=True, doc="its end"),
+    sa.Column("route", _KEY, primary_key=True, doc="method and template of the path"),
+    sa.Column("status", sa.SmallInteger, primary_key=True),
+    sa.Column("warehouse_id", pg.UUID, primary_key=True, doc="all zeros for none"),
+    sa.Column("count", sa.BigInteger, nullable=False),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("updated_at", _TIME),
+    sa.Index("endpoint_count_age", "hour", info=_serves("sweeps.OLD_COUNTS")),
 )
 
 lease = define_leases(metadata)

@@ -12,5 +12,3 @@ LOCATION_KEY_INDEXED: Final = 600
 FOLDED: Final = "coalesce(location_folded, lower(location_key))"
 """A location key without regard to case. Under the collation "C" `lower` knows ASCII alone; where there is more, we fold it and
 store it, since the database knows other rules than we do. A release that stores nothing is right about ASCII."""
-EVENT_SLOTS: Final = 16
-"""Partitions of the event log, one a day in turn, so that forgetting a day is a TRUNCATE and never DDL."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from lakeward_catalog.adapters.postgres.event_log import PostgresEventLog
+from lakeward_servicekit.events.postgres_log import PostgresEventLog
 from lakeward_servicekit.postgres.pools import Pool
 
 EXPIRED_STAGED: Final = """
@@ -29,13 +29,24 @@ with gone as (
     returning k.key)
 select count(*) from gone
 """
+# Of what no project is any more; each project's queue forgets its own.
 OLD_TASK_LOG: Final = """
 with gone as (
     delete from task_log l using (
-        select warehouse_id, task_id, attempt from task_log
-         where ended_at < $1 order by ended_at limit $2 for update skip locked) old
-     where l.warehouse_id = old.warehouse_id and l.task_id = old.task_id and l.attempt = old.attempt
+        select task_id, attempt from task_log
+         where in_project is null and ended_at < $1 order by ended_at limit $2 for update skip locked) old
+     where l.task_id = old.task_id and l.attempt = old.attempt
     returning l.task_id)
+select count(*) from gone
+"""
+OLD_COUNTS: Final = """
+with gone as (
+    delete from endpoint_count c using (
+        select project_id, hour, route, status, warehouse_id from endpoint_count
+         where hour < $1 order by hour limit $2 for update skip locked) old
+     where (c.project_id, c.hour, c.route, c.status, c.warehouse_id)
+           = (old.project_id, old.hour, old.route, old.status, old.warehouse_id)
+    returning c.route)
 select count(*) from gone
 """
 
@@ -59,6 +70,10 @@ class PostgresLeftovers:
     async def old_attempts(self, *, before: datetime, limit: int) -> int:
         """See `Leftovers`."""
         return await self._delete(OLD_TASK_LOG, before, limit)
+
+    async def old_counts(self, *, before: datetime, limit: int) -> int:
+        """See `Leftovers`."""
+        return await self._delete(OLD_COUNTS, before, limit)
 
     async def old_events(self, *, days: int) -> int:
         """See `Leftovers`."""

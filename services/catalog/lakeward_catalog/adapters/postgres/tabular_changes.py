@@ -12,12 +12,11 @@ from typing import Final
 import asyncpg
 
 from lakeward_catalog.adapters.postgres.bodies import BodyRow
-from lakeward_catalog.adapters.postgres.growth import STAGED_GONE, Growth
-from lakeward_catalog.adapters.postgres.places import FOLDS, at_or_above, digest_of, folded_of, making_lock
+from lakeward_catalog.adapters.postgres.growth import STAGED_GONE
+from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
+from lakeward_catalog.adapters.postgres.places import digest_of, folded_of, locations_lock, making_lock
 from lakeward_catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
-from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
 from lakeward_catalog.application.changes import TabularCommit
-from lakeward_catalog.application.placing import location_taken
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, Namespace, State, Tabular, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent, name_key
@@ -32,27 +31,27 @@ from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Connection
 
-# A staged row makes way in the statement that takes its name; had it become live meanwhile it stays, and the name is taken.
+# The locks come first, in one order with everybody else's: the namespace against deletion, the warehouse's places shared, and
+# what tells who looks later that this transaction has ended. What lies around the place is for a later statement to see, since
+# this one sees nothing that was committed while it waited. A staged row makes way in the statement that takes its name; had it
+# become live meanwhile it stays, and the name is taken.
 INSERT: Final = f"""
 with held as materialized (
-    select pg_advisory_xact_lock($30)),
-around as (
-    select from tabular t
-     where t.warehouse_id = $1 and left({FOLDED}, {LOCATION_KEY_INDEXED}) = any($32::text[])
-       and {FOLDED} = any($33::text[]) and ({FOLDS} or t.location_key = any($34::text[]))
-     limit 1),
+    select from namespace n where n.warehouse_id = $1 and n.namespace_id = $6 and n.path_key = $32 for key share),
+locked as materialized (
+    select pg_advisory_xact_lock_shared($33), pg_advisory_xact_lock($30) from (select count(*) from held) h),
 gone as (
-    delete from tabular
+    delete from tabular using (select count(*) from locked) l
      where warehouse_id = $1 and namespace_id = $6 and name_key = $8 and state = 'staged'
     returning incarnation, kind),
 told as ({STAGED_GONE}),
 made as (
     insert into tabular (warehouse_id, incarnation, tabular_id, kind, state, namespace_id, name, name_key, location,
            location_key, location_digest, metadata_id, metadata_location, protected, row_version, created_at, expires_at,
-           location_folded)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $31
-      from (select count(*) from gone) g cross join (select count(*) from held) h
-     where not exists (select from around)
+           location_folded, format)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $31, $34
+      from (select count(*) from gone) g cross join (select count(*) from locked) l
+     where exists (select from held)
     returning warehouse_id, incarnation, metadata_id),
 body as (
     insert into tabular_body (warehouse_id, metadata_id, incarnation,
@@ -168,18 +167,19 @@ DELETE: Final = "delete from tabular where warehouse_id = $1 and incarnation = $
 MADE: Final = "select pg_advisory_xact_lock_shared($1)"
 CURRENT: Final = "select metadata_id from tabular where warehouse_id = $1 and incarnation = $2 for share"
 
-_NOWHERE: Final[tuple[list[str], list[str], list[str]]] = ([], [], [])
-
 
 class PostgresTabularChanges:
     """`TabularChanges` on a connection in a transaction."""
 
-    def __init__(self, connection: Connection, growth: Growth) -> None:
-        """Change through `connection`, whose transaction someone else ends; `growth` takes what authz is told."""
+    def __init__(self, connection: Connection, ledger: PostgresLedger) -> None:
+        """Change through `connection`, whose transaction someone else ends, and with it the ledger."""
         self._connection: Final = connection
-        self._growth: Final = growth
+        self._ledger: Final = ledger
+        self._growth: Final = ledger.growth
 
-    async def insert(self, tabular: Tabular, body: Body, *, owner: Principal, looks: bool = False) -> None:
+    async def insert(
+        self, tabular: Tabular, body: Body, *, owner: Principal, looks: bool = False, listed_as: str | None = None
+    ) -> None:
         """See `TabularChanges`."""
         row, location = BodyRow.of(body), Location.parse(tabular.location)
         try:
@@ -205,12 +205,16 @@ class PostgresTabularChanges:
                 list(row.chunks.values()),
                 making_lock(tabular.incarnation),
                 folded_of(location),
-                *(at_or_above(location) if looks else _NOWHERE),
+                searchable(tabular.ident.namespace.key),
+                locations_lock(tabular.warehouse_id),
+                listed_as,
             )
         except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError) as violation:
             raise _told(violation, tabular.ident, tabular.location) from None
         if made is None:
-            raise location_taken(location)
+            raise no_such_namespace(tabular.ident.namespace)  # what was decided on is gone, or has moved
+        if looks:
+            self._ledger.look_around(tabular.warehouse_id, tabular.incarnation, location)
         self._growth.tabular_made(tabular, owner=owner)
 
     async def lock(

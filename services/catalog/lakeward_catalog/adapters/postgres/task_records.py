@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from datetime import timedelta
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
+import msgspec
+
+from lakeward_catalog.adapters.postgres.rows import searchable
 from lakeward_catalog.application.ports.stores import After
 from lakeward_catalog.application.ports.tasks import AttemptRecord, TaskFilter, TaskRecord, TaskStatus
-from lakeward_catalog.domain.model import Incarnation, Kind, TabularId, TabularKey, WarehouseId
-from lakeward_catalog.domain.tasks import Queue
+from lakeward_catalog.domain.model import Incarnation, Kind, ProjectId, TabularId, TabularKey
+from lakeward_catalog.domain.schedules import Cron, Timetable
+from lakeward_catalog.domain.tasks import Level, Owner, Queue, QueueConfig
 from lakeward_servicekit.postgres.pools import Pool
 
 _NAMES: Final = (
     "task_id, queue, status, incarnation, kind, tabular_id, path, parent_id, created_at, scheduled_for, started_at, heard_at, "
-    "attempt, progress, message, location, purge"
+    "attempt, progress, message, location, purge, total, plan"
 )
 # A task that has ended well has its record alone, one that has not has its row: so each is found once.
 _QUEUED: Final = """
@@ -25,14 +28,15 @@ select t.task_id, t.queue,
        t.incarnation, t.kind, t.tabular_id, t.path, t.parent_id, t.created_at,
        case when t.state = 'waiting' then t.due_at else coalesce(t.scheduled_for, t.created_at) end as scheduled_for,
        t.started_at, case when t.state = 'running' then t.heard_at end as heard_at, t.attempt, t.progress,
-       coalesce(t.message, '') as message, coalesce(t.location, '') as location, t.purge
+       coalesce(t.message, '') as message, coalesce(t.location, '') as location, t.purge, t.total, t.plan
   from task t
 """
 _ENDED: Final = """
 select t.task_id, t.queue, t.outcome as status, t.incarnation, t.kind, t.tabular_id, t.path, t.parent_id,
        coalesce(t.created_at, t.ended_at) as created_at, coalesce(t.scheduled_for, t.created_at, t.ended_at) as scheduled_for,
        t.started_at, null::timestamptz as heard_at, t.attempt, t.progress,
-       coalesce(t.message, '') as message, coalesce(t.location, '') as location, coalesce(t.purge, true) as purge
+       coalesce(t.message, '') as message, coalesce(t.location, '') as location, coalesce(t.purge, true) as purge, t.total,
+       t.plan
   from task_log t
 """
 _WHICH: Final = """
@@ -42,31 +46,44 @@ _WHICH: Final = """
    and ($6::timestamptz is null or t.created_at > $6) and ($7::timestamptz is null or t.created_at < $7)
    and ($8::timestamptz is null or (t.created_at, t.task_id) < ($8, $9))
 """
-LIST: Final = f"""
+_OWNED: Final = {Level.WAREHOUSE: "t.warehouse_id = $1", Level.PROJECT: "t.project_id = $1"}
+
+
+def _of_each(statement: str) -> Mapping[Level, str]:
+    """A statement on what one owner has, by its level."""
+    return {level: statement.replace("<owned>", owned) for level, owned in _OWNED.items()}
+
+
+LIST: Final = _of_each(f"""
 select {_NAMES} from (
-    (select {_NAMES} from ({_QUEUED} where t.warehouse_id = $1 {_WHICH}) q
+    (select {_NAMES} from ({_QUEUED} where <owned> {_WHICH}) q
       where $10::text[] is null or q.status = any($10)
       order by created_at desc, task_id desc limit $11)
     union all
-    (select {_NAMES} from ({_ENDED} where t.warehouse_id = $1 and t.outcome in ('success', 'cancelled') {_WHICH}) l
+    (select {_NAMES} from ({_ENDED} where <owned> and t.outcome in ('success', 'cancelled') {_WHICH}) l
       where $10::text[] is null or l.status = any($10)
       order by created_at desc, task_id desc limit $11)
   ) both_of
  order by created_at desc, task_id desc limit $11
-"""
-FIND: Final = f"""
-select {_NAMES} from ({_QUEUED} where t.warehouse_id = $1 and t.task_id = any($2::uuid[])) q
+""")
+FIND: Final = _of_each(f"""
+select {_NAMES} from ({_QUEUED} where <owned> and t.task_id = any($2::uuid[])) q
 union all
 select {_NAMES} from (
-    {_ENDED} where t.warehouse_id = $1 and t.task_id = any($2::uuid[]) and t.outcome in ('success', 'cancelled')) l
-"""
-ATTEMPTS: Final = """
+    {_ENDED} where <owned> and t.task_id = any($2::uuid[]) and t.outcome in ('success', 'cancelled')) l
+""")
+ATTEMPTS: Final = _of_each("""
 select t.attempt, t.outcome, coalesce(t.scheduled_for, t.started_at, t.ended_at), t.started_at, t.ended_at,
-       coalesce(t.message, ''), t.progress
-  from task_log t where t.warehouse_id = $1 and t.task_id = $2
+       coalesce(t.message, ''), t.progress, t.total
+  from task_log t where <owned> and t.task_id = $2
  order by t.attempt desc limit $3
+""")
+CONFIG: Final = _of_each("""
+select t.silence, t.cleanup_period, t.retention_period from queue_setting t where <owned> and t.queue = $2
+""")
+TIMETABLE: Final = """
+select cron, time_zone, cleanup_period, next_at from queue_setting where project_id = $1 and queue = $2
 """
-SILENCE: Final = "select s.silence from queue_setting s where s.warehouse_id = $1 and s.queue = $2"
 
 
 class PostgresTaskRecords:
@@ -76,15 +93,13 @@ class PostgresTaskRecords:
         """Read through `pool`, which leads to the primary: who has controlled a task sees what came of it."""
         self._pool: Final = pool
 
-    async def list(
-        self, warehouse_id: WarehouseId, which: TaskFilter, *, after: After | None, limit: int
-    ) -> Sequence[TaskRecord]:
+    async def list(self, owner: Owner, which: TaskFilter, *, after: After | None, limit: int) -> Sequence[TaskRecord]:
         """See `TaskRecords`."""
         keys = which.tabulars
         rows = await self._pool.fetch(
-            LIST,
-            warehouse_id,
-            None if which.queues is None else list(which.queues),
+            LIST[Level.of(owner)],
+            owner,
+            None if which.queues is None else [searchable(queue) for queue in which.queues],
             None if keys is None else [key.kind.value for key in keys],
             None if keys is None else [key.tabular_id for key in keys],
             which.about_nothing,
@@ -97,24 +112,36 @@ class PostgresTaskRecords:
         )
         return [_record(row) for row in rows]
 
-    async def find(self, warehouse_id: WarehouseId, task_ids: Collection[UUID]) -> Sequence[TaskRecord]:
+    async def find(self, owner: Owner, task_ids: Collection[UUID]) -> Sequence[TaskRecord]:
         """See `TaskRecords`."""
-        return [_record(row) for row in await self._pool.fetch(FIND, warehouse_id, list(task_ids))]
+        return [_record(row) for row in await self._pool.fetch(FIND[Level.of(owner)], owner, list(task_ids))]
 
-    async def attempts(self, warehouse_id: WarehouseId, task_id: UUID, *, limit: int) -> Sequence[AttemptRecord]:
+    async def attempts(self, owner: Owner, task_id: UUID, *, limit: int) -> Sequence[AttemptRecord]:
         """See `TaskRecords`."""
-        rows = await self._pool.fetch(ATTEMPTS, warehouse_id, task_id, limit)
+        rows = await self._pool.fetch(ATTEMPTS[Level.of(owner)], owner, task_id, limit)
         return [AttemptRecord(row[0], TaskStatus(row[1]), *row[2:]) for row in rows]
 
-    async def silence(self, warehouse_id: WarehouseId, queue: Queue) -> timedelta | None:
+    async def config(self, owner: Owner, queue: Queue) -> QueueConfig:
         """See `TaskRecords`."""
-        silence: timedelta | None = await self._pool.fetchval(SILENCE, warehouse_id, queue.value)
-        return silence
+        row = await self._pool.fetchrow(CONFIG[Level.of(owner)], owner, queue.value)
+        return QueueConfig() if row is None else QueueConfig(*row)
+
+    async def timetable(self, project_id: ProjectId, queue: Queue) -> Timetable:
+        """See `TaskRecords`."""
+        row = await self._pool.fetchrow(TIMETABLE, project_id, queue.value)
+        return Timetable() if row is None else timetable_of(row)
+
+
+def timetable_of(row: Iterable[Any]) -> Timetable:
+    """From `cron, time_zone, cleanup_period, next_at`."""
+    cron, zone, every, next_at = row
+    return Timetable(None if cron is None else Cron(cron, zone), every, next_at)
 
 
 def _record(row: Iterable[Any]) -> TaskRecord:
     """From the columns of `_NAMES`."""
     task_id, queue, status, incarnation, kind, tabular_id, path, *rest = row
+    rest[-1] = msgspec.json.decode(rest[-1] or "{}", type=dict[str, Any])  # the plan
     return TaskRecord(
         task_id,
         queue,

@@ -13,7 +13,7 @@ import asyncpg
 from lakeward_catalog.adapters.postgres.growth import Growth, grow
 from lakeward_catalog.application.refs import OBJECT_KINDS
 from lakeward_catalog.application.verifying import NIL, Difference, Held, Key, Place, Standing, Verdict
-from lakeward_catalog.domain.model import Kind, ProjectId, WarehouseId
+from lakeward_catalog.domain.model import Kind, ProjectId
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.postgres.pools import Connection, Pool
 
@@ -30,8 +30,15 @@ TABULARS: Final = """
 select incarnation, namespace_id, 0 from tabular
  where warehouse_id = $1 and incarnation > $2 and kind = $4 order by incarnation limit $3
 """
+TAGS: Final = """
+select tag_id, null::uuid, 0 from tag_definition where project_id = $1 and tag_id > $2 order by tag_id limit $3
+"""
 # Nobody waits for what a comparison holds, and it waits for nobody: what is locked is asked about again.
 HOLD_PROJECTS: Final = "lock table project in share mode nowait"
+HOLD_TAGS: Final = """
+select tag_id, name from tag_definition
+ where project_id = $1 and tag_id = any($2::uuid[]) order by tag_id for share nowait
+"""
 HOLD_WAREHOUSE: Final = "select name from warehouse where warehouse_id = $1 for share nowait"
 HOLD_NAMESPACES: Final = """
 select namespace_id, parent_id, cardinality(path), path from namespace
@@ -48,7 +55,7 @@ select kind, coalesce(object_id, $2) from tree_change
  where warehouse_id = $1 and (project_id is null or project_id = $4)
    and (coalesce(object_id, $2) = any($3::uuid[]) or (verb <> 'made' and kind in ('project', 'warehouse', 'namespace')))
 """
-_TELL: Final = grow(1)
+_TELL: Final = grow(*(f"${number}" for number in range(1, 9)))
 _KINDS: Final = {OBJECT_KINDS[kind].word: kind for kind in Kind}
 _VERBS: Final = {Verdict.MISSING: "made", Verdict.ELSEWHERE: "moved", Verdict.EXTRA: "gone"}
 _CONTAINERS: Final = frozenset({ObjectKind.PROJECT.word, ObjectKind.WAREHOUSE.word, ObjectKind.NAMESPACE.word})
@@ -69,16 +76,15 @@ class PostgresTreeRows:
         """See `CatalogTree`."""
         warehouse_id, found = place.warehouse_id, list[Standing]()
         kinds = sorted([ObjectKind.NAMESPACE.word, *_KINDS, ObjectKind.WAREHOUSE.word])
-        for kind in [ObjectKind.PROJECT.word] if warehouse_id is None else kinds:
+        for kind in [ObjectKind.PROJECT.word, ObjectKind.TAG.word] if warehouse_id is None else kinds:
             if after is not None and kind < after.kind:
                 continue
             if kind == place.root.kind:
                 if after is None or after.kind < kind:
                     found += await self._root(place)
                 continue
-            assert warehouse_id is not None
             last = after.id if after is not None and after.kind == kind else NIL
-            rows = await self._inside(warehouse_id, kind, last, limit - len(found))
+            rows = await self._inside(place, kind, last, limit - len(found))
             found += [Standing(Key(kind, each), parent_id, depth) for each, parent_id, depth in rows]
             if len(found) >= limit:
                 break
@@ -89,7 +95,10 @@ class PostgresTreeRows:
         there = await self._pool.fetchval(statement, place.warehouse_id or place.project_id)
         return [Standing(place.root, None)] if there else []
 
-    async def _inside(self, warehouse_id: WarehouseId, kind: str, last: UUID, limit: int) -> Sequence[asyncpg.Record]:
+    async def _inside(self, place: Place, kind: str, last: UUID, limit: int) -> Sequence[asyncpg.Record]:
+        warehouse_id = place.warehouse_id
+        if warehouse_id is None:
+            return await self._pool.fetch(TAGS, place.project_id, last, limit)
         if kind == ObjectKind.NAMESPACE.word:
             return await self._pool.fetch(NAMESPACES, warehouse_id, last, limit)
         return await self._pool.fetch(TABULARS, warehouse_id, last, limit, _KINDS[kind].value)
@@ -107,7 +116,7 @@ class PostgresTreeRows:
             moving = await connection.fetch(ON_THEIR_WAY, place.stream, NIL, ids, place.project_id)
             keys = {Key(kind, object_id) for kind, object_id in moving}
             # Where a container goes or moves, so may whatever is in it.
-            everything = place.warehouse_id is not None and any(key.kind in _CONTAINERS for key in keys)
+            everything = any(key.kind in _CONTAINERS for key in keys)
             yield PostgresHolding(connection, place, there, frozenset(suspects) if everything else keys)
 
 
@@ -136,7 +145,7 @@ def _tell(growth: Growth, place: Place, difference: Difference) -> None:
         _VERBS[difference.verdict],
         kind,
         None if itself else key.id,
-        project_id=place.project_id if itself else None,
+        project_id=place.project_id if itself or kind is ObjectKind.TAG else None,
         parent_id=None if held is None else held.standing.parent_id,
         public_id=None if held is None else held.public_id,
     )
@@ -154,6 +163,9 @@ async def _held(connection: Connection, place: Place, suspects: Sequence[Key]) -
         await connection.execute(HOLD_PROJECTS)
         if await connection.fetchval(PROJECT, place.project_id):
             found[place.root] = Held(Standing(place.root, None), None, place.project_id)
+        for tag_id, name in await connection.fetch(HOLD_TAGS, place.project_id, [key.id for key in suspects]):
+            key = Key(ObjectKind.TAG.word, tag_id)
+            found[key] = Held(Standing(key, None), None, name)
         return found
     if place.root in suspects:
         name = await connection.fetchval(HOLD_WAREHOUSE, warehouse_id)

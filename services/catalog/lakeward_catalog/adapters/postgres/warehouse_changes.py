@@ -28,7 +28,13 @@ insert into warehouse (warehouse_id, project_id, name, name_key, active, storage
        updated_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
 """
+# A secret that the row names no longer is remembered in the same statement, until vending has forgotten it.
 UPDATE: Final = f"""
+with unnamed as (
+    insert into unnamed_secret (secret_id, unnamed_at)
+    select w.secret_id, $22 from warehouse w
+     where w.warehouse_id = $1 and w.row_version = $2 and w.secret_id is distinct from $7 and w.secret_id is not null
+        on conflict (secret_id) do nothing)
 update warehouse w
    set name = $3, name_key = $4, active = $5, storage_profile = $6, secret_id = $7, credential_kind = $8, base_location = $9,
        place = $10, layout = $11, schemes = $12, client_defaults = $13, push_delete_disabled = $14, signs_remotely = $15,
@@ -39,7 +45,15 @@ returning {WAREHOUSE}
 """
 # What failed for good keeps no warehouse; what waits or runs does, by its foreign key.
 FORGET_FAILED_TASKS: Final = "delete from task where warehouse_id = $1 and state = 'failed'"
-DELETE: Final = "delete from warehouse where warehouse_id = $1 returning project_id"
+DELETE: Final = """
+with gone as (
+    delete from warehouse where warehouse_id = $1 returning project_id, secret_id),
+unnamed as (
+    insert into unnamed_secret (secret_id, unnamed_at)
+    select secret_id, $2 from gone where secret_id is not null
+        on conflict (secret_id) do nothing)
+select project_id from gone
+"""
 
 
 class PostgresWarehouseChanges:
@@ -111,7 +125,7 @@ class PostgresWarehouseChanges:
         """See `WarehouseChanges`."""
         await self._connection.execute(FORGET_FAILED_TASKS, warehouse_id)
         try:
-            project_id = await self._connection.fetchval(DELETE, warehouse_id)
+            project_id = await self._connection.fetchval(DELETE, warehouse_id, self._clock.now())
         except asyncpg.ForeignKeyViolationError:
             shown = str(warehouse_id)
             raise Refusal(

@@ -15,9 +15,10 @@ from lakeward_servicekit.coalescing import Coalescer
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Pool
 
-SERVER: Final = "select server_id, bootstrapped from server"
+SERVER: Final = "select server_id, installation_id, bootstrapped from server"
 FIND_PROJECT: Final = f"select {PROJECT} from project p where p.project_id = $1"
 LIST_PROJECTS: Final = f"select {PROJECT} from project p"
+SHOWN_PROJECTS: Final = f"select {PROJECT} from project p where p.project_id = any($1::text[])"
 NAMED: Final = """
 select k.n, w.warehouse_id, w.row_version
   from unnest($1::text[], $2::text[]) with ordinality as k(project_id, name_key, n)
@@ -27,7 +28,8 @@ FIND_BY_NAME: Final = f"select {WAREHOUSE} from warehouse w where w.project_id =
 LIST: Final = f"""
 select {WAREHOUSE} from warehouse w
  where w.project_id = $1 and ($2::boolean is null or w.active = $2) and ($3 or w.warehouse_id = any($4::uuid[]))
- order by w.name_key
+   and ($5::text is null or w.name_key > $5)
+ order by w.name_key limit $6
 """
 
 _MOST_NAMES: Final = 128
@@ -49,16 +51,18 @@ class PostgresServer:
                 "the catalog's schema has no server row; run `lakeward migrate`",
                 error_id="no-server",
             )
-        return Server(server_id=row[0], bootstrapped=row[1])
+        return Server(server_id=row[0], installation_id=row[1], bootstrapped=row[2])
 
     async def project(self, project_id: ProjectId) -> Project | None:
         """See `ServerStore`."""
         row = await self._pool.fetchrow(FIND_PROJECT, searchable(project_id))
         return None if row is None else project_of(row)
 
-    async def projects(self) -> Sequence[Project]:
+    async def projects(self, visible: Visibility) -> Sequence[Project]:
         """See `ServerStore`."""
-        return [project_of(row) for row in await self._pool.fetch(LIST_PROJECTS)]
+        shown = () if visible.everything else ([*visible.projects],)
+        rows = await self._pool.fetch(LIST_PROJECTS if visible.everything else SHOWN_PROJECTS, *shown)
+        return [project_of(row) for row in rows]
 
 
 class PostgresWarehouses:
@@ -112,8 +116,17 @@ class PostgresWarehouses:
         self._containers.keep(warehouse)
         return warehouse
 
-    async def list(self, project_id: ProjectId, *, active: bool | None, visible: Visibility) -> Sequence[Warehouse]:
+    async def list(
+        self,
+        project_id: ProjectId,
+        *,
+        active: bool | None,
+        visible: Visibility,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Warehouse]:
         """See `WarehouseStore`."""
         shown = list(visible.containers | visible.objects)
-        rows = await self._listings.fetch(LIST, searchable(project_id), active, visible.everything, shown)
+        wanted = (searchable(project_id), active, visible.everything, shown, after, limit)
+        rows = await self._listings.fetch(LIST, *wanted)
         return [warehouse_of(row) for row in rows]

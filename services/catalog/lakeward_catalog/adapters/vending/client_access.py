@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Final
 
 from lakeward_catalog.adapters.vending.permits import Permits
@@ -45,6 +45,7 @@ class VendingAccess:
         *,
         delegation: frozenset[Delegation],
         principal: str,
+        min_validity: timedelta = timedelta(0),
     ) -> Vended:
         """See `ClientAccess`."""
         storage = self._permits.storage(
@@ -56,9 +57,10 @@ class VendingAccess:
             purpose=permits_pb2.PURPOSE_VEND,
             principal=principal,
         )
-        reply = await self._stub.VendAccess(
-            vending_pb2.VendAccessRequest(storage=storage, delegation=[_DELEGATION[word] for word in delegation])
-        )
+        request = vending_pb2.VendAccessRequest(storage=storage, delegation=[_DELEGATION[word] for word in delegation])
+        if min_validity:
+            request.min_validity.FromTimedelta(min_validity)
+        reply = await self._stub.VendAccess(request)
         return Vended(
             config=dict(reply.config),
             credential=dict(reply.credential),

@@ -51,6 +51,7 @@ class RememberedAccess:
         *,
         delegation: frozenset[Delegation],
         principal: str,
+        min_validity: timedelta = timedelta(0),
     ) -> Vended:
         """See `ClientAccess`."""
         storage = warehouse.storage
@@ -66,9 +67,11 @@ class RememberedAccess:
         )
         now = self._clock.now()
         kept = self._remembered.look(key)
-        if kept is not None and now < kept[1]:
+        if kept is not None and now < kept[1] and _lasts(kept[0], now, min_validity):
             return kept[0]
-        vended = await self._access.vend(warehouse, tabular, level, delegation=delegation, principal=principal)
+        vended = await self._access.vend(
+            warehouse, tabular, level, delegation=delegation, principal=principal, min_validity=min_validity
+        )
         lasts = _LONGEST if vended.expires_at is None else min(_LONGEST, (vended.expires_at - now) / 2)
         self._remembered.put(key, (vended, now + lasts))
         return vended
@@ -78,3 +81,7 @@ class RememberedAccess:
     ) -> SignedRequest:
         """See `ClientAccess`; never remembered."""
         return await self._access.sign(warehouse, folder, level, request, principal=principal)
+
+
+def _lasts(vended: Vended, now: datetime, min_validity: timedelta) -> bool:
+    return vended.expires_at is None or vended.expires_at - now >= min_validity

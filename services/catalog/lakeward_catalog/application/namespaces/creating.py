@@ -94,11 +94,12 @@ class NamespaceCreations:
                 held = await change.namespaces.lock(command.warehouse_id, parent.ident, exclusively=False)
                 if held is None or held.namespace_id != parent.namespace_id:  # what was decided on is gone
                     raise no_such_namespace(parent.ident)
+                if held.ident.parts != parent.ident.parts:  # it is spelt otherwise by now
+                    spelt = NamespaceIdent((*held.ident.parts, command.ident.name))
+                    namespace = dataclasses.replace(namespace, ident=spelt)
             await change.namespaces.insert(namespace, owner=caller.principal)
-            told = {"properties": properties}
-            change.ledger.emit(
-                self.announcer.namespace(NamespaceChange.CREATED, namespace, occasion(caller, now), data=told)
-            )
+            when = occasion(caller, now)
+            change.ledger.emit(self.announcer.namespace(NamespaceChange.CREATED, namespace, when, warehouse=warehouse))
             await keeper.keep(change, namespace_id=namespace_id)
         return namespace
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from datetime import datetime
 
 from lakeward_catalog.application.announcements import Announcer, NamespaceChange, Occasion, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change, Changes, Contents
 from lakeward_catalog.application.documents import Documents
-from lakeward_catalog.application.doors import Doors, OpenedNamespace
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.garbage import Garbage
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
+from lakeward_catalog.application.opened import OpenedNamespace
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.rules import Rules
-from lakeward_catalog.domain.events import Event
-from lakeward_catalog.domain.model import Namespace, State, Warehouse, WarehouseId
+from lakeward_catalog.domain.model import Kind, Namespace, State, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, check_not_reserved
 from lakeward_catalog.domain.tasks import NewTask, Queue
 from lakeward_catalog.domain.wording import no_such_namespace
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.events.cloud_events import Event
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -87,9 +89,15 @@ class NamespaceDrops:
             if command.recursive and command.purge:
                 garbage.check(contents.tabulars)
             now = self.clock.now()
-            await _enqueue_purges(command, change, contents, now=now, at=now + self.rules.purge_after)
+            await _enqueue_purges(command, change, contents, garbage, now=now, at=now + self.rules.purge_after)
             await change.namespaces.delete(namespace)
-            change.ledger.emit(*_events(command, namespace, contents, self.announcer, occasion(caller, now)))
+            told = {"purge": command.recursive and command.purge, "force": command.force, "soft": False}
+            warehouse, when = opened.warehouse, occasion(caller, now)
+            change.ledger.emit(
+                *dropped_events(
+                    self.announcer, when, warehouse=warehouse, namespace=namespace, contents=contents, told=told
+                )
+            )
             await keeper.keep(change, namespace_id=namespace.namespace_id)
 
 
@@ -125,6 +133,22 @@ def check_droppable(command: DropNamespace, warehouse: Warehouse, namespace: Nam
             "drop its contents first, or use force",
             namespace=shown,
         )
+    check_protection(namespace, contents)
+
+
+def check_protection(namespace: Namespace, contents: Contents) -> None:
+    """Whether nothing of this is protected.
+
+    Raises:
+        Refusal: NAMESPACE_PROTECTED, CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED.
+    """
+    shown = str(namespace.ident)
+    if namespace.protected:
+        raise Refusal(
+            Reason.REASON_NAMESPACE_PROTECTED,
+            f"namespace {shown!r} is protected; take its protection away first, or use force",
+            namespace=shown,
+        )
     for child in contents.namespaces:
         if child.protected:
             raise Refusal(
@@ -136,31 +160,47 @@ def check_droppable(command: DropNamespace, warehouse: Warehouse, namespace: Nam
         if tabular.protected:
             raise Refusal(
                 Reason.REASON_CHILD_TABULAR_PROTECTED,
-                f"{tabular.kind} {tabular.ident} is protected; take its protection away first, or use force",
+                f"{tabular.kind.noun} {tabular.ident} is protected; take its protection away first, or use force",
                 tabular=str(tabular.ident),
             )
 
 
 async def _enqueue_purges(
-    command: DropNamespace, change: Change, contents: Contents, *, now: datetime, at: datetime
+    command: DropNamespace, change: Change, contents: Contents, garbage: Garbage, *, now: datetime, at: datetime
 ) -> None:
-    """Files of everything inside go, those of staged and of dropped tabulars too: nothing else knows of them any more."""
+    """Files of everything inside go, those of staged and of dropped tabulars too: nothing else knows of them any more.
+
+    Those stay that lay where a generic table was made: who drops a namespace has not said their name.
+    """
     if not (command.recursive and command.purge):
         return
-    for tabular in contents.tabulars:
-        task = NewTask.of(tabular, Queue.TABULAR_PURGE, created_at=now, scheduled_for=at)
-        await change.tasks.enqueue(task)
+    purges = (
+        NewTask.of(each, Queue.TABULAR_PURGE, created_at=now, scheduled_for=at)
+        for each in contents.tabulars
+        if not (each.kind is Kind.GENERIC_TABLE and garbage.keeps(each))
+    )
+    await change.tasks.enqueue_all([*purges])
 
 
-def _events(
-    command: DropNamespace, namespace: Namespace, contents: Contents, announcer: Announcer, when: Occasion
+def dropped_events(
+    announcer: Announcer,
+    when: Occasion,
+    *,
+    warehouse: Warehouse,
+    namespace: Namespace,
+    contents: Contents,
+    told: Mapping[str, object],
 ) -> list[Event]:
     """One for each table and view that could be seen, then one for each namespace, the dropped one last."""
     seen = [tabular for tabular in contents.tabulars if tabular.state is State.LIVE]
-    told = {"purge": command.recursive and command.purge, "force": command.force, "soft": False}
     tabulars = [
-        announcer.tabular(TabularChange.DROPPED, tabular, when, data=told, index=index, count=len(seen))
+        announcer.tabular(
+            TabularChange.DROPPED, tabular, when, warehouse=warehouse, data=told, place=(index, len(seen))
+        )
         for index, tabular in enumerate(seen)
     ]
     dropped = (*sorted(contents.namespaces, key=lambda child: -len(child.ident.parts)), namespace)
-    return [*tabulars, *(announcer.namespace(NamespaceChange.DROPPED, child, when, data=told) for child in dropped)]
+    namespaces = (
+        announcer.namespace(NamespaceChange.DROPPED, child, when, warehouse=warehouse, data=told) for child in dropped
+    )
+    return [*tabulars, *namespaces]

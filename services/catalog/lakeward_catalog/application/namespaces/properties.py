@@ -12,6 +12,7 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
+from lakeward_catalog.application.opened import OpenedNamespace
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Namespace, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
@@ -81,10 +82,10 @@ class PropertiesUpdates:
         _check_change(updates, removals)
 
         async def update(keeper: Keeper) -> PropertiesUpdated:
-            namespace = await self._open(command, caller)
+            opened = await self._open(command, caller)
             async with self.changes.change() as change:
                 held = await change.namespaces.lock(command.warehouse_id, command.ident, exclusively=True)
-                if held is None or held.namespace_id != namespace.namespace_id:  # what was decided on is gone
+                if held is None or held.namespace_id != opened.namespace.namespace_id:  # what was decided on is gone
                     raise no_such_namespace(command.ident)
                 result = PropertiesUpdated(
                     updated=tuple(sorted(updates)),
@@ -96,7 +97,14 @@ class PropertiesUpdates:
                 if after != held.properties:
                     await change.namespaces.set_properties(held, after)
                     when, told = occasion(caller, self.clock.now()), {"updated": updates, "removed": result.removed}
-                    event = self.announcer.namespace(NamespaceChange.PROPERTIES_UPDATED, held, when, data=told)
+                    event = self.announcer.namespace(
+                        NamespaceChange.PROPERTIES_UPDATED,
+                        dataclasses.replace(held, properties=after),
+                        when,
+                        warehouse=opened.warehouse,
+                        before=held,
+                        data=told,
+                    )
                     change.ledger.emit(event)
                 await keeper.keep(change, result=json.dumps(dataclasses.asdict(result)))
             return result
@@ -112,9 +120,9 @@ class PropertiesUpdates:
         )
         return await self.once(keyed, caller=caller, do=update, again=again)
 
-    async def _open(self, command: UpdateProperties, caller: Caller) -> Namespace:
+    async def _open(self, command: UpdateProperties, caller: Caller) -> OpenedNamespace:
         needed = Action.NAMESPACE_UPDATE_PROPERTIES
-        return (await self.doors.namespace(command.warehouse_id, command.ident, needed, caller=caller)).namespace
+        return await self.doors.namespace(command.warehouse_id, command.ident, needed, caller=caller)
 
 
 def _check_keys(keys: Collection[str]) -> None:

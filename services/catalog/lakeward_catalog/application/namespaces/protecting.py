@@ -41,11 +41,18 @@ class NamespaceProtections:
         warehouse_id, needed = command.warehouse_id, Action.NAMESPACE_SET_PROTECTION
         opened = await self.doors.namespace_by_id(warehouse_id, command.namespace_id, needed, caller=caller)
         async with self.changes.change() as change:
-            namespace = await change.namespaces.lock(warehouse_id, opened.ident, exclusively=True)
-            if namespace is None or namespace.namespace_id != opened.namespace_id:  # what was decided on is gone
+            namespace = await change.namespaces.lock(warehouse_id, opened.namespace.ident, exclusively=True)
+            if (
+                namespace is None or namespace.namespace_id != opened.namespace.namespace_id
+            ):  # what was decided on is gone
                 raise no_such_namespace(command.namespace_id)
             if namespace.protected is command.protected:
                 return
             await change.namespaces.set_protection(namespace, protected=command.protected)
-            when, told = occasion(caller, self.clock.now()), {"protected": command.protected}
-            change.ledger.emit(self.announcer.namespace(NamespaceChange.PROTECTION_UPDATED, namespace, when, data=told))
+            when, after = (
+                occasion(caller, self.clock.now()),
+                dataclasses.replace(namespace, protected=command.protected),
+            )
+            change.ledger.emit(
+                self.announcer.namespace(NamespaceChange.PROTECTION_UPDATED, after, when, warehouse=opened.warehouse)
+            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 import msgspec
@@ -94,8 +94,12 @@ class ClientAccess(Protocol):
         *,
         delegation: frozenset[Delegation],
         principal: str,
+        min_validity: timedelta = timedelta(0),
     ) -> Vended:
-        """Raises CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE, STORAGE_KIND_UNSUPPORTED."""
+        """Access as far as was decided; credentials last for `min_validity` at least, where the warehouse's ever do.
+
+        Raises CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE, STORAGE_KIND_UNSUPPORTED.
+        """
         ...
 
     async def sign(

@@ -142,3 +142,14 @@ class StorageJudge(Protocol):
 
     async def forget_secret(self, secret_id: UUID) -> None:
         """Forget a secret that no warehouse refers to; one that is absent counts as forgotten. May be repeated."""
+
+
+class UnnamedSecrets(Protocol):
+    """Secrets that no warehouse names any more, from the transaction on that made it so until they are forgotten."""
+
+    async def list(self, *, before: datetime, limit: int) -> Sequence[UUID]:
+        """Those that none names since before that, the oldest first; at most `limit`."""
+        ...
+
+    async def forgotten(self, secret_id: UUID) -> None:
+        """Vending has forgotten it. May be repeated."""

@@ -15,6 +15,7 @@ from uuid import UUID
 import msgspec
 
 from lakeward_catalog.domain.bodies import BodyPart
+from lakeward_catalog.domain.generic.versions import TableVersion
 from lakeward_catalog.domain.model import (
     Incarnation,
     Kind,
@@ -57,11 +58,13 @@ class Visibility:
         everything: no filter; the sets are empty then.
         containers: namespaces below which everything shows.
         objects: single namespaces or incarnations that show.
+        projects: single projects that show.
     """
 
     everything: bool
     containers: frozenset[UUID] = frozenset()
     objects: frozenset[UUID] = frozenset()
+    projects: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -73,13 +76,18 @@ class After:
 
 
 class Listed(NamedTuple):
-    """What a listing shows of a tabular, and its place in the order; a page has many."""
+    """What a listing shows of a tabular, and its place in the order; a page has many.
+
+    Attributes:
+        format: of a generic table.
+    """
 
     created_at: datetime
     incarnation: Incarnation
     name: str
     tabular_id: TabularId
     protected: bool
+    format: str | None = None
 
 
 class ListedNamespace(NamedTuple):
@@ -133,8 +141,8 @@ class ServerStore(Protocol):
         """One project."""
         ...
 
-    async def projects(self) -> Sequence[Project]:
-        """All of them, in no order."""
+    async def projects(self, visible: Visibility) -> Sequence[Project]:
+        """Those that show, in no order."""
         ...
 
 
@@ -149,8 +157,16 @@ class WarehouseStore(Protocol):
         """By name, without case; active or not. Concurrent ones may share a statement, as `TabularStore.locate` does."""
         ...
 
-    async def list(self, project_id: ProjectId, *, active: bool | None, visible: Visibility) -> Sequence[Warehouse]:
-        """By name key; `active` None: all."""
+    async def list(
+        self,
+        project_id: ProjectId,
+        *,
+        active: bool | None,
+        visible: Visibility,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Warehouse]:
+        """By name key, behind the key `after`, at most `limit`; None: from the first, and all. `active` None: all."""
         ...
 
     def remembered(self, warehouse_id: WarehouseId, row_version: int) -> Warehouse | None:
@@ -235,6 +251,9 @@ class TabularStore(Protocol):
     ) -> Sequence[Match]:
         """Live ones that show and are like a text, which is folded as names are, the nearest first; at most `limit`.
 
+        Where something is much like it, what is little like it is left out. Of very many that are about as much like it, the best
+        need not be among those that are found, but for names that begin with the text.
+
         Of an id: the one that has it, or those that are directly inside of the namespace that has it.
         """
         ...
@@ -261,6 +280,18 @@ class TabularStore(Protocol):
             after: behind this place.
             limit: at most so many.
         """
+        ...
+
+
+class VersionStore(Protocol):
+    """Which writers of generic tables claimed which versions. Read from the primary: who reads behind a claim sees it."""
+
+    async def find(self, tabular: Tabular, version: int | None) -> TableVersion | None:
+        """One version; None: the latest."""
+        ...
+
+    async def list(self, tabular: Tabular, *, before: int | None, limit: int) -> Sequence[TableVersion]:
+        """The latest first, at most `limit`; with `before`, those before it."""
         ...
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
-from typing import Final, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Protocol
 from uuid import UUID
 
 from lakeward_catalog.application.ports.stores import After
-from lakeward_catalog.domain.model import Incarnation, TabularKey, WarehouseId
-from lakeward_catalog.domain.tasks import Queue
+from lakeward_catalog.domain.model import Incarnation, ProjectId, TabularKey
+from lakeward_catalog.domain.schedules import Timetable
+from lakeward_catalog.domain.tasks import Owner, Queue, QueueConfig
 
 
 class TaskStatus(enum.StrEnum):
@@ -42,6 +43,8 @@ class TaskRecord:
         message: what came of it, for people.
         location: of the files that it is about.
         purge: whether files go too.
+        total: of which `done` is a part; None where nobody knows.
+        plan: what its queue has to know beside.
     """
 
     task_id: UUID
@@ -60,6 +63,8 @@ class TaskRecord:
     message: str
     location: str
     purge: bool
+    total: int | None = None
+    plan: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -73,6 +78,7 @@ class AttemptRecord:
     ended_at: datetime
     message: str
     done: int
+    total: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -97,22 +103,24 @@ EVERY_TASK: Final = TaskFilter()
 
 
 class TaskRecords(Protocol):
-    """Tasks of warehouses, and the record of what has ended, while it is kept."""
+    """Tasks of warehouses and projects, and the record of what has ended, while it is kept."""
 
-    async def list(
-        self, warehouse_id: WarehouseId, which: TaskFilter, *, after: After | None, limit: int
-    ) -> Sequence[TaskRecord]:
+    async def list(self, owner: Owner, which: TaskFilter, *, after: After | None, limit: int) -> Sequence[TaskRecord]:
         """Each task once, in the order (created_at, task_id), the newest first; at most `limit`."""
         ...
 
-    async def find(self, warehouse_id: WarehouseId, task_ids: Collection[UUID]) -> Sequence[TaskRecord]:
+    async def find(self, owner: Owner, task_ids: Collection[UUID]) -> Sequence[TaskRecord]:
         """Those that are there or on record, in no order."""
         ...
 
-    async def attempts(self, warehouse_id: WarehouseId, task_id: UUID, *, limit: int) -> Sequence[AttemptRecord]:
+    async def attempts(self, owner: Owner, task_id: UUID, *, limit: int) -> Sequence[AttemptRecord]:
         """Ended ones of a task, the newest first; at most `limit`."""
         ...
 
-    async def silence(self, warehouse_id: WarehouseId, queue: Queue) -> timedelta | None:
-        """After which the workers of a queue are given up in a warehouse; None: as the queue has it."""
+    async def config(self, owner: Owner, queue: Queue) -> QueueConfig:
+        """How a queue is set for an owner."""
+        ...
+
+    async def timetable(self, project_id: ProjectId, queue: Queue) -> Timetable:
+        """When a queue of a project makes its tasks, as far as that was said."""
         ...

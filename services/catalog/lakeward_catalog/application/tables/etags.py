@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from lakeward_catalog.application.caller import Caller, Delegation
-from lakeward_catalog.application.doors import OpenedTabular, Through
+from lakeward_catalog.application.opened import OpenedTabular, Through
 from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.domain.model import Tabular, Warehouse
 

@@ -1,26 +1,27 @@
-"""Access to tables' files: how far it goes, and the client properties and credentials that a reply shows."""
+"""Access to the files of tables and generic tables: how far it goes, and what of it a reply shows."""
 
 from __future__ import annotations
 
 import dataclasses
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import quote
 
 from lakeward_catalog.application.caller import Caller, Delegation
-from lakeward_catalog.application.doors import OpenedTabular
+from lakeward_catalog.application.opened import OpenedTabular
 from lakeward_catalog.application.ports.access import Access, ClientAccess, Vended
 from lakeward_catalog.application.tables.signer_scopes import SignerScope, SignerScopes
 from lakeward_catalog.application.tabulars.loaded import Credential, Given
-from lakeward_catalog.domain.model import Tabular, Warehouse
+from lakeward_catalog.domain.model import Kind, Tabular, Warehouse
 from lakeward_catalog.domain.names import SEPARATOR
 from lakeward_servicekit.authorization.actions import Action
 
 
 def level_of(allowed: frozenset[Action]) -> Access | None:
     """How far the caller's access to files goes; None: not at all."""
-    if Action.TABLE_WRITE_DATA in allowed:
+    if not _WRITING.isdisjoint(allowed):
         return Access.READ_WRITE_DELETE
-    if Action.TABLE_READ_DATA in allowed:
+    if not _READING.isdisjoint(allowed):
         return Access.READ
     return None
 
@@ -30,6 +31,8 @@ def is_client_managed(delegation: frozenset[Delegation]) -> bool:
     return delegation == _CLIENT_MANAGED
 
 
+_WRITING: Final = frozenset({Action.TABLE_WRITE_DATA, Action.GENERIC_TABLE_WRITE_DATA})
+_READING: Final = frozenset({Action.TABLE_READ_DATA, Action.GENERIC_TABLE_READ_DATA})
 _CLIENT_MANAGED: Final = frozenset({Delegation.CLIENT_MANAGED})
 
 
@@ -88,13 +91,22 @@ def signer_links(warehouse: Warehouse, tabular: Tabular, base_uri: str, *, scope
 
 
 def refresh_link(opened: OpenedTabular, base_uri: str) -> str:
-    """Where a client fetches fresh credentials of a table, read on the same way."""
+    """Where a client fetches fresh credentials of a table or generic table, read on the same way."""
     ident = opened.tabular.ident
     namespace = quote(SEPARATOR.join(ident.namespace.parts), safe="")
     name = quote(ident.name, safe="")
-    link = f"{base_uri}/catalog/v1/{opened.warehouse.warehouse_id}/namespaces/{namespace}/tables/{name}/credentials"
+    mount, collection = _ROUTES[opened.tabular.kind]
+    link = (
+        f"{base_uri}/{mount}/v1/{opened.warehouse.warehouse_id}/namespaces/{namespace}/{collection}/{name}/credentials"
+    )
     if opened.through is None:
         return link
     views = [quote(SEPARATOR.join((*view.namespace.parts, view.name)), safe="") for view in opened.through.views]
     # quoted twice, so that a comma in a name is told from the ones between views
     return f"{link}?referenced-by={','.join(map(quote, views))}"
+
+
+# Where the credentials of each kind are fetched; a view's come with its load alone.
+_ROUTES: Final = MappingProxyType(
+    {Kind.TABLE: ("catalog", "tables"), Kind.GENERIC_TABLE: ("lakekeeper", "generic-tables")}
+)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Final
 from uuid import UUID
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.documents import Documents
-from lakeward_catalog.application.doors import LIVE_OR_STAGED, Doors, OpenedTabular
+from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.opened import LIVE_OR_STAGED, OpenedTabular
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.tables import etags
 from lakeward_catalog.application.tables.giving import AccessGiving, level_of
@@ -22,6 +23,7 @@ from lakeward_catalog.domain.iceberg.commits import apply_to_table
 from lakeward_catalog.domain.iceberg.creating import create_table
 from lakeward_catalog.domain.iceberg.properties import choose_format_version
 from lakeward_catalog.domain.iceberg.requests import CommitRequest, CreateTable, parse_create_table
+from lakeward_catalog.domain.iceberg.snapshots import summary_of
 from lakeward_catalog.domain.iceberg.table import TableMetadata
 from lakeward_catalog.domain.model import Kind, State, Tabular, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
@@ -29,6 +31,9 @@ from lakeward_catalog.domain.table_bodies import body_of, shared_ids
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.deflated import Deflated
 from lakeward_servicekit.errors import NoSuchTable
+
+_NONE_LEFT: Final[frozenset[int]] = frozenset()
+_NOTHING: Final[Mapping[str, object]] = {}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class Tables:
     give_access: AccessGiving
     clock: Clock
     kind: ClassVar[Kind] = Kind.TABLE
+    filed: ClassVar[bool] = True
     pinned: ClassVar[bool] = False
 
     def wanted(self, body: bytes) -> Wanted[TableMetadata]:
@@ -47,6 +53,16 @@ class Tables:
         request = parse_create_table(body)
         build = partial(_first_metadata, request)
         return Wanted(request.name, build, location=request.location, staged=request.stage_create)
+
+    def gives_at_once(self, caller: Caller) -> bool:
+        """See `TabularKind`."""
+        del caller
+        return True
+
+    def format_of(self, metadata: TableMetadata) -> str | None:
+        """See `TabularKind`."""
+        del metadata
+        return None
 
     def check_properties(self, keys: Iterable[str], *, caller: Caller) -> None:
         """See `TabularKind`: no property of a table is anybody's own."""
@@ -106,6 +122,21 @@ class Tables:
     def shared_parts(self, base: TableMetadata) -> frozenset[UUID]:
         """See `TabularKind`."""
         return shared_ids(base)
+
+    def columns_left(self, base: TableMetadata, metadata: TableMetadata) -> frozenset[int]:
+        """See `TabularKind`."""
+        before, after = base.current_schema, metadata.current_schema
+        if before is after or before.encoded == after.encoded:
+            return _NONE_LEFT
+        return frozenset(before.columns.keys() - after.columns.keys())
+
+    def told_of(self, base: TableMetadata, metadata: TableMetadata) -> Mapping[str, object]:
+        """See `TabularKind`: the snapshot that became current, where one did."""
+        current_id = metadata.current_snapshot_id
+        if current_id is None or current_id == base.current_snapshot_id:
+            return _NOTHING
+        snapshot = metadata.snapshots.find(current_id)
+        return _NOTHING if snapshot is None else {"snapshot": summary_of(snapshot)}
 
     def keep(self, tabular: Tabular, metadata: TableMetadata, body: Body) -> None:
         """See `TabularKind`."""

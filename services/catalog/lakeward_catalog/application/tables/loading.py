@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from datetime import timedelta
 
 import msgspec
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.doors import LIVE_OR_STAGED
+from lakeward_catalog.application.opened import LIVE_OR_STAGED
 from lakeward_catalog.application.ports.access import Access, ClientAccess
 from lakeward_catalog.application.tables import etags
 from lakeward_catalog.application.tables.giving import credentials_of, is_client_managed, level_of
@@ -101,11 +102,13 @@ class LoadCredentials:
 
     Attributes:
         through: the views through which it is read, outermost first.
+        min_validity: how long credentials should last at least, as far as the warehouse's do at all.
     """
 
     warehouse_id: WarehouseId
     ident: TabularIdent
     through: Sequence[TabularIdent] = ()
+    min_validity: timedelta = timedelta(0)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

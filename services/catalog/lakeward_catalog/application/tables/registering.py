@@ -7,19 +7,21 @@ from uuid import UUID
 
 from lakeward_catalog.application.announcements import TabularChange
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.doors import Doors, OpenedName
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
+from lakeward_catalog.application.opened import OpenedName
 from lakeward_catalog.application.payloads import beside
 from lakeward_catalog.application.placing import Place, check_inside, check_place, location_taken, parse_location
 from lakeward_catalog.application.refs import tabular_ref
 from lakeward_catalog.application.tabulars.loaded import Loaded
 from lakeward_catalog.application.tabulars.making import Making, New, check_unprotected
 from lakeward_catalog.application.tabulars.reading import ReadTabular, TabularReads
+from lakeward_catalog.application.tabulars.taken import refuse_taken
 from lakeward_catalog.domain.iceberg.reading import register_table
 from lakeward_catalog.domain.iceberg.table import TableMetadata
 from lakeward_catalog.domain.model import Kind, State, Tabular, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent, check_new_name
-from lakeward_catalog.domain.wording import name_taken, no_such_tabular
+from lakeward_catalog.domain.wording import name_taken, unseen_name_taken
 from lakeward_locations import Location
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Demand, Need
@@ -104,7 +106,7 @@ class TableRegistrations:
         replaced = await self._replaced(command, opened, ident, caller)
         file = parse_location(command.metadata_location)
         check_inside(warehouse, file)
-        owner = await self.making.tabulars.by_location(warehouse.warehouse_id, file)
+        owner = await self.doors.tabulars.by_location(warehouse.warehouse_id, file)
         if owner is not None and (replaced is None or owner.incarnation != replaced.incarnation):
             raise location_taken(file)  # before the read: what another's file holds is not the caller's to learn
         metadata, size = await self._read(warehouse, file, caller)
@@ -128,15 +130,22 @@ class TableRegistrations:
         """The table that has to leave; None where the name is free.
 
         Raises:
-            Refusal: TABULAR_EXISTS where it may not be overwritten or is a view; NO_SUCH_TABLE, FORBIDDEN; TABULAR_PROTECTED.
+            Refusal: TABULAR_EXISTS where it may not be overwritten, is not seen or is a view; FORBIDDEN; TABULAR_PROTECTED.
         """
         there = opened.there
         if there is None or (there.state is State.STAGED and not command.overwrite):
             return None
         if not command.overwrite or there.kind is not Kind.TABLE:
-            raise name_taken(Kind.TABLE, ident, by=there.kind)
+            await refuse_taken(
+                self.doors,
+                opened.warehouse,
+                there,
+                seen=name_taken(Kind.TABLE, ident, by=there.kind),
+                unseen=lambda: unseen_name_taken(ident),
+                caller=caller,
+            )
         drop = Demand(tabular_ref(opened.warehouse, there), Action.TABLE_DROP)
-        await self.doors.decide(caller, [Need(drop, lambda: no_such_tabular(Kind.TABLE, ident))])
+        await self.doors.decide(caller, [Need(drop, lambda: unseen_name_taken(ident))])
         check_unprotected(there)
         return there
 

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.application.refs import warehouse_ref
-from lakeward_catalog.domain.model import Incarnation, NamespaceId, Tabular, TabularId, Warehouse, WarehouseId
+from lakeward_catalog.domain.model import Incarnation, Kind, NamespaceId, Tabular, TabularId, Warehouse, WarehouseId
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Demand
 from lakeward_servicekit.authorization.objects import ObjectRef
@@ -31,6 +31,7 @@ class SignerScope:
         level: how far the principal's access went.
         principal: the key of who loaded it; nobody else can use the scope.
         owner: as whom it was read through views; None: its reader is the principal.
+        kind: a table, or a generic table.
     """
 
     warehouse_id: WarehouseId
@@ -42,6 +43,7 @@ class SignerScope:
     level: Access
     principal: str
     owner: UserId | None = None
+    kind: Kind = Kind.TABLE
 
     @classmethod
     def of(
@@ -58,6 +60,7 @@ class SignerScope:
             level=level,
             principal=principal,
             owner=owner,
+            kind=tabular.kind,
         )
 
     def covers(self, level: Access) -> bool:
@@ -66,9 +69,8 @@ class SignerScope:
 
     def demands(self, warehouse: Warehouse, action: Action) -> tuple[Demand, Demand]:
         """What has to be allowed now for an action on the table: the same as of one that was looked up."""
-        table = ObjectRef.table(
-            warehouse.project_id, warehouse.warehouse_id, self.incarnation, namespace_id=self.namespace_id
-        )
+        make = ObjectRef.table if self.kind is Kind.TABLE else ObjectRef.generic_table
+        table = make(warehouse.project_id, warehouse.warehouse_id, self.incarnation, namespace_id=self.namespace_id)
         return Demand(warehouse_ref(warehouse), Action.WAREHOUSE_USE), Demand(table, action)
 
 

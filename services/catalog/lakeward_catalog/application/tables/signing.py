@@ -12,6 +12,7 @@ from lakeward_catalog.application.placing import parse_location
 from lakeward_catalog.application.ports.access import Access, ClientAccess, SignedRequest, StorageRequest
 from lakeward_catalog.application.refs import tabular_ref
 from lakeward_catalog.application.tables.signer_scopes import SignerScope, SignerScopes
+from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.domain.model import Kind, Tabular, TabularId, Warehouse, WarehouseId
 from lakeward_catalog.domain.wording import no_such_tabular
 from lakeward_servicekit.authorization.actions import Action
@@ -20,6 +21,7 @@ from lakeward_servicekit.authorization.principals import Principal, user
 from lakeward_servicekit.errors import NoSuchSecret, Refusal, SigningOutside
 
 _READING: Final = frozenset({"GET", "HEAD"})
+_SIGNED: Final = frozenset({Kind.TABLE, Kind.GENERIC_TABLE})  # nobody reads a view's files by itself
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -41,15 +43,15 @@ class SignStorageRequest:
         """How far access has to go."""
         return Access.READ if self.request.method.upper() in _READING else Access.READ_WRITE_DELETE
 
-    @property
-    def action(self) -> Action:
-        """What has to be allowed on the table."""
-        return Action.TABLE_READ_DATA if self.level is Access.READ else Action.TABLE_WRITE_DATA
+    def action(self, kind: Kind) -> Action:
+        """What has to be allowed on a table or generic table."""
+        reading, writing = DEMANDS[kind].data
+        return reading if self.level is Access.READ else writing
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StorageSignings:
-    """Signs storage requests for what callers may do to one table's files."""
+    """Signs storage requests for what callers may do to the files of one table or generic table."""
 
     doors: Doors
     access: ClientAccess
@@ -85,7 +87,7 @@ class StorageSignings:
         warehouse = self.doors.warehouses.remembered(warehouse_id, scope.warehouse_version)
         if warehouse is None or not warehouse.active:
             return None
-        if not await self._may(caller.principal, scope, scope.demands(warehouse, command.action)):
+        if not await self._may(caller.principal, scope, scope.demands(warehouse, command.action(scope.kind))):
             return None  # the look tells what the caller is told
         try:
             return await self.access.sign(warehouse, scope, command.level, command.request, principal=principal)
@@ -110,24 +112,24 @@ class StorageSignings:
 
     async def _looked_up(self, command: SignStorageRequest, caller: Caller) -> SignedRequest:
         """A signature by what is stored."""
-        warehouse, named = await self._look_up(command)
+        warehouse, named = await self._look_up(command, caller)
         absent = no_such_tabular(Kind.TABLE, str(command.tabular_id))
         needs = warehouse_needs(warehouse, absent=absent_warehouse(command.warehouse_id))
-        if named is not None and named.kind is Kind.TABLE:
-            needs.append(_need(warehouse, named, command.action, absent))
+        if named is not None and named.kind in _SIGNED:
+            needs.append(_need(warehouse, named, command.action(named.kind), absent))
         await self.doors.decide(caller, needs)
-        if named is not None and named.kind is not Kind.TABLE:
+        if named is not None and named.kind not in _SIGNED:
             raise absent
         try:
             return await self._sign(command, warehouse, named, caller)
         except SigningOutside as outside:
             owner, hidden = await self._owner(command, named, outside)
-        await self.doors.decide(caller, [_need(warehouse, owner, command.action, hidden)])
+        await self.doors.decide(caller, [_need(warehouse, owner, command.action(owner.kind), hidden)])
         return await self._sign(command, warehouse, owner, caller)
 
-    async def _look_up(self, command: SignStorageRequest) -> tuple[Warehouse, Tabular | None]:
+    async def _look_up(self, command: SignStorageRequest, caller: Caller) -> tuple[Warehouse, Tabular | None]:
         """The warehouse, and the tabular that the caller named; None where none was named, or there is none."""
-        warehouse = self.doors.found_warehouse(command.warehouse_id)
+        warehouse = self.doors.found_warehouse(command.warehouse_id, caller=caller)
         if command.tabular_id is None:
             return await warehouse, None
         return await asyncio.gather(warehouse, self.doors.tabulars.by_id(command.warehouse_id, command.tabular_id))
@@ -149,7 +151,7 @@ class StorageSignings:
         else:
             hidden = no_such_tabular(Kind.TABLE, place)
         owner = await self.doors.tabulars.by_location(command.warehouse_id, parse_location(place))
-        if owner is None or owner.kind is not Kind.TABLE:
+        if owner is None or owner.kind not in _SIGNED:
             raise hidden from None
         if named is not None and owner.incarnation == named.incarnation:
             raise hidden from None

@@ -6,8 +6,9 @@ import dataclasses
 from uuid import UUID
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.doors import Doors, OpenedTabular
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper
+from lakeward_catalog.application.opened import OpenedTabular
 from lakeward_catalog.application.tables.updates import read_update
 from lakeward_catalog.application.tabulars.kinds import Beginning, TabularUpdate, Wanted
 from lakeward_catalog.application.tabulars.making import Making

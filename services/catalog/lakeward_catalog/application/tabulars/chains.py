@@ -18,14 +18,8 @@ from itertools import chain as joined
 from typing import Protocol
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.doors import (
-    LIVE,
-    Doors,
-    OpenedTabular,
-    Through,
-    absent_warehouse,
-    warehouse_needs,
-)
+from lakeward_catalog.application.doors import Doors, absent_warehouse, warehouse_needs
+from lakeward_catalog.application.opened import LIVE, OpenedTabular, Through
 from lakeward_catalog.application.payloads import beside
 from lakeward_catalog.application.ports.stores import ReadView
 from lakeward_catalog.application.refs import tabular_ref
@@ -34,7 +28,7 @@ from lakeward_catalog.domain.bodies import text_of
 from lakeward_catalog.domain.model import Kind, State, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_catalog.domain.view_owners import OwnerProperties, owner_of
-from lakeward_catalog.domain.wording import no_such_tabular, no_such_view_between, no_such_warehouse
+from lakeward_catalog.domain.wording import no_such_tabular, no_such_view_between
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Demand, Need, Outcome, Turn, refuse
 from lakeward_servicekit.authorization.principals import Principal, UserId, user
@@ -153,9 +147,8 @@ class ChainDoor:
         located, rows = await asyncio.gather(
             self.doors.tabulars.locate(warehouse_id, ident), self.doors.tabulars.views(warehouse_id, self.views)
         )
-        warehouse = located.warehouse
-        if warehouse is None or not warehouse.active:
-            raise no_such_warehouse(warehouse_id)
+        absent = absent_warehouse(warehouse_id)
+        warehouse = await self.doors.present(located.warehouse, absent=absent, caller=caller)
         chained = Chained(caller.principal, warehouse)
         # what ends the chain is only said once all before it was allowed
         ends = await self._walk(chained, warehouse, rows)

@@ -18,9 +18,9 @@ import msgspec
 from lakeward_catalog.application.announcements import TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change, TabularCommit
-from lakeward_catalog.application.doors import OpenedTabular
 from lakeward_catalog.application.idempotency import Keeper, Keyed, of_warehouse
 from lakeward_catalog.application.metadata_files import forget_trimmed, take_back, write_metadata
+from lakeward_catalog.application.opened import OpenedTabular
 from lakeward_catalog.application.outcomes import never_happened
 from lakeward_catalog.application.payloads import Payload, beside
 from lakeward_catalog.application.placing import Place, reserve
@@ -44,7 +44,7 @@ _NO_BODY: Final = Body((), ())
 
 
 class CommitTabular(msgspec.Struct, frozen=True):
-    """Commit to one table or view.
+    """Commit to one table, view or generic table.
 
     Attributes:
         path: what the commit came by: the tabular, or for a table a branch of it.
@@ -143,7 +143,7 @@ class Commits(Generic[M]):
             shown = str(committed.tabular.ident)
             raise Refusal(
                 Reason.REASON_COMMIT_STATE_UNKNOWN,
-                f"the commit to {shown} was made, but what it led to can't be shown now; load the {self.kind.kind}",
+                f"the commit to {shown} was made, but what it led to can't be shown now; load the {self.kind.kind.noun}",
                 object=shown,
             ) from failure
 
@@ -159,22 +159,27 @@ class Commits(Generic[M]):
         result = await beside(size, lambda: kind.apply(base, request, opened, now_ms=now_ms))
         if not result.changed:
             return _Prepared(opened, base, result, tabular, _NO_BODY, document)
-        metadata, ids = result.metadata, self.means.ids
+        metadata = result.metadata
         after = dataclasses.replace(
             tabular,
             state=State.LIVE,
             location=tabular.location if result.moves_to is None else metadata.location,
-            metadata_id=MetadataId(ids.uuid7()),
-            metadata_location=next_file(
-                metadata.location,
-                tabular.metadata_location,
-                file_uuid=str(ids.uuid7()),
-                compressed=is_compressed(metadata.properties),
-            ),
+            metadata_id=MetadataId(self.means.ids.uuid7()),
+            metadata_location=self._next_file(tabular, metadata),
             expires_at=None,
         )
         body = await beside(size, lambda: kind.body_of(metadata))
         return _Prepared(opened, base, result, after, body, document)
+
+    def _next_file(self, tabular: Tabular, metadata: M) -> str | None:
+        if not self.kind.filed:
+            return None
+        return next_file(
+            metadata.location,
+            tabular.metadata_location,
+            file_uuid=str(self.means.ids.uuid7()),
+            compressed=is_compressed(metadata.properties),
+        )
 
     async def _write(self, prepared: Sequence[_Prepared[M]], caller: Caller, keeper: Keeper) -> None:
         means, principal = self.means, caller.principal.key
@@ -235,7 +240,7 @@ class Commits(Generic[M]):
             if entry.result.moves_to is not None:  # before a file is put there: it may be another's
                 async with self.means.changes.change() as change:
                     await _take(change, entry.after, entry.result.moves_to)
-        await _all([put(entry) for entry in changed])
+        await _all([put(entry) for entry in changed if self.kind.filed])
 
     async def _swap(self, changed: Sequence[_Prepared[M]], caller: Caller, keeper: Keeper) -> None:
         async with self.means.changes.change() as change:
@@ -244,6 +249,10 @@ class Commits(Generic[M]):
                     await _take(change, entry.after, entry.result.moves_to)
             if await change.tabulars.commit([self._pointer(entry) for entry in changed]):
                 raise _LostRace
+            for entry in changed:
+                left = self.kind.columns_left(entry.base, entry.result.metadata)
+                if left:
+                    await change.tags.leave_columns(entry.after.warehouse_id, entry.after.incarnation, left)
             when, count = occasion(caller, self.means.clock.now()), len(changed)
             change.ledger.emit(
                 *[
@@ -251,10 +260,13 @@ class Commits(Generic[M]):
                         TabularChange.COMMITTED,
                         entry.after,
                         when,
-                        data={"previous-metadata-location": entry.before.tabular.metadata_location},
+                        warehouse=entry.before.warehouse,
+                        data={
+                            "previous-metadata-location": entry.before.tabular.metadata_location,
+                            **self.kind.told_of(entry.base, entry.result.metadata),
+                        },
                         request=entry.document,
-                        index=index,
-                        count=count,
+                        place=(index, count),
                     )
                     for index, entry in enumerate(changed)
                 ]
@@ -264,7 +276,6 @@ class Commits(Generic[M]):
     def _pointer(self, entry: _Prepared[M]) -> TabularCommit:
         """The pointer's move."""
         after, moves_to = entry.after, entry.result.moves_to
-        assert after.metadata_location is not None, "what was committed to has a file"
         return TabularCommit(
             after.warehouse_id,
             after.incarnation,
@@ -278,12 +289,12 @@ class Commits(Generic[M]):
 
     async def _take_back(self, changed: Sequence[_Prepared[M]], principal: str) -> None:
         for entry in changed:
-            assert entry.after.metadata_location is not None, "what was committed to has a file"
+            written = entry.after.metadata_location
             await take_back(
                 self.means.files,
                 entry.before.warehouse,
                 entry.after,
-                [entry.after.metadata_location],
+                [] if written is None else [written],
                 principal=principal,
             )
 

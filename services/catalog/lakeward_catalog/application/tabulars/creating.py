@@ -9,8 +9,9 @@ from typing import Generic
 import msgspec
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.doors import Doors, OpenedName
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
+from lakeward_catalog.application.opened import OpenedName
 from lakeward_catalog.application.payloads import Payload
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.kinds import M
@@ -23,7 +24,7 @@ from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CreateTabular:
-    """Create a table or view.
+    """Create a table, view or generic table.
 
     Attributes:
         request: the document; it is read once the caller may create one here.
@@ -78,7 +79,7 @@ class TabularCreations(Generic[M]):
         if wanted.name != named:
             opened = await self._look_again(opened, wanted.name)
         new = await making.plan(wanted, opened, command.request, caller=caller)
-        given = await making.insert(new, caller=caller, keeper=keeper)
+        given = await making.insert(new, caller=caller, keeper=keeper, gives=kind.gives_at_once(caller))
         return await kind.shown(new.made, given, caller=caller, deflated=command.deflated)
 
     async def _look_again(self, opened: OpenedName, name: str) -> OpenedName:

@@ -68,5 +68,19 @@ DEMANDS: Final[Mapping[Kind, Demands]] = MappingProxyType(
             control_tasks=Action.VIEW_CONTROL_TASKS,
             data=(Action.VIEW_SELECT,),
         ),
+        Kind.GENERIC_TABLE: Demands(
+            objects=ObjectKind.GENERIC_TABLE,
+            create=Action.NAMESPACE_CREATE_GENERIC_TABLE,
+            list=Action.NAMESPACE_LIST_GENERIC_TABLES,
+            see=Action.GENERIC_TABLE_GET_METADATA,
+            commit=Action.GENERIC_TABLE_WRITE_DATA,
+            rename=Action.GENERIC_TABLE_RENAME,
+            drop=Action.GENERIC_TABLE_DROP,
+            undrop=Action.GENERIC_TABLE_UNDROP,
+            protect=Action.GENERIC_TABLE_SET_PROTECTION,
+            see_tasks=Action.GENERIC_TABLE_GET_TASKS,
+            control_tasks=Action.GENERIC_TABLE_CONTROL_TASKS,
+            data=(Action.GENERIC_TABLE_READ_DATA, Action.GENERIC_TABLE_WRITE_DATA),
+        ),
     }
 )

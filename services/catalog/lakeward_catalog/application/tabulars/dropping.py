@@ -8,9 +8,10 @@ from lakeward_catalog.application.announcements import Announcer, TabularChange,
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.documents import Documents
-from lakeward_catalog.application.doors import Doors, OpenedTabular
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.garbage import Garbage
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
+from lakeward_catalog.application.opened import OpenedTabular
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.tabulars.demands import DEMANDS
@@ -113,7 +114,10 @@ class TabularDrops:
             if purge or restorable_for is not None:
                 await change.tasks.enqueue(dataclasses.replace(task, purge=purge))
             told = {"purge": purge, "force": command.force, "soft": restorable_for is not None}
-            change.ledger.emit(self.announcer.tabular(TabularChange.DROPPED, tabular, occasion(caller, now), data=told))
+            when, warehouse = occasion(caller, now), opened.warehouse
+            change.ledger.emit(
+                self.announcer.tabular(TabularChange.DROPPED, tabular, when, warehouse=warehouse, data=told)
+            )
             await keeper.keep(change, incarnation=tabular.incarnation)
 
 
@@ -122,6 +126,6 @@ def protected(kind: Kind, ident: TabularIdent) -> Refusal:
     shown = str(ident)
     return Refusal(
         Reason.REASON_TABULAR_PROTECTED,
-        f"{kind} {shown!r} is protected; take its protection away first, or use force",
+        f"{kind.noun} {shown!r} is protected; take its protection away first, or use force",
         tabular=shown,
     )

@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.doors import OpenedTabular
+from lakeward_catalog.application.opened import OpenedTabular
 from lakeward_catalog.application.payloads import Payload
 from lakeward_catalog.application.placing import Place
 from lakeward_catalog.application.tabulars.loaded import Given, Loaded
@@ -46,6 +46,7 @@ class Beginning(msgspec.Struct, frozen=True):
 
     Attributes:
         now_ms: the time, in milliseconds since the epoch.
+        occupied: whether files lie at its location already; False where nobody looked.
     """
 
     warehouse: Warehouse
@@ -53,6 +54,7 @@ class Beginning(msgspec.Struct, frozen=True):
     uuid: UUID
     location: Location
     now_ms: int
+    occupied: bool = False
 
 
 class Wanted(msgspec.Struct, Generic[M], frozen=True):
@@ -64,6 +66,7 @@ class Wanted(msgspec.Struct, Generic[M], frozen=True):
         uuid: None: a fresh one.
         staged: it waits for its first commit.
         alone: nothing may lie at its location yet.
+        looks: whether something lies at a location that was given is found out for `Beginning`.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Wanted(msgspec.Struct, Generic[M], frozen=True):
     uuid: UUID | None = None
     staged: bool = False
     alone: bool = True
+    looks: bool = False
 
 
 class TabularUpdate(msgspec.Struct, frozen=True):
@@ -105,18 +109,28 @@ class Applied(msgspec.Struct, Generic[M], frozen=True):
 
 
 class TabularKind(Protocol[M]):
-    """Tables, or views.
+    """Tables, views, or generic tables.
 
     Attributes:
         kind: which it is.
+        filed: whether its metadata is written to a file beside the row.
         pinned: whether a commit that lost a race is about what it first found; else about whatever has the name then.
     """
 
     kind: ClassVar[Kind]
+    filed: ClassVar[bool]
     pinned: ClassVar[bool]
 
     def wanted(self, body: bytes) -> Wanted[M]:
         """Read a create request. Raises MALFORMED_DOCUMENT."""
+        ...
+
+    def gives_at_once(self, caller: Caller) -> bool:
+        """Whether a create answers access to the new one's files."""
+        ...
+
+    def format_of(self, metadata: M) -> str | None:
+        """What a listing says of it beside its name; None for nothing."""
         ...
 
     def check_properties(self, keys: Iterable[str], *, caller: Caller) -> None:
@@ -147,6 +161,14 @@ class TabularKind(Protocol[M]):
 
     def shared_parts(self, base: M) -> frozenset[UUID]:
         """Parts of the base's body that the next one's may have too."""
+        ...
+
+    def columns_left(self, base: M, metadata: M) -> frozenset[int]:
+        """Field ids that were in the base's current schema and are not in the next one's: what is said of them is forgotten."""
+        ...
+
+    def told_of(self, base: M, metadata: M) -> Mapping[str, object]:
+        """What an event says of a commit, beside which files it led from and to and what was asked for."""
         ...
 
     def keep(self, tabular: Tabular, metadata: M, body: Body) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 import msgspec
 
 from lakeward_catalog.application.ports.access import Access
+from lakeward_catalog.domain.model import Tabular
 from lakeward_servicekit.deflated import Deflated
 
 
@@ -26,6 +27,8 @@ class Loaded(msgspec.Struct, frozen=True):
         metadata_location: None while staged.
         metadata: compressed for callers that take it, else plain.
         config: None where the caller may not read data.
+        tabular: what it is, where a reply says more of it than its metadata.
+        expires_at: when the first of credential and signer's scope ends, where a reply says so.
     """
 
     etag: str
@@ -33,6 +36,8 @@ class Loaded(msgspec.Struct, frozen=True):
     metadata: Deflated | bytes
     config: Mapping[str, str] | None = None
     credentials: tuple[Credential, ...] = ()
+    tabular: Tabular | None = None
+    expires_at: datetime | None = None
 
 
 class Given(msgspec.Struct, frozen=True):

@@ -11,21 +11,22 @@ from uuid import UUID
 from lakeward_catalog.application.announcements import TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change
-from lakeward_catalog.application.doors import LIVE_OR_STAGED, OpenedName, OpenedTabular
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper
 from lakeward_catalog.application.metadata_files import take_back, write_metadata
+from lakeward_catalog.application.opened import LIVE_OR_STAGED, OpenedName, OpenedTabular
 from lakeward_catalog.application.payloads import Payload, beside
 from lakeward_catalog.application.placing import Place, choose_place, location_taken, not_empty, reserve
-from lakeward_catalog.application.ports.stores import TabularStore
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.kinds import Beginning, M, TabularKind, Wanted
 from lakeward_catalog.application.tabulars.loaded import Given
 from lakeward_catalog.application.tabulars.means import Means
+from lakeward_catalog.application.tabulars.taken import refuse_taken
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.iceberg.files import first_file, is_compressed
 from lakeward_catalog.domain.model import Incarnation, MetadataId, State, Tabular, TabularId
 from lakeward_catalog.domain.names import TabularIdent, check_new_name
-from lakeward_catalog.domain.wording import name_taken
+from lakeward_catalog.domain.wording import name_taken, no_such_namespace, unseen_name_taken
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import CommitStateUnknown, Reason, Refusal
 
@@ -71,7 +72,7 @@ class Making(Generic[M]):
     """
 
     kind: TabularKind[M]
-    tabulars: TabularStore
+    doors: Doors
     means: Means
     staged_for: timedelta
 
@@ -87,21 +88,33 @@ class Making(Generic[M]):
         check_new_name(wanted.name)
         ident = TabularIdent(opened.namespace.ident, wanted.name)
         if there is not None and there.state is State.LIVE:
-            raise name_taken(self.kind.kind, ident, by=there.kind)
+            await refuse_taken(
+                self.doors,
+                warehouse,
+                there,
+                seen=name_taken(self.kind.kind, ident, by=there.kind),
+                unseen=lambda: unseen_name_taken(ident),
+                caller=caller,
+            )
         uuid, now = wanted.uuid or means.ids.uuid7(), means.clock.now()
         place = choose_place(warehouse, opened.namespace, wanted.location, name=wanted.name, uuid=uuid)
-        beginning = Beginning(warehouse, ident, uuid, place.location, int(now.timestamp() * 1000))
+        principal = caller.principal.key
+        occupied = (
+            wanted.looks
+            and place.custom
+            and not await means.files.is_empty(warehouse, place.location, principal=principal)
+        )
+        beginning = Beginning(warehouse, ident, uuid, place.location, int(now.timestamp() * 1000), occupied)
         metadata = await beside(len(document), lambda: wanted.build(beginning))
         if place.custom:  # else nothing can lie there but a custom one around it, which the transaction finds
-            owner = await self.tabulars.by_location(warehouse.warehouse_id, place.location)
+            owner = await self.doors.tabulars.by_location(warehouse.warehouse_id, place.location)
             if owner is not None and (there is None or owner.incarnation != there.incarnation):
                 raise location_taken(place.location)
         # A fresh UUID's place is empty, and whether the store is there its file finds out; one that is staged has none yet.
         fresh = wanted.uuid is None and not place.custom
-        if wanted.alone and (wanted.staged or not fresh):
-            principal = caller.principal.key
-            if not await means.files.is_empty(warehouse, place.location, principal=principal):
-                raise not_empty(place.location)
+        looked = wanted.alone and (wanted.staged or not fresh)
+        if looked and not await means.files.is_empty(warehouse, place.location, principal=principal):
+            raise not_empty(place.location)
         new = await self.ready(opened, ident, place, metadata, uuid=uuid, size=len(document), caller=caller)
         tabular = new.tabular
         if wanted.staged:
@@ -128,7 +141,6 @@ class Making(Generic[M]):
         self.kind.check_properties(metadata.properties, caller=caller)
         ids, location = self.means.ids, metadata.location.rstrip("/")
         await self.means.gate.check(tabular=ident, old=None, proposed=metadata.encode)
-        compressed = is_compressed(metadata.properties)
         tabular = Tabular(
             warehouse_id=opened.warehouse.warehouse_id,
             incarnation=Incarnation(ids.uuid7()),
@@ -139,7 +151,7 @@ class Making(Generic[M]):
             ident=ident,
             location=location,
             metadata_id=MetadataId(ids.uuid7()),
-            metadata_location=first_file(location, file_uuid=str(ids.uuid7()), compressed=compressed),
+            metadata_location=self._first_file(metadata, location),
             protected=False,
             row_version=1,
             created_at=self.means.clock.now(),
@@ -147,6 +159,12 @@ class Making(Generic[M]):
         )
         body = await beside(size, lambda: self.kind.body_of(metadata))
         return New(opened, tabular, place, metadata, body)
+
+    def _first_file(self, metadata: M, location: str) -> str | None:
+        if not self.kind.filed:
+            return None
+        compressed = is_compressed(metadata.properties)
+        return first_file(location, file_uuid=str(self.means.ids.uuid7()), compressed=compressed)
 
     async def insert(self, new: New[M], *, caller: Caller, keeper: Keeper, gives: bool = True) -> Given | None:
         """Write a new tabular's file and row. The file of a row that surely was not written is taken back.
@@ -170,7 +188,7 @@ class Making(Generic[M]):
         given, written = await self._begin(new, caller, gives=gives)
         try:
             async with means.changes.change() as change:
-                gone = await _take_place(change, new, owner=caller.principal)
+                gone = await _take_place(change, new, owner=caller.principal, listed=self.kind.format_of(new.metadata))
                 self._tell(change, new, gone, caller)
                 await keeper.keep(change, incarnation=tabular.incarnation)
         except CommitStateUnknown:
@@ -205,27 +223,33 @@ class Making(Generic[M]):
 
     def _tell(self, change: Change, new: New[M], gone: Tabular | None, caller: Caller) -> None:
         announcer, when = self.means.announcer, occasion(caller, self.means.clock.now())
+        warehouse = new.opened.warehouse
         overwritten = gone is not None and gone.state is State.LIVE
         count = 2 if overwritten else 1
         if gone is not None and overwritten:
             data = {"purge": False, "overwritten": True}
-            change.ledger.emit(announcer.tabular(TabularChange.DROPPED, gone, when, data=data, index=0, count=count))
+            change.ledger.emit(
+                announcer.tabular(TabularChange.DROPPED, gone, when, warehouse=warehouse, data=data, place=(0, count))
+            )
         change.ledger.emit(
-            announcer.tabular(new.told, new.tabular, when, request=new.request, index=count - 1, count=count)
+            announcer.tabular(
+                new.told, new.tabular, when, warehouse=warehouse, request=new.request, place=(count - 1, count)
+            )
         )
 
 
-async def _take_place(change: Change, new: New[M], *, owner: Principal) -> Tabular | None:
+async def _take_place(change: Change, new: New[M], *, owner: Principal, listed: str | None) -> Tabular | None:
     """Insert a new tabular where nothing is in its way; what left for it is answered."""
-    warehouse_id, namespace = new.tabular.warehouse_id, new.opened.namespace.ident
     if new.leaves is None and not new.place.custom:
-        await change.locations.lock_inside(warehouse_id, namespace)
-        await change.tabulars.insert(new.tabular, new.body, owner=owner, looks=True)
+        await change.tabulars.insert(new.tabular, new.body, owner=owner, looks=True, listed_as=listed)
         return None
-    await change.namespaces.lock(warehouse_id, namespace, exclusively=False)
+    warehouse_id, namespace = new.tabular.warehouse_id, new.opened.namespace.ident
+    held = await change.namespaces.lock(warehouse_id, namespace, exclusively=False)
+    if held is None or held.namespace_id != new.tabular.namespace_id:
+        raise no_such_namespace(namespace)  # what was decided on is gone, or has moved
     gone = await _make_room(change, new)
     await reserve(change, warehouse_id, new.place)
-    await change.tabulars.insert(new.tabular, new.body, owner=owner)
+    await change.tabulars.insert(new.tabular, new.body, owner=owner, listed_as=listed)
     return gone
 
 
@@ -256,6 +280,6 @@ def check_unprotected(tabular: Tabular) -> None:
         shown = str(tabular.ident)
         raise Refusal(
             Reason.REASON_TABULAR_PROTECTED,
-            f"{tabular.kind} {shown} is protected; take its protection off before it is overwritten",
+            f"{tabular.kind.noun} {shown} is protected; take its protection off before it is overwritten",
             tabular=shown,
         )

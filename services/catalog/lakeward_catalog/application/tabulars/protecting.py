@@ -40,7 +40,7 @@ class TabularProtections:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN.
         """
         needed = DEMANDS[command.kind].protect
-        opened = await self.doors.tabular_by_id(
+        warehouse, opened = await self.doors.tabular_by_id(
             command.warehouse_id, command.tabular_id, command.kind, needed, caller=caller
         )
         async with self.changes.change() as change:
@@ -50,5 +50,7 @@ class TabularProtections:
             if tabular.protected is command.protected:
                 return
             await change.tabulars.set_protection(tabular, protected=command.protected)
-            when, told = occasion(caller, self.clock.now()), {"protected": command.protected}
-            change.ledger.emit(self.announcer.tabular(TabularChange.PROTECTION_UPDATED, tabular, when, data=told))
+            when, after = occasion(caller, self.clock.now()), dataclasses.replace(tabular, protected=command.protected)
+            change.ledger.emit(
+                self.announcer.tabular(TabularChange.PROTECTION_UPDATED, after, when, warehouse=warehouse)
+            )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, Generic
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.doors import LIVE, LIVE_OR_STAGED
+from lakeward_catalog.application.opened import LIVE, LIVE_OR_STAGED
 from lakeward_catalog.application.tabulars.chains import ViewChains
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.kinds import M, TabularKind
@@ -88,6 +88,6 @@ def never_settled(kind: Kind, ident: TabularIdent) -> Refusal:
     """The refusal to read what was committed to between its row and its document, each time."""
     return Refusal(
         Reason.REASON_CONCURRENT_CHANGE,
-        f"{kind} {ident} was committed to each time it was read; retry after a pause",
+        f"{kind.noun} {ident} was committed to each time it was read; retry after a pause",
         object=str(ident),
     )

@@ -6,7 +6,7 @@ import dataclasses
 
 import msgspec
 
-from lakeward_catalog.application.announcements import Announcer, TabularChange, occasion
+from lakeward_catalog.application.announcements import Announcer, FormerName, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors, absent_warehouse, warehouse_needs
@@ -14,9 +14,10 @@ from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_war
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref
 from lakeward_catalog.application.tabulars.demands import DEMANDS
-from lakeward_catalog.domain.model import Kind, Namespace, State, Tabular, WarehouseId
+from lakeward_catalog.application.tabulars.taken import refuse_taken
+from lakeward_catalog.domain.model import Kind, Namespace, State, Tabular, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent, check_new_name
-from lakeward_catalog.domain.wording import new_name_taken, no_such_namespace, no_such_tabular, no_such_warehouse
+from lakeward_catalog.domain.wording import new_name_taken, no_such_namespace, no_such_tabular, unseen_new_name_taken
 from lakeward_servicekit.authorization.authorizer import Demand, Need
 
 
@@ -57,7 +58,7 @@ class TabularRenames:
         )
 
     async def _rename(self, command: RenameTabular, caller: Caller, keeper: Keeper) -> None:
-        decided_on, namespace = await self._open(command, caller)
+        warehouse, decided_on, namespace = await self._open(command, caller)
         async with self.changes.change() as change:
             target = await change.namespaces.lock(command.warehouse_id, namespace.ident, exclusively=False)
             if target is None or target.namespace_id != namespace.namespace_id:
@@ -72,28 +73,30 @@ class TabularRenames:
                 await change.tabulars.rename(tabular, namespace=target, name=name)
                 event = self.announcer.tabular(
                     TabularChange.RENAMED,
-                    tabular,
+                    dataclasses.replace(
+                        tabular, namespace_id=target.namespace_id, ident=TabularIdent(target.ident, name)
+                    ),
                     occasion(caller, self.clock.now()),
-                    data={"new-namespace": str(target.ident), "new-name": name},
+                    warehouse=warehouse,
+                    data={"before": FormerName.of(tabular)},
                     request=msgspec.json.encode(_document(command)),
                 )
                 change.ledger.emit(event)
             await keeper.keep(change, incarnation=tabular.incarnation)
 
-    async def _open(self, command: RenameTabular, caller: Caller) -> tuple[Tabular, Namespace]:
-        """What is renamed, and the namespace it goes to: two reads, one question.
+    async def _open(self, command: RenameTabular, caller: Caller) -> tuple[Warehouse, Tabular, Namespace]:
+        """Where it is, what is renamed, and the namespace it goes to: two reads, one question.
 
         Raises:
             Refusal: see `__call__`; TABULAR_EXISTS where the new name is seen to be another's already.
         """
         demands, source, destination = DEMANDS[command.kind], command.source, command.destination
         found = await self.doors.tabulars.locate(command.warehouse_id, source)
-        warehouse, tabular = found.warehouse, found.tabular
-        if warehouse is None or not warehouse.active:
-            raise no_such_warehouse(command.warehouse_id)
+        tabular, absent = found.tabular, absent_warehouse(command.warehouse_id)
         there = await self.doors.tabulars.locate(command.warehouse_id, destination)
+        warehouse = await self.doors.present(found.warehouse, absent=absent, caller=caller)
         namespace, other = there.namespace, there.tabular
-        needs = warehouse_needs(warehouse, absent=absent_warehouse(command.warehouse_id))
+        needs = warehouse_needs(warehouse, absent=absent)
         if tabular is None or tabular.kind is not command.kind or tabular.state is not State.LIVE:
             await self.doors.decide(caller, needs)
             raise no_such_tabular(command.kind, source)
@@ -111,8 +114,15 @@ class TabularRenames:
         )
         await self.doors.decide(caller, needs)
         if other is not None and other.state is State.LIVE and other.incarnation != tabular.incarnation:
-            raise new_name_taken(source, destination, by=other.kind)
-        return tabular, namespace
+            await refuse_taken(
+                self.doors,
+                warehouse,
+                other,
+                seen=new_name_taken(source, destination, by=other.kind),
+                unseen=lambda: unseen_new_name_taken(source, destination),
+                caller=caller,
+            )
+        return warehouse, tabular, namespace
 
 
 def _document(command: RenameTabular) -> dict[str, object]:

@@ -10,14 +10,15 @@ from typing import Final
 from lakeward_catalog.application.announcements import Announcer, Occasion, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change, Changes
-from lakeward_catalog.application.doors import Doors, OpenedListing
+from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
+from lakeward_catalog.application.opened import OpenedListing
 from lakeward_catalog.application.paging import read_page
 from lakeward_catalog.application.ports.stores import After, Deleted, Visibility
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.tabulars.demands import DEMANDS
-from lakeward_catalog.domain.model import Kind, NamespaceId, State, Tabular, TabularKey, WarehouseId
+from lakeward_catalog.domain.model import Kind, NamespaceId, State, Tabular, TabularKey, Warehouse, WarehouseId
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_catalog.domain.wording import no_such_tabular
 from lakeward_servicekit.authorization.actions import Action
@@ -117,12 +118,13 @@ class TabularUndrops:
 
     async def _undrop(self, command: UndropTabulars, caller: Caller, keeper: Keeper) -> None:
         wanted = tuple(dict.fromkeys(command.tabulars))
-        opened = await self.doors.tabulars_by_id(
+        warehouse, opened = await self.doors.tabulars_by_id(
             command.warehouse_id, wanted, lambda kind: DEMANDS[kind].undrop, caller=caller
         )
         async with self.changes.change() as change:
             locked = await lock_all(change, command.warehouse_id, opened)
-            await bring_back(change, locked, announcer=self.announcer, when=occasion(caller, self.clock.now()))
+            when = occasion(caller, self.clock.now())
+            await bring_back(change, locked, warehouse=warehouse, announcer=self.announcer, when=when)
             await keeper.keep(change)
 
 
@@ -140,8 +142,10 @@ async def lock_all(change: Change, warehouse_id: WarehouseId, tabulars: Sequence
     return [there[each.incarnation] for each in tabulars]
 
 
-async def bring_back(change: Change, locked: Collection[Tabular], *, announcer: Announcer, when: Occasion) -> None:
-    """Make those live again that were dropped, end what was to delete them, and tell of each.
+async def bring_back(
+    change: Change, locked: Collection[Tabular], *, warehouse: Warehouse, announcer: Announcer, when: Occasion
+) -> None:
+    """Make those of a warehouse live again that were dropped, end what was to delete them, and tell of each.
 
     Raises:
         Refusal: TABULAR_EXISTS, CONCURRENT_CHANGE.
@@ -161,7 +165,7 @@ async def bring_back(change: Change, locked: Collection[Tabular], *, announcer: 
     live = [dataclasses.replace(each, state=State.LIVE, expires_at=None) for each in dropped]
     change.ledger.emit(
         *(
-            announcer.tabular(TabularChange.UNDROPPED, each, when, index=index, count=len(live))
+            announcer.tabular(TabularChange.UNDROPPED, each, when, warehouse=warehouse, place=(index, len(live)))
             for index, each in enumerate(live)
         )
     )

@@ -1,8 +1,8 @@
-"""Stopping, cancelling and running tasks, and setting their queues.
+"""Stopping, cancelling and running tasks.
 
 What cancelling means is each queue's own. What a soft deletion was to delete is restored, in the same transaction, since nothing
-would ever end its retention else. A purge that waits is simply not made; one that runs ends when its worker has stopped: until
-then its place is taken, because files are deleted there.
+would ever end its retention else. Anything else that waits is simply not made; what runs ends when its worker has stopped: until
+then a purge has its place, because files are deleted there.
 """
 
 from __future__ import annotations
@@ -14,24 +14,23 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from lakeward_catalog.application.announcements import Announcer, WarehouseChange, occasion
+from lakeward_catalog.application.announcements import Announcer, Occasion, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change, Changes, QueuedTask
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
+from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_project, of_warehouse
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.ports.tasks import TaskRecord, TaskRecords
 from lakeward_catalog.application.tabulars.restoring import bring_back
-from lakeward_catalog.application.tasks.deciding import check_number, decide_on_tasks
-from lakeward_catalog.domain.model import State, Tabular, WarehouseId
-from lakeward_catalog.domain.tasks import Asked, Queue
-from lakeward_catalog.domain.wording import no_such_warehouse
+from lakeward_catalog.application.tasks.deciding import CONTROL, check_number, decide_on_tasks
+from lakeward_catalog.application.tasks.kinds import OnCancel
+from lakeward_catalog.application.tasks.queues import KINDS
+from lakeward_catalog.domain.model import ProjectId, State, Tabular, Warehouse, WarehouseId
+from lakeward_catalog.domain.tasks import Asked, Owner
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal, invalid_field
 
 FARTHEST: Final = timedelta(days=365)
-SHORTEST_SILENCE: Final = timedelta(seconds=10)
-LONGEST_SILENCE: Final = timedelta(days=1)
 
 
 class TaskAction(enum.Enum):
@@ -44,21 +43,12 @@ class TaskAction(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ControlTasks:
-    """Do something to tasks of a warehouse, all or nothing; `at`: when they run, None for now."""
+    """Do something to tasks of a warehouse or a project, all or nothing; `at`: when they run, None for now."""
 
-    warehouse_id: WarehouseId
+    owner: Owner
     task_ids: tuple[UUID, ...]
     action: TaskAction
     at: datetime | None = None
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class SetQueue:
-    """Say after which silence the workers of a queue are given up in a warehouse; None: as the queue has it."""
-
-    warehouse_id: WarehouseId
-    queue: Queue
-    silence: timedelta | None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -89,105 +79,78 @@ class TaskControls:
             "at": None if command.at is None else command.at.isoformat(),
         }
         await self.once(
-            Keyed(of_warehouse(command.warehouse_id), "control-tasks", asked),
+            Keyed(_place_of(command.owner), "control-tasks", asked),
             caller=caller,
             do=lambda keeper: self._control(command, caller, keeper),
-            again=lambda _: self.doors.still_used(command.warehouse_id, caller=caller),
+            again=lambda _: still_used(self.doors, command.owner, caller=caller),
         )
 
     async def _control(self, command: ControlTasks, caller: Caller, keeper: Keeper) -> None:
-        warehouse_id = command.warehouse_id
-        found = {each.task_id: each for each in await self.records.find(warehouse_id, command.task_ids)}
+        owner = command.owner
+        found = {each.task_id: each for each in await self.records.find(owner, command.task_ids)}
         wanted: Mapping[UUID, TaskRecord | None] = {task_id: found.get(task_id) for task_id in command.task_ids}
-        await decide_on_tasks(
-            self.doors,
-            warehouse_id,
-            wanted,
-            all_tasks=Action.WAREHOUSE_CONTROL_ALL_TASKS,
-            one=lambda demands: demands.control_tasks,
-            caller=caller,
-        )
+        await decide_on_tasks(self.doors, owner, wanted, CONTROL, caller=caller)
         now = self.clock.now()
+        warehouse = await self.doors.warehouses.find(WarehouseId(owner)) if isinstance(owner, UUID) else None
         async with self.changes.change() as change:
             # tabulars before tasks: in this order everybody locks them
             dropped: Sequence[Tabular] = ()
-            if command.action is TaskAction.CANCEL:
-                ending = [each.incarnation for each in found.values() if each.queue == Queue.SOFT_DELETION]
+            if command.action is TaskAction.CANCEL and isinstance(owner, UUID):
+                restoring = [each.incarnation for each in found.values() if _restores(each)]
                 dropped = await change.tabulars.lock_incarnations(
-                    warehouse_id, [each for each in ending if each is not None]
+                    WarehouseId(owner), [each for each in restoring if each is not None]
                 )
-            queued = await change.tasks.lock(warehouse_id, command.task_ids)
+            queued = await change.tasks.lock(owner, command.task_ids)
             match command.action:
                 case TaskAction.STOP:
-                    await change.tasks.ask(warehouse_id, [each.task_id for each in queued], Asked.STOP)
+                    await change.tasks.ask(owner, [each.task_id for each in queued], Asked.STOP)
                 case TaskAction.RUN:
                     which = [each.task_id for each in queued]
-                    await change.tasks.run(warehouse_id, which, at=command.at or now, now=now)
+                    await change.tasks.run(owner, which, at=command.at or now, now=now)
                 case TaskAction.CANCEL:
-                    await self._cancel(change, warehouse_id, queued, dropped, now=now, caller=caller)
+                    await self._cancel(change, owner, queued, dropped, warehouse, when=occasion(caller, now))
             await keeper.keep(change)
 
     async def _cancel(
         self,
         change: Change,
-        warehouse_id: WarehouseId,
+        owner: Owner,
         queued: Sequence[QueuedTask],
         dropped: Sequence[Tabular],
+        warehouse: Warehouse | None,
         *,
-        now: datetime,
-        caller: Caller,
+        when: Occasion,
     ) -> None:
         active = [each for each in queued if each.active]
-        expiring = {each.incarnation for each in active if each.queue is Queue.SOFT_DELETION}
-        restored = [each for each in dropped if each.incarnation in expiring and each.state is State.DROPPED]
-        await bring_back(change, restored, announcer=self.announcer, when=occasion(caller, now))
-        purges = [each for each in active if each.queue is Queue.TABULAR_PURGE]
-        waiting = [each.task_id for each in purges if not each.running]
-        await change.tasks.end(warehouse_id, waiting, at=now, message="Cancelled; the files stay")
-        await change.tasks.ask(warehouse_id, [each.task_id for each in purges if each.running], Asked.CANCEL)
+        restoring = {each.subject for each in active if KINDS[each.queue].on_cancel is OnCancel.RESTORE}
+        restored = [each for each in dropped if each.incarnation in restoring and each.state is State.DROPPED]
+        if warehouse is not None:
+            await bring_back(change, restored, warehouse=warehouse, announcer=self.announcer, when=when)
+        ending = [each for each in active if KINDS[each.queue].on_cancel is OnCancel.END]
+        for queue in {each.queue for each in ending}:
+            waiting = [each.task_id for each in ending if each.queue is queue and not each.running]
+            await change.tasks.end(owner, waiting, at=when.at, message=KINDS[queue].cancelled)
+        await change.tasks.ask(owner, [each.task_id for each in ending if each.running], Asked.CANCEL)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class QueueSettings:
-    """Sets the queues of warehouses. What is set already is no change, and no event."""
+def _restores(record: TaskRecord) -> bool:
+    return any(record.queue == queue and kind.on_cancel is OnCancel.RESTORE for queue, kind in KINDS.items())
 
-    doors: Doors
-    changes: Changes
-    records: TaskRecords
-    announcer: Announcer
-    clock: Clock
 
-    async def read(self, warehouse_id: WarehouseId, queue: Queue, *, caller: Caller) -> timedelta | None:
-        """After which silence its workers are given up; None: as the queue has it.
+def _place_of(owner: Owner) -> str:
+    return of_warehouse(WarehouseId(owner)) if isinstance(owner, UUID) else of_project(ProjectId(owner))
 
-        Raises:
-            Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN.
-        """
-        await self.doors.warehouse(warehouse_id, Action.WAREHOUSE_GET_TASK_QUEUE_CONFIG, caller=caller)
-        return await self.records.silence(warehouse_id, queue)
 
-    async def __call__(self, command: SetQueue, *, caller: Caller) -> None:
-        """Set one.
+async def still_used(doors: Doors, owner: Owner, *, caller: Caller) -> None:
+    """Whether the caller may still use what it did something with.
 
-        Raises:
-            Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN, INVALID_FIELD.
-        """
-        action = Action.WAREHOUSE_MODIFY_TASK_QUEUE_CONFIG
-        await self.doors.warehouse(command.warehouse_id, action, caller=caller)
-        silence = command.silence
-        if silence is not None and not SHORTEST_SILENCE <= silence <= LONGEST_SILENCE:
-            right = f"{SHORTEST_SILENCE.total_seconds():.0f} to {LONGEST_SILENCE.total_seconds():.0f} seconds"
-            raise invalid_field("max-seconds-since-last-heartbeat", silence.total_seconds(), right)
-        async with self.changes.change() as change:
-            warehouse = await change.warehouses.lock(command.warehouse_id)
-            if warehouse is None:
-                raise no_such_warehouse(command.warehouse_id)
-            if not await change.tasks.set_silence(command.warehouse_id, command.queue, silence):
-                return
-            seconds = None if silence is None else int(silence.total_seconds())
-            told = {"queue": command.queue.value, "max-seconds-since-last-heartbeat": seconds}
-            when = occasion(caller, self.clock.now())
-            change.ledger.emit(self.announcer.warehouse(WarehouseChange.QUEUE_UPDATED, warehouse, when, data=told))
+    Raises:
+        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_PROJECT.
+    """
+    if isinstance(owner, UUID):
+        await doors.still_used(WarehouseId(owner), caller=caller)
+    else:
+        await doors.project(Action.PROJECT_GET_METADATA, caller=caller, project_id=ProjectId(owner))
 
 
 def _check_distinct(task_ids: Sequence[UUID]) -> None:

@@ -1,17 +1,19 @@
-"""What has to be allowed of tasks: of a tabular that is there, its own action; of anything else, the warehouse's."""
+"""What has to be allowed of tasks: of a tabular that is there, its own action; of anything else, the warehouse's or project's."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 from uuid import UUID
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.ports.tasks import TaskRecord
+from lakeward_catalog.application.ports.tasks import TaskFilter, TaskRecord
 from lakeward_catalog.application.refs import tabular_ref, warehouse_ref
 from lakeward_catalog.application.tabulars.demands import DEMANDS, Demands
-from lakeward_catalog.domain.model import Tabular, TabularKey, Warehouse, WarehouseId
+from lakeward_catalog.domain.model import ProjectId, Tabular, TabularKey, Warehouse, WarehouseId
+from lakeward_catalog.domain.tasks import Owner
 from lakeward_catalog.domain.wording import no_such_tabular, no_such_task, no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome, forbidden
@@ -22,39 +24,64 @@ Key = TypeVar("Key")
 AT_ONCE: Final = 100
 
 
-async def decide_on_tasks(
-    doors: Doors,
-    warehouse_id: WarehouseId,
-    wanted: Mapping[UUID, TaskRecord | None],
-    *,
-    all_tasks: Action,
-    one: Callable[[Demands], Action],
-    caller: Caller,
-) -> None:
-    """Whether the caller may take an action on each of these tasks; one question, however many.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Manner:
+    """What is done with tasks, by whose they are, or which tabular they are about."""
 
-    Who may not take it on all of the warehouse's tasks is told the same of a task that is absent, one of a tabular that is gone,
+    of_project: Action
+    of_warehouse: Action
+    of_tabular: Callable[[Demands], Action]
+
+
+SEE: Final = Manner(Action.PROJECT_GET_PROJECT_TASKS, Action.WAREHOUSE_GET_ALL_TASKS, lambda demands: demands.see_tasks)
+CONTROL: Final = Manner(
+    Action.PROJECT_CONTROL_PROJECT_TASKS, Action.WAREHOUSE_CONTROL_ALL_TASKS, lambda demands: demands.control_tasks
+)
+
+
+async def decide_on_tasks(
+    doors: Doors, owner: Owner, wanted: Mapping[UUID, TaskRecord | None], manner: Manner, *, caller: Caller
+) -> None:
+    """Whether the caller may do something with each of these tasks; one question, however many.
+
+    Who may not do it with all of a warehouse's tasks is told the same of a task that is absent, one of a tabular that is gone,
     and one of a tabular that is hidden.
 
     Args:
         doors: to what the tasks are about.
-        warehouse_id: of an active warehouse.
+        owner: an active warehouse, or a project.
         wanted: by the id that the caller wrote; None for what is absent.
-        all_tasks: the action of the warehouse.
-        one: the action of a tabular, by its kind.
+        manner: what is done.
         caller: who asks.
 
     Raises:
-        Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TASK, FORBIDDEN.
+        Refusal: NO_SUCH_PROJECT, NO_SUCH_WAREHOUSE, NO_SUCH_TASK, FORBIDDEN.
     """
-    warehouse = await doors.found_warehouse(warehouse_id)
+    if isinstance(owner, UUID):
+        await _decide_in_warehouse(doors, WarehouseId(owner), wanted, manner, caller=caller)
+        return
+    await doors.project(manner.of_project, caller=caller, project_id=ProjectId(owner))
+    for task_id, record in wanted.items():
+        if record is None:
+            raise no_such_task(task_id)
+
+
+async def _decide_in_warehouse(
+    doors: Doors,
+    warehouse_id: WarehouseId,
+    wanted: Mapping[UUID, TaskRecord | None],
+    manner: Manner,
+    *,
+    caller: Caller,
+) -> None:
+    warehouse, all_tasks = await doors.found_warehouse(warehouse_id, caller=caller), manner.of_warehouse
     about = {each.tabular for each in wanted.values() if each is not None and each.tabular is not None}
     there = await _there(doors, warehouse_id, [*about])
     asked: dict[UUID, Demand] = {}
     for task_id, record in wanted.items():
         tabular = there.get(record.tabular) if record is not None and record.tabular is not None else None
         if record is not None and tabular is not None and tabular.incarnation == record.incarnation:
-            asked[task_id] = _demand(warehouse, tabular, one)
+            asked[task_id] = _demand(warehouse, tabular, manner)
     everything, outcomes = await _outcomes(doors, warehouse, all_tasks, asked, caller)
     for task_id, record in wanted.items():
         outcome = outcomes.get(task_id)
@@ -68,20 +95,22 @@ async def decide_on_tasks(
             raise no_such_task(task_id)
 
 
-async def decide_on_entities(
-    doors: Doors, warehouse_id: WarehouseId, named: Sequence[TabularKey] | None, *, nothing_too: bool, caller: Caller
-) -> None:
-    """Whether the caller may list the tasks of these tabulars; None: of everything.
+async def decide_on_listing(doors: Doors, owner: Owner, which: TaskFilter, *, caller: Caller) -> None:
+    """Whether the caller may list these tasks.
 
     Raises:
-        Refusal: NO_SUCH_WAREHOUSE, FORBIDDEN; NO_SUCH_TABLE or NO_SUCH_VIEW for one that is hidden, and for one that is gone
-            where the caller may not see all tasks.
+        Refusal: NO_SUCH_PROJECT, NO_SUCH_WAREHOUSE, FORBIDDEN; NO_SUCH_TABLE or NO_SUCH_VIEW for one that is hidden, and for one
+            that is gone where the caller may not see all tasks.
     """
-    warehouse, all_tasks = await doors.found_warehouse(warehouse_id), Action.WAREHOUSE_GET_ALL_TASKS
-    there = await _there(doors, warehouse_id, named or ())
-    asked = {key: _demand(warehouse, tabular, lambda demands: demands.see_tasks) for key, tabular in there.items()}
+    if not isinstance(owner, UUID):
+        await doors.project(SEE.of_project, caller=caller, project_id=ProjectId(owner))
+        return
+    warehouse_id, named = WarehouseId(owner), which.tabulars
+    warehouse, all_tasks = await doors.found_warehouse(warehouse_id, caller=caller), SEE.of_warehouse
+    there = await _there(doors, warehouse_id, [*(named or ())])
+    asked = {key: _demand(warehouse, tabular, SEE) for key, tabular in there.items()}
     everything, outcomes = await _outcomes(doors, warehouse, all_tasks, asked, caller)
-    if not everything and (named is None or nothing_too):
+    if not everything and (named is None or which.about_nothing):
         raise forbidden(all_tasks)
     for key in named or ():
         outcome = outcomes.get(key)
@@ -97,8 +126,8 @@ async def _there(doors: Doors, warehouse_id: WarehouseId, keys: Sequence[Tabular
     return {key: found[key] for key in keys if key in found}
 
 
-def _demand(warehouse: Warehouse, tabular: Tabular, one: Callable[[Demands], Action]) -> Demand:
-    return Demand(tabular_ref(warehouse, tabular), one(DEMANDS[tabular.kind]))
+def _demand(warehouse: Warehouse, tabular: Tabular, manner: Manner) -> Demand:
+    return Demand(tabular_ref(warehouse, tabular), manner.of_tabular(DEMANDS[tabular.kind]))
 
 
 async def _outcomes(

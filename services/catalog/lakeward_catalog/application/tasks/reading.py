@@ -13,9 +13,8 @@ from lakeward_catalog.application.paging import read_page
 from lakeward_catalog.application.ports.stores import After
 from lakeward_catalog.application.ports.tasks import EVERY_TASK, AttemptRecord, TaskFilter, TaskRecord, TaskRecords
 from lakeward_catalog.application.rules import Rules
-from lakeward_catalog.application.tasks.deciding import check_number, decide_on_entities, decide_on_tasks
-from lakeward_catalog.domain.model import WarehouseId
-from lakeward_servicekit.authorization.actions import Action
+from lakeward_catalog.application.tasks.deciding import SEE, check_number, decide_on_listing, decide_on_tasks
+from lakeward_catalog.domain.tasks import Owner
 from lakeward_servicekit.paging import EVERYTHING, Page, PageRequest
 
 ATTEMPTS: Final = 5
@@ -24,9 +23,9 @@ MOST_ATTEMPTS: Final = 100
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ListTasks:
-    """List tasks of a warehouse."""
+    """List tasks of a warehouse or a project."""
 
-    warehouse_id: WarehouseId
+    owner: Owner
     which: TaskFilter = EVERY_TASK
     page: PageRequest = EVERYTHING
 
@@ -35,7 +34,7 @@ class ListTasks:
 class SeeTask:
     """See a task with so many of its ended attempts."""
 
-    warehouse_id: WarehouseId
+    owner: Owner
     task_id: UUID
     attempts: int = ATTEMPTS
 
@@ -52,19 +51,18 @@ class TaskListings:
         """A page of them.
 
         Raises:
-            Refusal: TOO_MANY_NAMED; what `decide_on_entities` raises; INVALID_PAGE_TOKEN.
+            Refusal: TOO_MANY_NAMED; what `decide_on_listing` raises; INVALID_PAGE_TOKEN.
         """
-        which, warehouse_id = command.which, command.warehouse_id
+        which, owner = command.which, command.owner
         check_number("queue names", len(which.queues or ()))
         check_number("entities", len(which.tabulars or ()))
-        named = None if which.tabulars is None else [*which.tabulars]
-        await decide_on_entities(self.doors, warehouse_id, named, nothing_too=which.about_nothing, caller=caller)
+        await decide_on_listing(self.doors, owner, which, caller=caller)
         return await read_page(
             command.page,
-            listing=("tasks", str(warehouse_id), repr(which), caller.principal.key),
+            listing=("tasks", str(owner), repr(which), caller.principal.key),
             rules=self.rules,
             place=lambda task: After(task.created_at, task.task_id),
-            read=lambda after, limit: self.records.list(warehouse_id, which, after=after, limit=limit),
+            read=lambda after, limit: self.records.list(owner, which, after=after, limit=limit),
         )
 
 
@@ -81,16 +79,10 @@ class TaskViews:
         Raises:
             Refusal: what `decide_on_tasks` raises.
         """
-        found = await self.records.find(command.warehouse_id, [command.task_id])
+        owner, task_id = command.owner, command.task_id
+        found = await self.records.find(owner, [task_id])
         record = found[0] if found else None
-        await decide_on_tasks(
-            self.doors,
-            command.warehouse_id,
-            {command.task_id: record},
-            all_tasks=Action.WAREHOUSE_GET_ALL_TASKS,
-            one=lambda demands: demands.see_tasks,
-            caller=caller,
-        )
+        await decide_on_tasks(self.doors, owner, {task_id: record}, SEE, caller=caller)
         assert record is not None, "what is absent is refused"
         limit = min(command.attempts, MOST_ATTEMPTS)
-        return record, await self.records.attempts(command.warehouse_id, command.task_id, limit=limit)
+        return record, await self.records.attempts(owner, task_id, limit=limit)

@@ -7,7 +7,7 @@ metadata's own log may point to.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import ClassVar
 from uuid import UUID
@@ -16,7 +16,8 @@ import msgspec
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.documents import Documents
-from lakeward_catalog.application.doors import Doors, OpenedTabular
+from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.opened import OpenedTabular
 from lakeward_catalog.application.payloads import beside
 from lakeward_catalog.application.placing import Place, check_place, parse_location
 from lakeward_catalog.application.ports.access import Access, ClientAccess
@@ -42,12 +43,23 @@ class Views:
     access: ClientAccess
     owners: OwnerProperties
     kind: ClassVar[Kind] = Kind.VIEW
+    filed: ClassVar[bool] = True
     pinned: ClassVar[bool] = True
 
     def wanted(self, body: bytes) -> Wanted[ViewMetadata]:
         """See `TabularKind`; its directory need not be empty."""
         request = parse_create_view(body)
         return Wanted(request.name, partial(_first_metadata, request), location=request.location, alone=False)
+
+    def gives_at_once(self, caller: Caller) -> bool:
+        """See `TabularKind`."""
+        del caller
+        return True
+
+    def format_of(self, metadata: ViewMetadata) -> str | None:
+        """See `TabularKind`."""
+        del metadata
+        return None
 
     def check_properties(self, keys: Iterable[str], *, caller: Caller) -> None:
         """See `TabularKind`: what says as whom a view is read is its engine's to set."""
@@ -94,6 +106,16 @@ class Views:
         """See `TabularKind`."""
         del base
         return frozenset()
+
+    def columns_left(self, base: ViewMetadata, metadata: ViewMetadata) -> frozenset[int]:
+        """See `TabularKind`: nothing is said of a view's columns."""
+        del base, metadata
+        return frozenset()
+
+    def told_of(self, base: ViewMetadata, metadata: ViewMetadata) -> Mapping[str, object]:
+        """See `TabularKind`: a view has no snapshots."""
+        del base, metadata
+        return {}
 
     def keep(self, tabular: Tabular, metadata: ViewMetadata, body: Body) -> None:
         """See `TabularKind`."""

@@ -23,9 +23,8 @@ from lakeward_catalog.domain.warehouse_rules import (
     check_warehouse_name,
     format_version_policy,
 )
-from lakeward_catalog.domain.wording import instance_admin_required, no_such_warehouse
+from lakeward_catalog.domain.wording import instance_admin_required, no_such_warehouse, warehouse_protected
 from lakeward_servicekit.authorization.actions import Action
-from lakeward_servicekit.errors import Reason, Refusal
 
 _SERVING: Final = {
     True: (Action.WAREHOUSE_ACTIVATE, WarehouseChange.ACTIVATED),
@@ -106,7 +105,6 @@ class WarehouseEdits:
         edit: Callable[[Warehouse], Warehouse],
         *,
         caller: Caller,
-        told: Callable[[Warehouse, Warehouse], Mapping[str, object]] = lambda _old, _new: {},
     ) -> Warehouse:
         """Change one.
 
@@ -115,7 +113,6 @@ class WarehouseEdits:
             kind: what happens to it.
             edit: makes of the row, as it is now, what it shall be.
             caller: who asks.
-            told: what the event says of the row before and after.
 
         Raises:
             Refusal: NO_SUCH_WAREHOUSE, WAREHOUSE_MANAGED, WAREHOUSE_EXISTS; what `edit` raises.
@@ -126,7 +123,7 @@ class WarehouseEdits:
                 return stored
             updated = await change.warehouses.update(wanted)
             when = occasion(caller, self.clock.now())
-            change.ledger.emit(self.announcer.warehouse(kind, updated, when, data=told(stored, updated)))
+            change.ledger.emit(self.announcer.warehouse(kind, updated, when, before=stored))
         return updated
 
     @contextlib.asynccontextmanager
@@ -160,7 +157,6 @@ class WarehouseRenames:
             WarehouseChange.RENAMED,
             lambda row: dataclasses.replace(row, name=command.name),
             caller=caller,
-            told=lambda old, _: {"old-name": old.name},
         )
 
 
@@ -202,7 +198,6 @@ class WarehouseProtections:
             WarehouseChange.PROTECTION_UPDATED,
             lambda row: dataclasses.replace(row, protected=command.protected),
             caller=caller,
-            told=lambda _, new: {"protected": new.protected},
         )
 
 
@@ -226,7 +221,6 @@ class DropRetentions:
             WarehouseChange.DELETE_PROFILE_UPDATED,
             lambda row: dataclasses.replace(row, restorable_for=command.restorable_for),
             caller=caller,
-            told=lambda old, new: {"old-expiration-seconds": _seconds(old), "expiration-seconds": _seconds(new)},
         )
 
 
@@ -252,10 +246,6 @@ class FormatVersionPolicies:
             WarehouseChange.FORMAT_VERSION_POLICY_UPDATED,
             lambda row: dataclasses.replace(row, allowed_format_versions=allowed, default_format_version=default),
             caller=caller,
-            told=lambda _, new: {
-                "allowed-format-versions": new.allowed_format_versions,
-                "default-format-version": new.default_format_version,
-            },
         )
 
 
@@ -281,7 +271,6 @@ class WarehouseManagers:
             WarehouseChange.MANAGED_BY_UPDATED,
             lambda row: dataclasses.replace(row, managed_by=command.managed_by),
             caller=caller,
-            told=lambda _, new: {"managed-by": new.managed_by.value},
         )
 
 
@@ -324,11 +313,7 @@ class WarehouseDeletions:
         await self.doors.specified(command.warehouse_id, action, caller=caller, inactive_too=True)
         async with edits.locked(command.warehouse_id, caller=caller) as (change, warehouse):
             if warehouse.protected and not command.force:
-                raise Refusal(
-                    Reason.REASON_WAREHOUSE_PROTECTED,
-                    f"warehouse {warehouse.name!r} is protected; take its protection away first, or use force",
-                    warehouse=warehouse.name,
-                )
+                raise warehouse_protected(warehouse.name)
             await change.warehouses.delete(command.warehouse_id)
             when = occasion(caller, edits.clock.now())
             change.ledger.emit(edits.announcer.warehouse(WarehouseChange.DELETED, warehouse, when))

@@ -94,7 +94,7 @@ class Places:
     async def _claim(
         self, warehouse_id: WarehouseId, storage: Storage, *, project_id: ProjectId, caller: Caller
     ) -> Claim:
-        installation = (await self.doors.servers.server()).server_id
+        installation = (await self.doors.servers.server()).installation_id
         at = self.clock.now()
         ended: list[UUID] = []
         while True:

@@ -6,9 +6,10 @@ import contextlib
 import dataclasses
 import logging
 from collections.abc import AsyncIterator
+from datetime import datetime
 from uuid import UUID
 
-from lakeward_catalog.application.ports.storage import StorageJudge
+from lakeward_catalog.application.ports.storage import StorageJudge, UnnamedSecrets
 from lakeward_catalog.application.ports.stores import WarehouseStore
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_servicekit.errors import CommitStateUnknown, Refusal
@@ -22,6 +23,7 @@ class Secrets:
 
     judge: StorageJudge
     warehouses: WarehouseStore
+    unnamed: UnnamedSecrets
 
     @contextlib.asynccontextmanager
     async def kept_for(self, warehouse_id: WarehouseId, secret_id: UUID | None) -> AsyncIterator[None]:
@@ -46,14 +48,29 @@ class Secrets:
             raise
 
     async def forget(self, warehouse_id: WarehouseId, secret_id: UUID) -> None:
-        """Forget a secret that no row refers to, as well as may be: what was done is done, so a failure is only logged."""
+        """Forget a secret that no row refers to; where that fails, `forget_left` does it: what was done is done."""
         try:
-            await self.judge.forget_secret(secret_id)
+            await self._forget(secret_id)
         except Refusal as refusal:
             _log.warning(
                 "a secret that no warehouse refers to could not be forgotten",
                 extra={"secret_id": str(secret_id), "warehouse_id": str(warehouse_id), "reason": str(refusal)},
             )
+
+    async def forget_left(self, *, before: datetime, limit: int) -> int:
+        """Forget what a row named until then, and nobody came to forget; how many, at most `limit`.
+
+        Raises:
+            Refusal: SERVICE_UNAVAILABLE; those before it are forgotten.
+        """
+        left = await self.unnamed.list(before=before, limit=limit)
+        for secret_id in left:
+            await self._forget(secret_id)
+        return len(left)
+
+    async def _forget(self, secret_id: UUID) -> None:
+        await self.judge.forget_secret(secret_id)
+        await self.unnamed.forgotten(secret_id)
 
     async def _refers(self, warehouse_id: WarehouseId, secret_id: UUID) -> bool:
         """Whether a warehouse's row refers, or might refer, to a secret."""

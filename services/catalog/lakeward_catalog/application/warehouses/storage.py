@@ -100,7 +100,8 @@ class StorageReplacements:
                 if other is not None:
                     return warehouse, other
             updated = await change.warehouses.update(dataclasses.replace(warehouse, storage=storage))
-            change.ledger.emit(self.announcer.warehouse(kind, updated, occasion(caller, self.clock.now())))
+            when = occasion(caller, self.clock.now())
+            change.ledger.emit(self.announcer.warehouse(kind, updated, when, before=warehouse))
         return updated, None
 
 

@@ -62,6 +62,25 @@ class _Manifested(msgspec.Struct, rename="kebab"):
     key_id: str | None = None
 
 
+class SnapshotSummary(msgspec.Struct, frozen=True, rename="kebab"):
+    """What is said of a snapshot to people who did not ask for it; the summary as it was written."""
+
+    snapshot_id: Long
+    timestamp_ms: Time
+    parent_snapshot_id: Long | None = None
+    sequence_number: Count | None = None
+    schema_id: Int | None = None
+    summary: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+_SUMMARIES: Final = msgspec.json.Decoder(SnapshotSummary)
+
+
+def summary_of(snapshot: Snapshot) -> SnapshotSummary:
+    """A snapshot of a table, without its files."""
+    return _SUMMARIES.decode(snapshot.encoded)
+
+
 def check_members(snapshot: Snapshot) -> None:
     """Refuse a snapshot of a file with a member of the wrong type, those among them that the engine does not read.
 

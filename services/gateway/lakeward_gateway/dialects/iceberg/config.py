@@ -17,7 +17,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.keeping import Kept
 
 _WRITTEN_BYTES: Final = 4 << 20
-_WAREHOUSE: Final = Text("warehouse", 'Required: the warehouse\'s name, or "project/name".')
+_WAREHOUSE: Final = Text("warehouse", 'Required: the warehouse\'s name, "project/name", or its id.')
 
 
 class Configs:

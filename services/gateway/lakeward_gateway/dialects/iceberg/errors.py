@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from lakeward_gateway.errors import Challenge, Renderer, Rendering, Renderings
+from lakeward_gateway.errors import Challenge, Renderer, Rendering, Renderings, Varying
 from lakeward_servicekit.errors import Reason, ReasonValue
 
 _SHOWN_KEY_MAX: Final = 64
@@ -207,6 +207,27 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_TOO_MANY_NAMED: _too_many,
     Reason.REASON_DUPLICATE_TASK: Rendering(400, "DuplicateTaskIds"),
     Reason.REASON_NO_SUCH_QUEUE: Rendering(400, "QueueNotFound"),
+    # tags, and where namespaces hang
+    Reason.REASON_NO_SUCH_TAG_NAME: Rendering(404, "TagNameNotFound"),
+    Reason.REASON_NO_SUCH_TAG_TARGET: Rendering(404, "TagTargetNotFound"),
+    Reason.REASON_NO_SUCH_COLUMN: Rendering(404, "ColumnNotFound"),
+    Reason.REASON_TAG_EXISTS: Rendering(409, "TagNameAlreadyExists"),
+    Reason.REASON_TAG_IN_USE: Rendering(409, "TagDefinitionInUse"),
+    Reason.REASON_INVALID_TAG_NAME: Rendering(400, "InvalidTagName"),
+    Reason.REASON_RESERVED_TAG_NAME: Rendering(400, "ReservedTagNamespace"),
+    Reason.REASON_INVALID_TAG_DEFINITION: Rendering(400, "InvalidTagDefinition"),
+    Reason.REASON_INVALID_TAG_VALUE: Rendering(400, "InvalidTagValue"),
+    Reason.REASON_TAG_SCOPE_NOT_ALLOWED: Rendering(400, "TagScopeNotAllowed"),
+    Reason.REASON_TAG_SCOPE_NARROWED: Rendering(400, "TagScopeNarrowed"),
+    Reason.REASON_NAMESPACE_INTO_ITSELF: Rendering(400, "NamespaceCannotMoveIntoSelf"),
+    Reason.REASON_LAYOUT_FORBIDS_MOVE: Rendering(400, "StorageLayoutForbidsNamespaceMove"),
+    Reason.REASON_TASK_ACTIVE: Rendering(409, "TaskAlreadyActive"),
+    Reason.REASON_QUEUE_NOT_SCHEDULABLE: Rendering(400, "QueueNotUserSchedulable"),
+    Reason.REASON_SCHEDULED_TOO_FAR: Rendering(400, "ScheduledForTooFarInFuture"),
+    Reason.REASON_INVALID_TABLE_FORMAT: Rendering(400, "InvalidFormat"),
+    Reason.REASON_LOCATION_EMPTY: Rendering(400, "InvalidLocation"),
+    Reason.REASON_TABLE_VERSION_TAKEN: Rendering(409, "TableVersionConflict"),
+    Reason.REASON_NO_SUCH_TABLE_VERSION: Rendering(404, "NoSuchTableVersionException"),
     # storage
     Reason.REASON_INVALID_STORAGE_PROFILE: Rendering(400, "InvalidStorageProfile"),
     Reason.REASON_STORAGE_PROFILE_IMMUTABLE: Rendering(400, "UpdateError"),
@@ -224,10 +245,11 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_PERMIT_REFUSED: Rendering(403, "PermitRefused"),
     Reason.REASON_NO_SUCH_SECRET: Rendering(404, "SecretNotFound"),
     Reason.REASON_SECRET_UNREADABLE: Rendering(500, "SecretUnreadable"),
+    Reason.REASON_SECRET_STORE_UNAVAILABLE: Rendering(503, "ServiceUnavailableException", retry_after=1),
     Reason.REASON_ADDRESS_DENIED: Rendering(400, "AddressDenied"),
     Reason.REASON_FILE_EXISTS: Rendering(409, "FileAlreadyExists"),
     Reason.REASON_STORAGE_KIND_UNSUPPORTED: Rendering(400, "UnsupportedStorageType"),
-    Reason.REASON_SIGNING_INVALID: _signing,
+    Reason.REASON_SIGNING_INVALID: Varying(_signing, frozenset({400, _STORE_FAILED})),
     Reason.REASON_SIGNING_DISABLED: Rendering(403, "RemoteSigningDisabled"),
     Reason.REASON_SIGNING_METHOD: Rendering(405, "MethodNotAllowed"),
     Reason.REASON_SIGNING_OUTSIDE: Rendering(400, "RequestUriMismatch"),
@@ -254,6 +276,12 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_ROLE_MEMBER_UNKNOWN: Rendering(404, "RoleAssignmentUserNotFound"),
     Reason.REASON_ROLE_MEMBERSHIP_CYCLE: Rendering(409, "RoleMembershipCycle"),
     Reason.REASON_ROLE_NESTED_TOO_DEEP: Rendering(409, "RoleMembershipDepthExceeded"),
+    Reason.REASON_ROLE_MANAGED: Rendering(400, "ManagedRoleImmutable"),
+    Reason.REASON_NOT_PROVISIONED: Rendering(404, "UserNotFound"),
+    Reason.REASON_PROVISIONED_ALREADY: Rendering(409, "UserAlreadyExists"),
+    Reason.REASON_PROVISIONED_CONCURRENTLY: Rendering(409, "ConcurrentUpdateError"),
+    Reason.REASON_PROVISIONED_ID_FIXED: Rendering(400, "BadRequestException"),
+    Reason.REASON_PROVISIONED_MEMBER_UNKNOWN: Rendering(400, "BadRequestException"),
     Reason.REASON_PERMISSIONS_INVALID: _permissions,
     Reason.REASON_GRANT_EXISTS: Rendering(409, "TupleAlreadyExistsError"),
     Reason.REASON_NO_SUCH_GRANT: Rendering(404, "TupleNotFoundError"),
@@ -285,7 +313,7 @@ COMMITTED: Final[Renderings] = MappingProxyType(
         **_TABLE,
         Reason.REASON_INTERNAL: Rendering(500, _COMMIT_UNKNOWN),
         Reason.REASON_DEADLINE_EXCEEDED: Rendering(504, _COMMIT_UNKNOWN),
-        Reason.REASON_SERVICE_UNAVAILABLE: _commit_unavailable,
+        Reason.REASON_SERVICE_UNAVAILABLE: Varying(_commit_unavailable, frozenset({502, 503})),
     }
 )
 

@@ -25,15 +25,19 @@ async def refuse(request: Request, *, right: str) -> Response:
 
 def operations(prefixed: Iterable[Operation]) -> Sequence[Operation]:
     """One refusal for each operation whose path has a prefix, and for the signer's shortest path."""
+    signer = "/catalog/v1/{prefix}/v1/aws/s3/sign"
+    shortest = [
+        _refusal("signS3Request", "POST", path, signer) for path in ("/catalog/v1/aws/s3/sign", "/v1/aws/s3/sign")
+    ]
+    return [*refusals(prefixed), *shortest]
+
+
+def refusals(prefixed: Iterable[Operation]) -> Sequence[Operation]:
+    """One refusal for each operation whose path has a prefix."""
     wanted: dict[tuple[Method, str], Operation] = {
         (operation.method, paths.without_prefix(operation.path)): operation for operation in prefixed
     }
-    refusals = [_refusal(operation.id, method, path, operation.path) for (method, path), operation in wanted.items()]
-    signer = "/catalog/v1/{prefix}/v1/aws/s3/sign"
-    refusals += [
-        _refusal("signS3Request", "POST", path, signer) for path in ("/catalog/v1/aws/s3/sign", "/v1/aws/s3/sign")
-    ]
-    return refusals
+    return [_refusal(operation.id, method, path, operation.path) for (method, path), operation in wanted.items()]
 
 
 def _refusal(operation_id: str, method: Method, path: str, right: str) -> Operation:

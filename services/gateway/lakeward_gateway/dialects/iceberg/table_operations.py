@@ -17,7 +17,7 @@ from lakeward_gateway.query import Text
 from lakeward_gateway.sharing import Shared
 from lakeward_protocol.catalog.v1 import tables_pb2_grpc
 
-_DELEGATION: Final = HeaderParameter(
+DELEGATION: Final = HeaderParameter(
     "X-Iceberg-Access-Delegation",
     "How the client may reach the files: `vended-credentials`, `remote-signing`, `client-managed`, or several of them; "
     "unset: the server chooses.",
@@ -60,7 +60,7 @@ def _making(stub: tables_pb2_grpc.TableServiceAsyncStub) -> Sequence[Operation]:
             path=paths.TABLES,
             summary="Make a table, or stage one that a commit finishes.",
             handler=partial(tables.create_table, tables=stub),
-            headers=(_DELEGATION, IDEMPOTENCY_KEY),
+            headers=(DELEGATION, IDEMPOTENCY_KEY),
             body=Body("CreateTableRequest", schemas.CREATE_TABLE),
             answers={200: dataclasses.replace(_LOADED, links=links.of_table())},
             renderings=RENDERED,
@@ -72,7 +72,7 @@ def _making(stub: tables_pb2_grpc.TableServiceAsyncStub) -> Sequence[Operation]:
             path=f"{paths.NAMESPACE}/register",
             summary="Take a metadata file that exists as a table.",
             handler=partial(tables.register_table, tables=stub),
-            headers=(_DELEGATION, IDEMPOTENCY_KEY),
+            headers=(DELEGATION, IDEMPOTENCY_KEY),
             body=Body("RegisterTableRequest", documents.RegisterTableRequest),
             answers={200: _LOADED},
             renderings=RENDERED,
@@ -90,7 +90,7 @@ def _existing(stub: tables_pb2_grpc.TableServiceAsyncStub, *, load: LoadTable) -
             summary="A table's metadata, and access to its files where that is asked for and allowed.",
             handler=Shared(partial(tables.load_table, load=load)),
             query=(tables.SNAPSHOTS, REFERENCED_BY),
-            headers=(_DELEGATION, _IF_NONE_MATCH),
+            headers=(DELEGATION, _IF_NONE_MATCH),
             answers={200: _LOADED, 304: Answer("What the client has still holds.", headers=_ETAG)},
             renderings=PROBED,
             tag=_TAG,
@@ -136,7 +136,7 @@ def _existing(stub: tables_pb2_grpc.TableServiceAsyncStub, *, load: LoadTable) -
             summary="Access to a table's files alone.",
             handler=partial(tables.load_credentials, tables=stub),
             query=(_PLAN_ID, REFERENCED_BY),
-            headers=(_DELEGATION,),
+            headers=(DELEGATION,),
             answers={
                 200: Answer("Credentials.", "LoadCredentialsResponse", documents.LoadCredentialsResponse),
             },

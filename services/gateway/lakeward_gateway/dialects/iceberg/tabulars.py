@@ -12,7 +12,7 @@ from lakeward_gateway.dialects.iceberg.listing import RETURN_PROTECTION, RETURN_
 from lakeward_gateway.documents import parsed
 from lakeward_gateway.http import Request, Response, json_response
 from lakeward_gateway.query import Flag, Text
-from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2, views_pb2
+from lakeward_protocol.catalog.v1 import generic_tables_pb2, tables_pb2, types_pb2, views_pb2
 
 REFERENCED_BY: Final = Text(
     "referenced-by", "The chain of views through which it is read, outermost first; heeded from trusted engines."
@@ -25,8 +25,15 @@ FORCE: Final = Flag("force", "Overrides protection and soft deletion.")
 _rename_decoder: Final = msgspec.json.Decoder(documents.RenameTableRequest)
 
 ListRequest = TypeVar("ListRequest", tables_pb2.ListTablesRequest, views_pb2.ListViewsRequest)
-DropRequest = TypeVar("DropRequest", tables_pb2.DropTableRequest, views_pb2.DropViewRequest)
-RenameRequest = TypeVar("RenameRequest", tables_pb2.RenameTableRequest, views_pb2.RenameViewRequest)
+DropRequest = TypeVar(
+    "DropRequest", tables_pb2.DropTableRequest, views_pb2.DropViewRequest, generic_tables_pb2.DropGenericTableRequest
+)
+RenameRequest = TypeVar(
+    "RenameRequest",
+    tables_pb2.RenameTableRequest,
+    views_pb2.RenameViewRequest,
+    generic_tables_pb2.RenameGenericTableRequest,
+)
 
 
 def named(request: Request) -> types_pb2.TabularIdent:

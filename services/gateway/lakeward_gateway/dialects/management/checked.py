@@ -19,39 +19,42 @@ from lakeward_protocol.catalog.v1 import names_pb2, tabulars_pb2
 from lakeward_servicekit.errors import invalid_field
 
 _KINDS: Final = MappingProxyType(
-    {levels.TABLE: tabulars_pb2.TABULAR_KIND_TABLE, levels.VIEW: tabulars_pb2.TABULAR_KIND_VIEW}
+    {
+        levels.TABLE: tabulars_pb2.TABULAR_KIND_TABLE,
+        levels.VIEW: tabulars_pb2.TABULAR_KIND_VIEW,
+        levels.GENERIC_TABLE: tabulars_pb2.TABULAR_KIND_GENERIC_TABLE,
+    }
 )
-# There are none of these yet, so nothing has such a name.
-_NAMELESS: Final = frozenset({levels.GENERIC_TABLE})
 
 
-class Action(msgspec.Struct, frozen=True):
+# Thousands of these come in one body and hold no cycle, so the collector need not look at them.
+class Action(msgspec.Struct, frozen=True, gc=False):
     """An action. What else is said of it, such as a new table's name, does not count: no right depends on it."""
 
     action: str
 
 
-class ServerOperation(msgspec.Struct, frozen=True):
+class ServerOperation(msgspec.Struct, frozen=True, gc=False):
     """On the server."""
 
     action: Action | str
 
 
-class ProjectOperation(msgspec.Struct, frozen=True, rename="kebab"):
+class ProjectOperation(msgspec.Struct, frozen=True, gc=False, rename="kebab"):
     """On a project; without an id, on the selected one."""
 
     action: Action | str
     project_id: str | None = None
 
 
-class WarehouseOperation(msgspec.Struct, frozen=True, rename="kebab"):
+class WarehouseOperation(msgspec.Struct, frozen=True, gc=False, rename="kebab"):
     """On a warehouse."""
 
     action: Action | str
     warehouse_id: str
 
 
-class NamespaceOperation(msgspec.Struct, frozen=True, rename="kebab"):
+class NamespaceOperation(msgspec.Struct, frozen=True, gc=False, rename="kebab"):
     """On a namespace, by its id or by its path."""
 
     action: Action | str
@@ -60,7 +63,7 @@ class NamespaceOperation(msgspec.Struct, frozen=True, rename="kebab"):
     namespace: list[str] | None = None
 
 
-class TabularOperation(msgspec.Struct, frozen=True, rename="kebab"):
+class TabularOperation(msgspec.Struct, frozen=True, gc=False, rename="kebab"):
     """On a table, view or generic table, by its id or by its path."""
 
     action: Action | str
@@ -73,7 +76,7 @@ class TabularOperation(msgspec.Struct, frozen=True, rename="kebab"):
 _Operation: TypeAlias = ServerOperation | ProjectOperation | WarehouseOperation | NamespaceOperation | TabularOperation
 
 
-class CheckedOperation(msgspec.Struct, frozen=True, rename="kebab"):
+class CheckedOperation(msgspec.Struct, frozen=True, gc=False, rename="kebab"):
     """Exactly one of these."""
 
     server: ServerOperation | None = None
@@ -116,7 +119,7 @@ async def checks_of(
     request: Request, asked: Sequence[tuple[Asked, UserOrRole | None]], stubs: Stubs
 ) -> list[grants_pb2.ActionCheck]:
     """The questions for authz: what is named by its path is found in the catalog first, all of it at once."""
-    paths = [_looked_for(each) for each, _ in asked if each.path is not None and each.level not in _NAMELESS]
+    paths = [_looked_for(each) for each, _ in asked if each.path is not None]
     found: Iterator[str] = iter(())
     if paths:
         answer = await stubs.names.FindByName(names_pb2.FindByNameRequest(context=request.context, names=paths))
@@ -128,7 +131,7 @@ async def checks_of(
             check.grantee.CopyFrom(grantee_of(identity))
         if each.path is not None:
             check.called = ".".join(each.path)
-            check.object.id = "" if each.level in _NAMELESS else next(found)
+            check.object.id = next(found)
         checks.append(check)
     return checks
 

@@ -37,7 +37,7 @@ class CheckResponse(msgspec.Struct, frozen=True):
     allowed: bool
 
 
-class CatalogActionCheckItem(msgspec.Struct, frozen=True):
+class CatalogActionCheckItem(msgspec.Struct, frozen=True, gc=False):
     """One of many; without an id, its place is its id."""
 
     operation: CheckedOperation
@@ -52,7 +52,7 @@ class CatalogActionsBatchCheckRequest(msgspec.Struct, frozen=True, rename="kebab
     error_on_not_found: bool = False
 
 
-class CatalogActionsBatchCheckResult(msgspec.Struct, frozen=True):
+class CatalogActionsBatchCheckResult(msgspec.Struct, frozen=True, gc=False):
     """The answer of one."""
 
     id: str
@@ -142,6 +142,17 @@ def operations(stubs: Stubs) -> Sequence[Operation]:
     )
 
 
+# What an action may say of what it would do; it does not count (see `Action`), so it may be anything.
+_SAID: Final[Mapping[Level, str]] = {
+    levels.SERVER: "name project_id",
+    levels.PROJECT: "name",
+    levels.WAREHOUSE: "name properties source",
+    levels.NAMESPACE: "base_location destination force format generic_table_id name properties purge recursive "
+    "removed_properties source table_id updated_properties",
+    levels.TABLE: "force purge removed_properties target_refs update_kinds updated_properties",
+    levels.VIEW: "force purge removed_properties updated_properties",
+    levels.GENERIC_TABLE: "force purge",
+}
 _IDENTITY: Final = {
     "type": ["object", "null"],
     "description": "Exactly one of the two; without it the caller is meant.",
@@ -164,7 +175,8 @@ def _operation(words: Mapping[Level, Sequence[str]], *, tagged: bool) -> Mapping
     for level in LEVELS.values():
         action: Mapping[str, Any] = {"enum": [*words[level]]}
         if tagged:
-            action = {"type": "object", "required": ["action"], "properties": {"action": action}}
+            said: Mapping[str, Any] = {name: {} for name in _SAID[level].split()}
+            action = {"type": "object", "required": ["action"], "properties": {"action": action, **said}}
         inner = {"action": action, **named.get(level, tabular)}
         required = ["action", *(["warehouse-id"] if "warehouse-id" in inner else [])]
         about = {"type": "object", "required": required, "properties": inner}

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 from google.protobuf import timestamp_pb2
 
+from lakeward_gateway.dialects.management.storage_documents import Credential, Profile
 from lakeward_protocol.catalog.v1 import warehouses_pb2
 
 # Ten years: longer than anybody waits, and far from where date arithmetic ends.
 LONGEST_RETENTION_SECONDS: Final = 315_360_000
-
-# Documents that pass through to vending and catalog as they came.
-Profile = Annotated[
-    msgspec.Raw,
-    msgspec.Meta(description="A storage profile; `type` says of which kind.", extra_json_schema={"type": "object"}),
-]
-Credential = Annotated[
-    msgspec.Raw,
-    msgspec.Meta(
-        description="A storage credential; `type` and `credential-type` say of which kind. Never answered.",
-        extra_json_schema={"type": ["object", "null"], "writeOnly": True},
-    ),
-]
 
 
 # One that is no version is refused by the catalog, which knows them.
@@ -201,10 +189,14 @@ class GetWarehouseResponse(msgspec.Struct, frozen=True, rename="kebab"):
     updated_at: str | None
 
 
-class ListWarehousesResponse(msgspec.Struct, frozen=True):
-    """A project's warehouses."""
+class ListWarehousesResponse(msgspec.Struct, frozen=True, rename="kebab", omit_defaults=True):
+    """A project's warehouses; all of them, unless a page was asked for."""
 
     warehouses: list[GetWarehouseResponse]
+    next_page_token: str | None = None
+
+
+TabularType: TypeAlias = Literal["table", "view", "generic-table"]
 
 
 class DeletedTabularResponse(msgspec.Struct, frozen=True, rename="kebab"):
@@ -213,7 +205,7 @@ class DeletedTabularResponse(msgspec.Struct, frozen=True, rename="kebab"):
     id: str
     name: str
     namespace: list[str]
-    typ: Literal["table", "view"]
+    typ: TabularType
     warehouse_id: str
     created_at: str
     deleted_at: str
@@ -230,7 +222,7 @@ class ListDeletedTabularsResponse(msgspec.Struct, frozen=True, rename="kebab"):
 class TabularIdent(msgspec.Struct, frozen=True):
     """A table or view by its id."""
 
-    type: Literal["table", "view"]
+    type: TabularType
     id: str
 
 
@@ -256,16 +248,17 @@ class SearchTabularResponse(msgspec.Struct, frozen=True):
 
 
 class WarehouseStatistics(msgspec.Struct, frozen=True, rename="kebab"):
-    """How much a warehouse has; `timestamp` is when the hour ends in which it was counted."""
+    """How much a warehouse had in an hour; `timestamp` is when that ends, or ended."""
 
     timestamp: str
     number_of_tables: int
     number_of_views: int
+    number_of_generic_tables: int
     updated_at: str
 
 
 class WarehouseStatisticsResponse(msgspec.Struct, frozen=True, rename="kebab"):
-    """How much a warehouse has now."""
+    """How much a warehouse has now, and behind that had at the end of each earlier hour that changed it."""
 
     warehouse_ident: str
     stats: list[WarehouseStatistics]
@@ -278,12 +271,13 @@ class UndropTabularsRequest(msgspec.Struct, frozen=True):
     targets: list[TabularIdent]
 
 
-class ErrorModel(msgspec.Struct, frozen=True):
-    """What went wrong in a check, as it would have been refused."""
+class ErrorModel(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What went wrong in a check, as it would have been refused; a stack is left out where there is none."""
 
     message: str
     type: str
     code: int
+    stack: list[str] = []
 
 
 class ValidationCheck(msgspec.Struct, frozen=True, rename="kebab"):

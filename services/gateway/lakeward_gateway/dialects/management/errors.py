@@ -18,6 +18,10 @@ RENDERED: Final[Renderings] = MappingProxyType(
         Reason.REASON_PREFIX_MISSING: Rendering(400, "BadRequestException"),
     }
 )
+# Where tasks are scheduled, upstream has a queue that is not there as absent.
+SCHEDULED: Final[Renderings] = MappingProxyType(
+    {**RENDERED, Reason.REASON_NO_SUCH_QUEUE: Rendering(404, "QueueNotFound")}
+)
 
 
 def _query(metadata: Mapping[str, str]) -> Rendering:

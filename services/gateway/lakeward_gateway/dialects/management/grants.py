@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -36,11 +36,24 @@ class ApplyGrantsRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     deletes: list[GrantEntry] = []
 
 
+class GrantResource(msgspec.Struct, frozen=True, rename="kebab", omit_defaults=True):
+    """What a grant is on: its kind, and the ids that name one of that kind."""
+
+    type: Literal["server", "project", "warehouse", "namespace", "table", "view", "generic-table", "tag-definition"]
+    project_id: str | None = None
+    warehouse_id: str | None = None
+    namespace_id: str | None = None
+    table_id: str | None = None
+    view_id: str | None = None
+    generic_table_id: str | None = None
+    tag_definition_id: str | None = None
+
+
 class GrantResponse(msgspec.Struct, frozen=True, rename="kebab"):
     """A grant."""
 
     principal: UserOrRole
-    resource: dict[str, str]
+    resource: GrantResource
     privilege: str
     recognized: bool
     created_at: str | None
@@ -163,7 +176,7 @@ def _listed(found: Iterable[grants_pb2.Grant], next_page_token: str) -> Response
 def _shown(grant: grants_pb2.Grant) -> GrantResponse:
     return GrantResponse(
         principal=shown(grant.grantee),
-        resource=levels.resource_of(grant.object),
+        resource=msgspec.convert(levels.resource_of(grant.object), GrantResource),
         privilege=grant.privilege,
         recognized=grant.recognized,
         created_at=time_text(grant.created_at),

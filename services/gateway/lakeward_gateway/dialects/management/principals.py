@@ -15,7 +15,7 @@ _ROLE: Final = Text("principalRole", "A role's id; without it and without a user
 PRINCIPAL: Final[Sequence[Parameter]] = (_USER, _ROLE)
 
 
-class UserOrRole(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class UserOrRole(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
     """A user or a role: exactly one of the two is given."""
 
     user: str | None = None

@@ -1,4 +1,4 @@
-"""Protection of namespaces, tables and views, each named by its id: protected, it is dropped by force alone."""
+"""Protection of namespaces, tables, views and generic tables, each named by its id: protected, it is dropped by force alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lakeward_gateway.documents import parsed
 from lakeward_gateway.http import Request, Response, json_response
 from lakeward_gateway.operation import Answer, Body, Operation
 from lakeward_gateway.peers import Stubs
-from lakeward_protocol.catalog.v1 import namespaces_pb2, tables_pb2, views_pb2
+from lakeward_protocol.catalog.v1 import generic_tables_pb2, namespaces_pb2, tables_pb2, views_pb2
 from lakeward_protocol.common.v1 import context_pb2
 
 _TAG: Final = "warehouse"
@@ -39,6 +39,7 @@ Set: TypeAlias = Callable[[context_pb2.RequestContext, str, str, bool], Awaitabl
 def operations(stubs: Stubs) -> Sequence[Operation]:
     """To read and to set the protection of each kind."""
     namespaces, tables, views = stubs.namespaces, stubs.tables, stubs.views
+    generic_tables = stubs.generic_tables
     return (
         *_of(
             "namespace",
@@ -73,27 +74,41 @@ def operations(stubs: Stubs) -> Sequence[Operation]:
                 )
             ),
         ),
+        *_of(
+            "generic-table",
+            lambda context, within, which: generic_tables.GetGenericTableProtection(
+                generic_tables_pb2.GetGenericTableProtectionRequest(
+                    context=context, warehouse_id=within, tabular_id=which
+                )
+            ),
+            lambda context, within, which, protected: generic_tables.SetGenericTableProtection(
+                generic_tables_pb2.SetGenericTableProtectionRequest(
+                    context=context, warehouse_id=within, tabular_id=which, protected=protected
+                )
+            ),
+        ),
     )
 
 
 def _of(noun: str, get: Get, put: Set) -> Sequence[Operation]:
-    path = f"/management/v1/warehouse/{{warehouse_id}}/{noun}/{{{noun}_id}}/protection"
+    word, called = noun.replace("-", "_"), noun.replace("-", " ")
+    path = f"/management/v1/warehouse/{{warehouse_id}}/{noun}/{{{word}_id}}/protection"
     return (
         Operation(
-            id=f"get_{noun}_protection",
+            id=f"get_{word}_protection",
             method="GET",
             path=path,
-            summary=f"Whether a {noun} is protected from being dropped without force.",
+            summary=f"Whether a {called} is protected from being dropped without force.",
             handler=partial(get_protection, get=get),
             answers=_ANSWERS,
             renderings=RENDERED,
             tag=_TAG,
         ),
         Operation(
-            id=f"set_{noun}_protection",
+            id=f"set_{word}_protection",
             method="POST",
             path=path,
-            summary=f"Protect a {noun} from being dropped without force, or no longer.",
+            summary=f"Protect a {called} from being dropped without force, or no longer.",
             handler=partial(set_protection, put=put),
             body=Body("SetProtectionRequest", documents.SetProtectionRequest),
             answers=_ANSWERS,

@@ -1,10 +1,10 @@
-"""Tables and views of a warehouse, whatever their namespace: searching them, and what was dropped and can be restored."""
+"""Tabulars of a warehouse, whatever their kind and namespace: searching them, and what was dropped and can be restored."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
@@ -17,11 +17,12 @@ from lakeward_gateway.query import Text
 from lakeward_protocol.catalog.v1 import tabulars_pb2, tabulars_pb2_grpc
 
 NAMESPACE: Final = Text("namespaceId", "Only what was dropped from this namespace.")
-KINDS: Final[dict[Literal["table", "view"], tabulars_pb2.TabularKind.ValueType]] = {
+KINDS: Final[dict[documents.TabularType, tabulars_pb2.TabularKind.ValueType]] = {
     "table": tabulars_pb2.TABULAR_KIND_TABLE,
     "view": tabulars_pb2.TABULAR_KIND_VIEW,
+    "generic-table": tabulars_pb2.TABULAR_KIND_GENERIC_TABLE,
 }
-TYPES: Final[dict[tabulars_pb2.TabularKind.ValueType, Literal["table", "view"]]] = {
+TYPES: Final[dict[tabulars_pb2.TabularKind.ValueType, documents.TabularType]] = {
     kind: word for word, kind in KINDS.items()
 }
 

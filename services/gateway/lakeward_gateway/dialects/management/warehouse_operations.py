@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from lakeward_gateway.dialects.management import documents, warehouses
+from lakeward_gateway.dialects.management import documents, paging, warehouses
 from lakeward_gateway.dialects.management.errors import RENDERED
 from lakeward_gateway.operation import IDEMPOTENCY_KEY, Answer, Body, Operation
 from lakeward_protocol.catalog.v1 import warehouses_pb2_grpc
@@ -38,7 +38,7 @@ def _reading(stub: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Sequence[Op
             path=_WAREHOUSES,
             summary="The warehouses of a project that the caller may see.",
             handler=partial(warehouses.list_warehouses, warehouses=stub),
-            query=(warehouses.STATUS, warehouses.PROJECT),
+            query=(warehouses.STATUS, warehouses.PROJECT, *paging.PARAMETERS),
             answers={200: Answer("Warehouses.", "ListWarehousesResponse", documents.ListWarehousesResponse)},
             renderings=RENDERED,
             tag=_TAG,

@@ -6,9 +6,8 @@ from typing import Final
 
 import msgspec
 from google.protobuf import duration_pb2
-from google.protobuf.timestamp_pb2 import Timestamp
 
-from lakeward_gateway.dialects.management import documents
+from lakeward_gateway.dialects.management import documents, paging
 from lakeward_gateway.dialects.management.server import in_project
 from lakeward_gateway.documents import parsed
 from lakeward_gateway.http import NO_CONTENT, Request, Response, json_response
@@ -22,10 +21,9 @@ STATUS: Final = Texts("warehouseStatus", "`active` or `inactive`; may be given f
 PROJECT: Final = Text("projectId", "The project; the header x-project-id says the same.", deprecated=True)
 FORCE: Final = Flag("force", "Overrides protection.")
 
-STATISTICS_TOKEN: Final = Text("page_token", "From the page before, of which there is none.")
-STATISTICS_SIZE: Final = PageSize("page_size", "How many entries a page may have; there is one.")
+STATISTICS_TOKEN: Final = Text("page_token", "From the page before; left out for the first.")
+STATISTICS_SIZE: Final = PageSize("page_size", "How many entries a page may have; cut to what the server allows.")
 
-_HOUR: Final = 3600
 _STATUSES: Final = {
     "active": warehouses_pb2.WAREHOUSE_STATUS_ACTIVE,
     "inactive": warehouses_pb2.WAREHOUSE_STATUS_INACTIVE,
@@ -113,14 +111,14 @@ async def list_warehouses(request: Request, *, warehouses: warehouses_pb2_grpc.W
     """The warehouses of a project."""
     query = request.query
     statuses = [_status(word) for value in STATUS.read(query) for word in value.split(",")]
-    response = await warehouses.ListWarehouses(
-        warehouses_pb2.ListWarehousesRequest(
-            context=in_project(request.context, PROJECT.read(query)), statuses=dict.fromkeys(statuses)
-        )
+    message = warehouses_pb2.ListWarehousesRequest(
+        context=in_project(request.context, PROJECT.read(query)), statuses=dict.fromkeys(statuses)
     )
-    return json_response(
-        documents.ListWarehousesResponse([documents.warehouse_document(found) for found in response.warehouses])
-    )
+    if paging.SIZE.read(query) is not None or paging.TOKEN.read(query):
+        message.page.CopyFrom(paging.page_of(query))
+    response = await warehouses.ListWarehouses(message)
+    shown = [documents.warehouse_document(found) for found in response.warehouses]
+    return json_response(documents.ListWarehousesResponse(shown, response.next_page_token or None))
 
 
 def _status(word: str) -> warehouses_pb2.WarehouseStatus.ValueType:
@@ -139,24 +137,23 @@ async def get_warehouse(request: Request, *, warehouses: warehouses_pb2_grpc.War
 
 
 async def get_statistics(request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Response:
-    """How much a warehouse has now; there is one page of it."""
-    if STATISTICS_TOKEN.read(request.query):
-        raise Refusal(
-            Reason.REASON_INVALID_PAGE_TOKEN, "statistics have one page, and hand out no tokens; ask without one"
-        )
-    STATISTICS_SIZE.read(request.query)
+    """How much a warehouse has now, and had hour by hour."""
     warehouse_id = request.arguments[0]
+    page = context_pb2.Page(size=STATISTICS_SIZE.read(request.query), token=STATISTICS_TOKEN.read(request.query) or "")
     found = await warehouses.GetWarehouseStatistics(
-        warehouses_pb2.GetWarehouseStatisticsRequest(context=request.context, warehouse_id=warehouse_id)
+        warehouses_pb2.GetWarehouseStatisticsRequest(context=request.context, warehouse_id=warehouse_id, page=page)
     )
-    ends = Timestamp(seconds=found.counted_at.seconds // _HOUR * _HOUR + _HOUR)
-    now = documents.WarehouseStatistics(
-        timestamp=documents.time_text(ends),
-        number_of_tables=found.tables,
-        number_of_views=found.views,
-        updated_at=documents.time_text(found.counted_at),
-    )
-    return json_response(documents.WarehouseStatisticsResponse(warehouse_id, [now]))
+    hours = [
+        documents.WarehouseStatistics(
+            timestamp=documents.time_text(hour.ended_at),
+            number_of_tables=hour.tables,
+            number_of_views=hour.views,
+            number_of_generic_tables=hour.generic_tables,
+            updated_at=documents.time_text(hour.counted_at),
+        )
+        for hour in found.hours
+    ]
+    return json_response(documents.WarehouseStatisticsResponse(warehouse_id, hours, found.next_page_token or None))
 
 
 async def delete_warehouse(request: Request, *, warehouses: warehouses_pb2_grpc.WarehouseServiceAsyncStub) -> Response:

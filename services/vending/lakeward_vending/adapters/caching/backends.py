@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
@@ -17,6 +18,8 @@ LONGEST: Final = dt.timedelta(hours=1)
 _CLIENTS: Final = 256
 # A client is made again now and then, so that its host is resolved and judged again.
 _CLIENT_SECONDS: Final = 600.0
+# Whoever wants credentials that last for longer is given new ones no more often than this.
+_YOUNGEST: Final = dt.timedelta(minutes=1)
 
 
 class Ending(Protocol):
@@ -44,11 +47,18 @@ class Backend(Protocol[Minted_co]):
         ...
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Dated(Generic[Minted]):
+    credential: Minted
+    minted_at: dt.datetime
+
+
 class CachedBackend(Generic[Minted]):
     """A `Backend` that asks another one once.
 
     A credential is shared by calls for one location, level, principal, profile and secret. It is kept for half of the life
-    that the store granted, at most an hour, so whoever gets it has at least half of it left.
+    that the store granted, at most an hour, so whoever gets it has at least half of it left. One that would not last as long as a
+    grant wants is minted anew, if it is a minute old: the store grants no more than it grants, however much is wanted.
 
     Args:
         backend: asked on a miss.
@@ -66,7 +76,7 @@ class CachedBackend(Generic[Minted]):
         self._keeps_credentials = capacity > 0
         self._longest = longest
         self._clients: Loaded[tuple[bytes, UUID | None], ObjectStore] = Loaded(_CLIENTS)
-        self._credentials: Loaded[tuple[str, Access, str, bytes, UUID | None], Minted] = Loaded(capacity)
+        self._credentials: Loaded[tuple[str, Access, str, bytes, UUID | None], _Dated[Minted]] = Loaded(capacity)
 
     async def open(self, storage: Storage) -> ObjectStore:
         """See `Backend`."""
@@ -81,11 +91,17 @@ class CachedBackend(Generic[Minted]):
         if not self._keeps_credentials:
             return await self._backend.mint(grant)
 
-        async def load() -> tuple[Minted, float]:
+        async def load() -> tuple[_Dated[Minted], float]:
             credential = await self._backend.mint(grant)
-            half = (credential.expires_at - self._clock.now()) / 2
-            return credential, min(half, self._longest).total_seconds()
+            now = self._clock.now()
+            return _Dated(credential, now), min((credential.expires_at - now) / 2, self._longest).total_seconds()
 
         storage = grant.storage
         key = (grant.location.key, grant.access, grant.principal, storage.digest, storage.secret_id)
-        return await self._credentials.get(key, load)
+        dated = await self._credentials.get(key, load)
+        now = self._clock.now()
+        if dated.credential.expires_at - now < grant.min_validity and now - dated.minted_at >= _YOUNGEST:
+            # Nothing was awaited since it was read, so of several who find it too old one mints.
+            self._credentials.discard(key)
+            dated = await self._credentials.get(key, load)
+        return dated.credential

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from uuid import UUID
 
-    from lakeward_vending.application.ports import SecretStore, StoredSecret
+    from lakeward_vending.application.ports import Moved, SecretStore, StoredSecret
     from lakeward_vending.domain.credentials import Credential
 
 CAPACITY: Final = 500
@@ -58,3 +58,11 @@ class CachedSecrets:
     async def reencrypt(self, *, limit: int) -> int:
         """See `SecretStore`."""
         return await self._secrets.reencrypt(limit=limit)
+
+    async def retire(self) -> None:
+        """See `SecretStore`."""
+        await self._secrets.retire()
+
+    async def move(self, *, after: UUID | None, limit: int) -> Moved:
+        """See `SecretStore`."""
+        return await self._secrets.move(after=after, limit=limit)

@@ -70,18 +70,21 @@ class Connection(asyncio.Protocol):
         assert self._reply is None
         self._parser = httptools.HttpResponseParser(self)
         self._body, self._limit, self._header_bytes, self._received = bytearray(), limit, 0, 0
-        self._reply = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self._reply = loop.create_future()
+        # `asyncio.timeout` costs as much as writing the request.
+        late = loop.call_later(seconds, self._fail, TimeoutError(f"no reply within {seconds:g} s"))
         try:
-            async with asyncio.timeout(seconds):
-                self._transport.write(head + body if len(body) < _MAX_HEADER_BYTES else head)
-                if len(body) >= _MAX_HEADER_BYTES:
-                    await self._writable.wait()
-                    self._transport.write(body)
-                return await self._reply
+            self._transport.write(head + body if len(body) < _MAX_HEADER_BYTES else head)
+            if len(body) >= _MAX_HEADER_BYTES:
+                await self._writable.wait()
+                self._transport.write(body)
+            return await self._reply
         except BaseException:
             self.close()  # half a reply may be on its way
             raise
         finally:
+            late.cancel()
             self._reply = None
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import math
 import time
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from lakeward_vending.adapters.network.breaker import Admission, Breaker
@@ -137,7 +137,7 @@ class Services(Generic[Kept]):
             raise LeftAlone(origin, "is busy: too many calls wait for it already; retry, or see why it is slow")
         service.users += 1
         try:
-            async with AsyncExitStack() as slots:
+            with ExitStack() as slots:
                 self._check_rest(service)  # who waits behind a service that is left alone waits for nothing
                 await self._take_slots(service, slots)
                 probe = self._admit(service)
@@ -150,13 +150,15 @@ class Services(Generic[Kept]):
             service.users -= 1
             self._forget_some()
 
-    async def _take_slots(self, service: Service[Kept], slots: AsyncExitStack) -> None:
+    async def _take_slots(self, service: Service[Kept], slots: ExitStack) -> None:
+        some_taken = service.slots.locked() or self._unproven.locked() or self._all.locked()
         try:
-            async with asyncio.timeout(self._wait_seconds):
-                await slots.enter_async_context(service.slots)
+            # Where all are free nothing is waited for, and a timer costs more than they do.
+            async with asyncio.timeout(self._wait_seconds) if some_taken else nullcontext():
+                await _take(service.slots, slots)
                 if not service.breaker.proven:
-                    await slots.enter_async_context(self._unproven)
-                await slots.enter_async_context(self._all)
+                    await _take(self._unproven, slots)
+                await _take(self._all, slots)
         except TimeoutError as error:
             raise LeftAlone(
                 service.origin,
@@ -214,3 +216,9 @@ class Services(Generic[Kept]):
             return
         for origin in [origin for origin, service in self._services.items() if not service.users][:surplus]:
             self._services.pop(origin).kept.close()
+
+
+async def _take(slot: asyncio.Semaphore, slots: ExitStack) -> None:
+    """Take one, which the stack gives back."""
+    await slot.acquire()
+    slots.callback(slot.release)

@@ -45,6 +45,7 @@ class KeyRing:
         if not keys:
             raise ValueError("a key ring needs a key")
         self.sealing_key_id: Final = next(iter(keys))
+        self.key_ids: Final = tuple(keys)
         self._ciphers = {key_id: AESGCM(key) for key_id, key in keys.items()}
         self._random = random
 

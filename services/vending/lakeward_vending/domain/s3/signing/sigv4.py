@@ -59,7 +59,7 @@ def sign(
     derived = f"AWS4{key.secret_access_key.reveal()}".encode()
     for part in scope.split("/"):
         derived = hmac.digest(derived, part.encode(), "sha256")
-    signature = hmac.new(derived, to_sign.encode(), "sha256").hexdigest()
+    signature = hmac.digest(derived, to_sign.encode(), "sha256").hex()
     own["authorization"] = (
         f"{_ALGORITHM} Credential={key.access_key_id}/{scope}, SignedHeaders={names}, Signature={signature}"
     )

@@ -6,6 +6,8 @@ from typing import Final
 
 from alembic import op
 
+from lakeward_servicekit.postgres.extensions import require_extension
+
 revision: Final = "0004"
 down_revision: Final = "0003"
 branch_labels: Final = None
@@ -82,12 +84,11 @@ create table queue_setting (
     """create unique index queue_setting_of_project on queue_setting (project_id, queue) where project_id is not null""",
 )
 
-# Whoever may make a schema may make this extension. It may be there already, in a schema that we don't look into.
+# The extension may have been there already, in a schema that we don't look into.
 _DISTANCE: Final = """
 do $$
 declare home text;
 begin
-    create extension if not exists pg_trgm;
     select quote_ident(n.nspname) into home
       from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_trgm';
     execute format(
@@ -99,5 +100,7 @@ end $$
 
 def upgrade() -> None:
     """Add what is new, and what old rows can say of it."""
-    for statement in (*_STATEMENTS, _DISTANCE):
+    for statement in _STATEMENTS:
         op.execute(statement)
+    require_extension(op.get_bind(), "pg_trgm", use="with which tables and views are searched by name")
+    op.execute(_DISTANCE)

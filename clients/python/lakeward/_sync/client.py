@@ -1,0 +1,77 @@
+# made by tools/generate_client.py from what stands in _async; do not edit
+"""The client."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from uuid import UUID
+
+import httpx
+from typing_extensions import Self
+
+from lakeward._sync.connection import Connection
+from lakeward._sync.iceberg import Iceberg
+from lakeward._sync.management import Management
+from lakeward.auth import Auth, StaticToken
+from lakeward.profiles import Profile
+from lakeward.retrying import Retries
+
+
+class Client:
+    """A Lakeward server, to whom it lets in.
+
+    A client keeps its connections to the server until it is closed, so it is best used as a context manager and for long.
+
+    Args:
+        url: of the server, as "https://lake.example.com".
+        auth: where tokens come from, or a token; None: the server does not ask who calls.
+        project: id of the project that is meant; None for the server's default.
+        timeout: seconds that each step of an attempt may take.
+        retries: when calls are repeated; None for the usual.
+        transport: of httpx, for tests and for special networks; None for an ordinary one.
+
+    Attributes:
+        management: what operators do.
+        connection: what sends.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        auth: Auth | str | None = None,
+        project: str | None = None,
+        timeout: float = 30.0,
+        retries: Retries | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.connection = Connection(
+            url,
+            auth=StaticToken(auth) if isinstance(auth, str) else auth,
+            project=project,
+            timeout=timeout,
+            retries=retries or Retries(),
+            transport=transport,
+        )
+        self.management = Management(self.connection)
+
+    @classmethod
+    def of(cls, profile: Profile) -> Client:
+        """A client for the server of a profile."""
+        return cls(profile.url, auth=profile.auth, project=profile.project)
+
+    def warehouse(self, warehouse: str | UUID) -> Iceberg:
+        """What is in a warehouse, that is given by name or id."""
+        return Iceberg(self.connection, self.management.warehouses, warehouse)
+
+    def close(self) -> None:
+        """Close what is open to the server."""
+        self.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

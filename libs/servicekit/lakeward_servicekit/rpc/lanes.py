@@ -1,0 +1,137 @@
+"""Calls that stay open: one question after the other, each answered before the next is sent.
+
+A call that gRPC makes and ends for one question costs five times what a question costs that goes over a call which is there. So
+questions of methods whose rule lets calls stay open, and which are asked for nobody in particular, go over lanes. What a call of
+its own would keep is kept:
+
+- Deadlines: each question has one, on both sides.
+- Proofs: the token that opened a lane is looked at for each question, as for each call. A lane is left after some seconds, long
+  before its token ends.
+- Balancing: lanes are taken in turns, and each new one goes where the channel's balancing sends a call.
+- Refusals: one ends the lane, with the status and details that it would end a call with.
+- Peers that go away: a question whose lane broke is asked again by a call of its own, which is why only what changes nothing goes
+  over lanes. A peer that drains ends its lanes between two questions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import grpc.aio
+
+SPREAD: Final = 4
+"""Lanes of a method of a channel, open at once."""
+LASTS_SECONDS: Final = 5.0
+
+_Stream: TypeAlias = "grpc.aio.StreamStreamCall[bytes, Any]"
+
+
+class Lanes:
+    """The lanes of one method of a channel.
+
+    Args:
+        open_stream: makes a call that stays open.
+        is_answer: whether an error is what the peer answered a question, rather than the loss of one.
+    """
+
+    def __init__(
+        self, open_stream: Callable[[], _Stream], *, is_answer: Callable[[grpc.aio.AioRpcError], bool]
+    ) -> None:
+        """None is open yet."""
+        self._open_stream: Final = open_stream
+        self._is_answer: Final = is_answer
+        self._idle: Final[deque[_Lane]] = deque()
+        self._open = 0
+
+    async def ask(self, sent: bytes, *, seconds: float) -> Any | None:  # noqa: ANN401 - any message of the contract
+        """What a question is answered; None where no lane could carry it, so that it goes by a call of its own.
+
+        Raises:
+            grpc.aio.AioRpcError: what the peer answered instead.
+            TimeoutError: no answer came in so many seconds.
+        """
+        lane = self._taken()
+        if lane is None:
+            return None
+        answer: Any = grpc.aio.EOF
+        try:
+            async with asyncio.timeout(seconds):
+                await lane.stream.write(sent)
+                answer = await lane.stream.read()
+        except asyncio.InvalidStateError:
+            return None  # the peer ended it while nothing was asked
+        except grpc.aio.AioRpcError as error:
+            if self._is_answer(error):
+                raise
+            return None
+        finally:
+            if lane.old or answer is grpc.aio.EOF:
+                self._leave(lane)
+            else:
+                self._idle.append(lane)
+        return None if answer is grpc.aio.EOF else answer
+
+    def _taken(self) -> _Lane | None:
+        """The one whose turn it is; None where all carry a question."""
+        if self._open == SPREAD:
+            return self._idle.popleft() if self._idle else None
+        lane = _Lane(self._open_stream())
+        self._open += 1
+        lane.end = asyncio.get_running_loop().call_later(LASTS_SECONDS, self._retire, lane)
+        return lane
+
+    def _retire(self, lane: _Lane) -> None:
+        """One that carries nothing is left now, another one once its question is answered."""
+        lane.old = True
+        if lane in self._idle:
+            self._idle.remove(lane)
+            self._leave(lane)
+
+    def _leave(self, lane: _Lane) -> None:
+        self._open -= 1
+        if lane.end is not None:
+            lane.end.cancel()
+        lane.stream.cancel()
+
+
+class _Lane:
+    __slots__ = ("end", "old", "stream")
+
+    def __init__(self, stream: _Stream) -> None:
+        self.stream: Final = stream
+        self.end: asyncio.TimerHandle | None = None
+        self.old = False
+
+
+class Questions:
+    """The questions that a server's open calls carry, until it drains."""
+
+    def __init__(self) -> None:
+        """Nobody waits for one yet."""
+        self._waiting: Final[set[asyncio.Task[Any]]] = set()
+        self._draining = asyncio.Event()
+
+    async def next(self, context: grpc.aio.ServicerContext[Any, Any]) -> Any:  # noqa: ANN401 - any message of the contract
+        """The next question of a call, or `grpc.aio.EOF`: its client will ask nothing more, or is to ask elsewhere."""
+        if self._draining.is_set():
+            return grpc.aio.EOF
+        task = asyncio.current_task()
+        assert task is not None, "gRPC runs each handler as a task"
+        self._waiting.add(task)
+        try:
+            return await context.read()
+        except asyncio.CancelledError:
+            if self._draining.is_set():
+                return grpc.aio.EOF
+            raise
+        finally:
+            self._waiting.discard(task)
+
+    def end(self) -> None:
+        """End the calls that carry none now, and the others once they have answered."""
+        self._draining.set()
+        for task in self._waiting:
+            task.cancel()

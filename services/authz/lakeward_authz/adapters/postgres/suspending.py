@@ -1,0 +1,102 @@
+"""Rights of users whose identity provider says that they are not active: set aside, and given back when they are.
+
+What is set aside is no grant: no decider reads it, and OpenFGA is told that it is gone. It goes with the objects that it is on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Final
+
+from lakeward_authz.adapters.postgres.outbox import Outbox
+from lakeward_authz.adapters.postgres.revisions import bump
+from lakeward_authz.application.announcements import UserChange
+from lakeward_authz.application.permissions import Grant
+from lakeward_authz.domain.permissions.objects import ObjectKey, user_subject
+from lakeward_authz.domain.permissions.tuples import grant_tuple
+from lakeward_servicekit.authorization.principals import UserId
+from lakeward_servicekit.postgres.pools import Connection
+
+if TYPE_CHECKING:
+    from asyncpg import Record
+
+_USER: Final = "user:"
+# Held, so that nobody is active again before what is given to them is set aside.
+_OF_SUSPENDED: Final = """
+select user_id from provisioned_users where user_id = any($1::text[]) and not active order by user_id for share
+"""
+_SET_ASIDE: Final = """
+insert into suspended_grants (project_id, warehouse_id, kind, object_id, subject, relation)
+select $1, $2, $3, $4, w.subject, w.relation from unnest($5::text[], $6::text[]) as w(subject, relation)
+ order by w.subject, w.relation
+on conflict do nothing returning subject, relation
+"""
+_TAKE_ASIDE: Final = """
+delete from suspended_grants g using unnest($5::text[], $6::text[]) as d(subject, relation)
+ where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4
+   and g.subject = d.subject and g.relation = d.relation
+returning g.subject, g.relation
+"""
+_COLUMNS: Final = "project_id, warehouse_id, kind, object_id, subject, relation, granted_at"
+SUSPEND: Final = f"""
+with gone as (delete from grants where subject = $1 and relation <> '' returning {_COLUMNS})
+insert into suspended_grants ({_COLUMNS}) select {_COLUMNS} from gone
+on conflict (project_id, warehouse_id, kind, object_id, subject, relation) do update set granted_at = excluded.granted_at
+returning project_id, warehouse_id, kind, object_id, relation
+"""
+_RESTORE: Final = f"""
+with back as (delete from suspended_grants where subject = $1 returning {_COLUMNS})
+insert into grants ({_COLUMNS}) select {_COLUMNS} from back on conflict do nothing
+returning project_id, warehouse_id, kind, object_id, relation
+"""
+
+
+async def of_suspended(connection: Connection, grants: Collection[Grant]) -> frozenset[Grant]:
+    """Those that are given to users who are not active."""
+    users = sorted({each.subject.removeprefix(_USER) for each in grants if each.subject.startswith(_USER)})
+    if not users:
+        return frozenset()
+    idle = {user_subject(UserId(row["user_id"])) for row in await connection.fetch(_OF_SUSPENDED, users)}
+    return frozenset(each for each in grants if each.subject in idle)
+
+
+async def set_aside(connection: Connection, key: ObjectKey, grants: Collection[Grant]) -> Sequence[Record]:
+    """Keep what is given until its users are active; what was not kept yet is answered."""
+    return await connection.fetch(_SET_ASIDE, *_columns(key), *listed(grants)) if grants else ()
+
+
+async def take_aside(connection: Connection, key: ObjectKey, grants: Collection[Grant]) -> Sequence[Record]:
+    """Keep it no more; what was kept is answered."""
+    return await connection.fetch(_TAKE_ASIDE, *_columns(key), *listed(grants)) if grants else ()
+
+
+async def suspend(connection: Connection, outbox: Outbox, user_id: UserId) -> None:
+    """Set aside all that a user was given, in a transaction and as its last step."""
+    await _swap(connection, outbox, SUSPEND, user_id, counts=False)
+    await outbox.tell(connection, outbox.announcer.user_by_id(UserChange.SUSPENDED, user_id))
+
+
+async def restore(connection: Connection, outbox: Outbox, user_id: UserId) -> None:
+    """Give a user what was set aside, in a transaction and as its last step."""
+    await _swap(connection, outbox, _RESTORE, user_id, counts=True)
+    await outbox.tell(connection, outbox.announcer.user_by_id(UserChange.RESTORED, user_id))
+
+
+async def _swap(connection: Connection, outbox: Outbox, statement: str, user_id: UserId, *, counts: bool) -> None:
+    subject = user_subject(user_id)
+    rows = [
+        (ObjectKey(kind, project, warehouse, ref), relation)
+        for project, warehouse, kind, ref, relation in await connection.fetch(statement, subject)
+    ]
+    await outbox.put(connection, [(grant_tuple(key, subject, relation), counts) for key, relation in rows])
+    await bump(connection, *(key.project_id for key, _ in rows))
+
+
+def listed(grants: Collection[Grant]) -> tuple[list[str], list[str]]:
+    """Subjects and relations, in one order whoever asks, so that of two changes neither waits for the other with rows held."""
+    ordered = sorted(grants)
+    return [grant.subject for grant in ordered], [grant.relation for grant in ordered]
+
+
+def _columns(key: ObjectKey) -> tuple[object, ...]:
+    return key.project_id, key.warehouse_id, key.type, key.id

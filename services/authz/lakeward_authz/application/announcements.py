@@ -1,0 +1,208 @@
+"""The events of authz's changes: users, roles and who is in them, and what is given to whom.
+
+Stores tell of what really changed, in the transaction of the change: giving what somebody has already is no change, and no event.
+All of them are in one stream. Payloads are messages of `lakeward.events.v1`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Final, Protocol
+from uuid import UUID
+
+from lakeward_authz.domain.permissions.lakeward import ASSIGNEE
+from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
+from lakeward_authz.domain.profiles import Profile
+from lakeward_authz.domain.roles import Role
+from lakeward_servicekit.authorization.principals import UserId
+from lakeward_servicekit.events.acting import actor
+from lakeward_servicekit.events.cloud_events import Event, cloud_event
+from lakeward_servicekit.telemetry.correlation import current
+
+STREAM: Final = "authz"
+_SOURCE: Final = "urn:lakeward:authz"
+
+
+class UserChange(enum.Enum):
+    """What happens to a user: (verb, type)."""
+
+    CREATED = ("created", "createUser")
+    UPDATED = ("updated", "updateUser")
+    DELETED = ("deleted", "deleteUser")
+    SUSPENDED = ("suspended", "suspendUser")
+    RESTORED = ("restored", "restoreUser")
+
+
+class RoleChange(enum.Enum):
+    """What happens to a role: (verb, type)."""
+
+    CREATED = ("created", "createRole")
+    UPDATED = ("updated", "updateRole")
+    DELETED = ("deleted", "deleteRole")
+
+
+class Clock(Protocol):
+    """The time."""
+
+    def now(self) -> datetime:
+        """In UTC."""
+        ...
+
+
+class Ids(Protocol):
+    """Fresh ids."""
+
+    def uuid7(self) -> UUID:
+        """One that is larger than those before."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Given:
+    """A grant without what it is on."""
+
+    subject: Subject
+    relation: str
+
+    @property
+    def document(self) -> dict[str, str]:
+        """As events say it."""
+        kind, _, subject_id = self.subject.partition(":")
+        return {"type": kind, "subject": subject_id, "relation": self.relation}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Announcer:
+    """Makes events. They say who made a change from what the task acts for."""
+
+    clock: Clock
+    ids: Ids
+
+    def user(self, change: UserChange, user_id: UserId, profile: Profile, *, updated_with: str = "") -> Event:
+        """A user changed; the profile is what is kept of it now."""
+        verb, type_ = change.value
+        what = {
+            "id": user_id,
+            "name": profile.name,
+            "email": profile.email,
+            "kind": profile.kind.value,
+            "updated-with": updated_with,
+        }
+        return self._event("user", verb, type_, subject=user_id, attributes={"userid": user_id}, data={"user": what})
+
+    def user_by_id(self, change: UserChange, user_id: UserId) -> Event:
+        """A user changed of whom nothing is kept any more, or nothing of what is kept did."""
+        verb, type_ = change.value
+        data = {"user": {"id": user_id}}
+        return self._event("user", verb, type_, subject=user_id, attributes={"userid": user_id}, data=data)
+
+    def role(self, change: RoleChange, role: Role, *, before: Role | None = None) -> Event:
+        """A role changed; `before` is what it was."""
+        verb, type_ = change.value
+        data = {"role": _role(role), **({} if before is None else {"before": _role(before)})}
+        return self._event("role", verb, type_, subject=role.name, attributes=_of_role(role), data=data)
+
+    def grants(
+        self, key: ObjectKey, *, given: Collection[Given], taken: Collection[Given], public_id: UUID | None = None
+    ) -> list[Event]:
+        """Grants on an object changed: who is in a role, and what else was given.
+
+        Args:
+            key: the object.
+            given: what was not given before.
+            taken: what was given before.
+            public_id: what people call the object by, where that is not its key's.
+        """
+        events: list[Event] = []
+        for members in (True, False):
+            said = {
+                name: [each.document for each in some if (key.type == "role" and each.relation == ASSIGNEE) is members]
+                for name, some in (("given", given), ("taken", taken))
+            }
+            if any(said.values()):
+                data = {"object": _object(key, public_id), **said}
+                kind, verb, type_ = _MEMBERS if members else _GRANTS
+                events.append(self._event(kind, verb, type_, subject=_name(key), attributes=_where(key), data=data))
+        return events
+
+    def managed_access(self, key: ObjectKey, *, managed: bool, public_id: UUID | None = None) -> Event:
+        """Who owns what is in an object may give rights on it, or may not any more."""
+        data = {"object": _object(key, public_id), "managed": managed}
+        verb, type_ = "managed-access-updated", "updateManagedAccess"
+        return self._event("grant", verb, type_, subject=_name(key), attributes=_where(key), data=data)
+
+    def _event(
+        self,
+        kind: str,
+        verb: str,
+        type_: str,
+        *,
+        subject: str,
+        attributes: Mapping[str, str],
+        data: Mapping[str, object],
+    ) -> Event:
+        correlation = current()
+        return cloud_event(
+            event_id=self.ids.uuid7(),
+            at=self.clock.now(),
+            source=_SOURCE,
+            stream=STREAM,
+            kind=kind,
+            verb=verb,
+            upstream_type=type_,
+            subject=subject,
+            actor=actor(),
+            trace_id="background" if correlation is None else correlation.request_id,
+            traceparent="" if correlation is None else correlation.traceparent,
+            attributes=attributes,
+            data=data,
+        )
+
+
+_MEMBERS: Final = ("role", "members-changed", "updateRoleMembers")
+_GRANTS: Final = ("grant", "changed", "updateGrants")
+
+
+def _role(role: Role) -> dict[str, object]:
+    return {
+        "id": str(role.role_id),
+        "project-id": role.project_id,
+        "name": role.name,
+        "description": role.description,
+        "provider": role.ident.provider_id,
+        "source": role.ident.source_id,
+    }
+
+
+def _of_role(role: Role) -> dict[str, str]:
+    return {"projectid": role.project_id, "roleid": str(role.role_id)}
+
+
+def _object(key: ObjectKey, public_id: UUID | None) -> dict[str, object]:
+    return {
+        "type": key.type.replace("_", "-"),
+        "project-id": key.project_id or None,
+        "warehouse-id": None if key.warehouse_id == NIL else str(key.warehouse_id),
+        "id": _name(key) if public_id is None else str(public_id),
+        "incarnation": None if public_id is None else str(key.id),
+    }
+
+
+def _name(key: ObjectKey) -> str:
+    match key.type:
+        case "server":
+            return "server"
+        case "project":
+            return key.project_id
+        case "warehouse":
+            return str(key.warehouse_id)
+        case _:
+            return str(key.id)
+
+
+def _where(key: ObjectKey) -> dict[str, str]:
+    said = {} if not key.project_id else {"projectid": key.project_id}
+    return said if key.warehouse_id == NIL else {**said, "warehouseid": str(key.warehouse_id)}

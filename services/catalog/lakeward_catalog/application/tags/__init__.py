@@ -1,0 +1,1 @@
+"""What is done with tags: define them, set them on things, see what is called how."""

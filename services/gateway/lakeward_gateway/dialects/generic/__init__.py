@@ -1,0 +1,1 @@
+"""Lakekeeper's generic-table API, below /lakekeeper: tables of formats other than Iceberg's, in the same namespaces."""

@@ -1,0 +1,87 @@
+"""The events of stored credentials: which there are and what becomes of them, and nothing of what they are.
+
+All of them are in one stream. Payloads are messages of `lakeward.events.v1`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import TYPE_CHECKING, Final
+
+from lakeward_servicekit.events.acting import actor
+from lakeward_servicekit.events.cloud_events import Event, cloud_event
+from lakeward_servicekit.telemetry.correlation import current
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from lakeward_servicekit.system import SystemClock, SystemIds
+
+STREAM: Final = "vending"
+_SOURCE: Final = "urn:lakeward:vending"
+
+
+class CredentialChange(enum.Enum):
+    """What happens to a credential: (verb, type)."""
+
+    STORED = ("stored", "storeCredential")
+    KEPT = ("kept", "keepCredential")
+    FORGOTTEN = ("forgotten", "forgetCredential")
+    REENCRYPTED = ("reencrypted", "reencryptCredential")
+    MOVED = ("moved", "moveCredential")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a credential that changes; None: that was not looked at.
+
+    Attributes:
+        warehouse_id: that it is of, or was stored for.
+        store: where it lies.
+        key_id: the name of the key that it is encrypted with.
+    """
+
+    secret_id: UUID
+    kind: str | None = None
+    warehouse_id: UUID | None = None
+    store: str | None = None
+    key_id: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Announcer:
+    """Makes events."""
+
+    clock: SystemClock
+    ids: SystemIds
+
+    def credential(self, change: CredentialChange, known: Known, *, unused: bool | None = None) -> Event:
+        """A credential changed; `unused` where it is gone."""
+        verb, type_ = change.value
+        warehouse_id = None if known.warehouse_id is None else str(known.warehouse_id)
+        correlation = current()
+        return cloud_event(
+            event_id=self.ids.uuid7(),
+            at=self.clock.now(),
+            source=_SOURCE,
+            stream=STREAM,
+            kind="credential",
+            verb=verb,
+            upstream_type=type_,
+            subject=str(known.secret_id),
+            actor=actor(),
+            trace_id="background" if correlation is None else correlation.request_id,
+            traceparent="" if correlation is None else correlation.traceparent,
+            attributes={} if warehouse_id is None else {"warehouseid": warehouse_id},
+            data={
+                "credential": {
+                    "id": str(known.secret_id),
+                    "kind": known.kind,
+                    "warehouse-id": warehouse_id,
+                    "store": known.store,
+                    "key-id": known.key_id,
+                },
+                **({} if unused is None else {"unused": unused}),
+            },
+        )
