@@ -27,7 +27,8 @@ from lakeward_catalog.domain.tasks import Queue
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.settings import CatalogSettings, TaskSettings
 from lakeward_servicekit.events.bell import LocalBell, PostgresBell
-from lakeward_servicekit.events.serving import open_sinks, relay_loops
+from lakeward_servicekit.events.serving import kept_log, relay_loops
+from lakeward_servicekit.events.sinks import open_sinks
 from lakeward_servicekit.leases import keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
@@ -56,9 +57,10 @@ async def background(
     keep = partial(keep_holding, leases, holder=str(holder))
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(bell.listening(settings.postgres.direct_url))
-        loops = relay_loops(pool, await open_sinks(settings.events, stack), bell, keep=keep)
+        sinks = await open_sinks(settings.events, stack)
+        loops = relay_loops(pool, sinks, bell, keep=keep)
         if settings.server.maintenance_mode == "off":
-            leftovers = PostgresLeftovers(pool)
+            leftovers = PostgresLeftovers(pool, kept_log(pool, settings.events, sinks))
             retention = Retention(
                 keys_within=settings.idempotency.cleanup_timeout, counts=settings.tasks.endpoint_statistics_kept
             )

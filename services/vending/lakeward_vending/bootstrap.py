@@ -138,7 +138,9 @@ async def vending(
                 release_place=PlaceReleases(storages, skip=skip),
             ),
         )
-        await stack.enter_async_context(relaying(pool, settings.events))
+        schema = settings.postgres.schema_of(SERVICE)
+        listen_at = settings.postgres.direct_url
+        await stack.enter_async_context(relaying(pool, settings.events, schema=schema, listen_at=listen_at))
         stack.push_async_callback(_ended, asyncio.create_task(_keep_sweeping(StagedSweeps(store, clock))))
         yield host
 

@@ -16,7 +16,8 @@ import pytest
 from lakeward_components import binaries, child, folder, nats
 from lakeward_components.environment import Component
 from lakeward_components.ports import LOOPBACK, take
-from lakeward_servicekit.events.nats.sink import NatsAddress, NatsSink
+from lakeward_servicekit.events.nats.connection import NatsAddress
+from lakeward_servicekit.events.nats.sink import NatsSink
 from lakeward_servicekit.events.relay import LoggedEvent, SinkUnavailableError
 from lakeward_servicekit.secrecy import SecretStr
 from tests.support.catalog.values import NOON, an_event
@@ -104,11 +105,11 @@ async def test_a_credentials_file_lets_the_sink_publish_and_no_other_does(tmp_pa
             sink = NatsSink(NatsAddress(url, "keyed", creds_file=file, max_bytes=1 << 24))
             try:
                 if welcome:
-                    await sink.publish(event)
+                    await sink.publish([event])
                     assert await sink.position("w") == 1
                 else:
                     with pytest.raises(SinkUnavailableError, match=r"(?i)authorization"):
-                        await sink.publish(event)
+                        await sink.publish([event])
             finally:
                 await sink.close()
 
@@ -118,7 +119,7 @@ async def _outcome(address: NatsAddress) -> int | None:
     event = LoggedEvent(1, an_event("w", "table", "committed", b'{"type":"createWarehouse"}'), NOON)
     sink = NatsSink(address)
     try:
-        await sink.publish(event)
+        await sink.publish([event])
         return await sink.position("w")
     except SinkUnavailableError:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ async def test_two_replicas_relay_each_event_once_and_in_order(
     await migrate(url, package=package, schema=schema)
     async with nats.running(tmp_path / "nats") as server, open_pool(url, size=6, name="test", schema=schema) as pool:
         await pool.execute(
-            "delete from outbox; delete from event_log; delete from event_stream; delete from sink_cursor"
+            "delete from outbox; delete from event_log; delete from event_stream; delete from sink_cursor; delete from dead_letter"
         )
         environ = {
             "LAKEKEEPER__NATS_ADDRESS": f"nats://127.0.0.1:{server.port}",
@@ -49,7 +50,8 @@ async def test_two_replicas_relay_each_event_once_and_in_order(
             "LAKEKEEPER__NATS_PASSWORD": server.password,
         }
         settings = load(EventSettings, environ).settings
-        async with relaying(pool, settings), relaying(pool, settings):
+        relays = partial(relaying, pool, settings, schema=schema, listen_at=url)
+        async with relays(), relays():
             for number in range(0, COUNT, 4):
                 async with pool.transaction() as connection:
                     await tell(connection, *(_event(stream, number + more) for more in range(4)))
