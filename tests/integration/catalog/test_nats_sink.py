@@ -23,9 +23,9 @@ from nats.js.api import DeliverPolicy
 from lakeward_components import nats as nats_server
 from lakeward_components.nats import NatsServer
 from lakeward_servicekit.events.cloud_events import Event
-from lakeward_servicekit.events.nats.messages import SEQUENCE, messages_of, stream_subjects
 from lakeward_servicekit.events.delivery import deliver
 from lakeward_servicekit.events.nats.connection import NatsAddress
+from lakeward_servicekit.events.nats.messages import SEQUENCE, messages_of, stream_subjects
 from lakeward_servicekit.events.nats.sink import NatsSink
 from lakeward_servicekit.events.references import WHOLE_MAX
 from lakeward_servicekit.events.relay import (

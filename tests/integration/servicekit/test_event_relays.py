@@ -40,9 +40,7 @@ async def test_two_replicas_relay_each_event_once_and_in_order(
     schema, url = f"lakeward_{stream}", SecretStr(postgres_url)
     await migrate(url, package=package, schema=schema)
     async with nats.running(tmp_path / "nats") as server, open_pool(url, size=6, name="test", schema=schema) as pool:
-        await pool.execute(
-            "delete from outbox; delete from event_log; delete from event_stream; delete from sink_cursor; delete from dead_letter"
-        )
+        await pool.execute("truncate outbox, event_log, event_stream, sink_cursor, dead_letter")
         environ = {
             "LAKEKEEPER__NATS_ADDRESS": f"nats://127.0.0.1:{server.port}",
             "LAKEKEEPER__NATS_TOPIC": "lake",

@@ -6,52 +6,52 @@ import asyncio
 import base64
 import secrets
 import shutil
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from lakeward_components import child, folder, ports
-from lakeward_components.child import Child
+from lakeward_components.child import Started
 from lakeward_components.ports import LOOPBACK
 from tests.support import maven
 
 _READY_SECONDS: Final = 90.0
 # It lives for a minute or two: what makes a long life fast makes the start slow.
-_JVM: Final = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
+_JVM: Final = (
+    "-Xmx256m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Broker:
+class Broker(Started):
     """A broker that answers.
 
     Attributes:
         address: `host:port` of clients.
-        pid: of its process, to stop it and let it go on.
     """
 
     address: str
-    pid: int
 
 
-@asynccontextmanager
-async def running(home: Path) -> AsyncIterator[Broker]:
-    """Start a broker with nothing in it; it ends with the block."""
+async def start(home: Path) -> Broker:
+    """Start a broker with nothing in it."""
     held = await folder.hold(home)
-    jars = await asyncio.to_thread(maven.classpath, Path(__file__).parent, held.path)
+    jars = maven.classpath(Path(__file__).parent, held.path)
     clients, controller = (ports.take(given=None, last=None) for _ in range(2))
     file = held.write("server.properties", _settings(held.path, clients=clients, controller=controller))
     java = [shutil.which("java") or "java", *_JVM, "-cp", jars]
     cluster = base64.urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode().replace("-", "A")
-    formatting = [*java, "kafka.tools.StorageTool", "format", "--standalone", "-t", cluster, "-c", str(file)]
-    await asyncio.to_thread(maven.done, formatting)
+    maven.done([*java, "kafka.tools.StorageTool", "format", "--standalone", "-t", cluster, "-c", str(file)])
     server = child.spawn("kafka", [*java, "kafka.Kafka", str(file)], folder=held)
     try:
         await server.until(lambda: _ready(clients), seconds=_READY_SECONDS)
-        yield Broker(f"{LOOPBACK}:{clients}", _pid_of(server))
-    finally:
-        await server.stop(seconds=10)
+    except BaseException:
+        await server.stop(seconds=Started.STOP_SECONDS)
+        raise
+    return Broker(f"{LOOPBACK}:{clients}", _server=server)
 
 
 def _settings(home: Path, *, clients: int, controller: int) -> str:
@@ -81,8 +81,3 @@ async def _ready(port: int) -> bool:
         return False
     writer.close()
     return True
-
-
-def _pid_of(server: Child) -> int:
-    assert server.pid is not None
-    return server.pid

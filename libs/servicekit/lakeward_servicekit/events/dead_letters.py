@@ -19,7 +19,8 @@ insert into dead_letter (sink, stream, seq, event_id, kind, verb, body, at, reas
 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
  where (select count(*) from dead_letter where sink = $1) < $11
 on conflict (sink, stream, seq) do update
-   set reason = excluded.reason, attempts = dead_letter.attempts + excluded.attempts, refused_at = clock_timestamp(), again = false
+   set reason = excluded.reason, attempts = dead_letter.attempts + excluded.attempts,
+       refused_at = clock_timestamp(), again = false
 returning seq
 """
 AGAIN: Final = """

@@ -102,7 +102,9 @@ class _Delivery:
     def due(self, backlogs: Sequence[Backlog]) -> Sequence[Backlog]:
         """Those that do not rest behind an event that was refused."""
         now = self._now()
-        return [each for each in backlogs if each.stream not in self._refused or self._refused[each.stream].until <= now]
+        return [
+            each for each in backlogs if each.stream not in self._refused or self._refused[each.stream].until <= now
+        ]
 
     def rest(self) -> timedelta:
         """How long until a stream that rests is due; the longest pause where none does."""

@@ -1,8 +1,8 @@
 """The sink that produces to Kafka: CloudEvents' binary mode, as upstream produces them.
 
-Attributes are headers `ce_<name>`, the value is `data`, and the key is the tabular's id, so that one partition has a tabular's events
-in order; events of no tabular have their stream for a key. Upstream's events are in upstream's form. With a topic for all events
-beside, that one has every event in its own form, and upstream's topic has upstream's alone.
+Attributes are headers `ce_<name>`, the value is `data`, and the key is the tabular's id, so that one partition has a tabular's
+events in order; events of no tabular have their stream for a key. Upstream's events are in upstream's form. With a topic for all
+events beside, that one has every event in its own form, and upstream's topic has upstream's alone.
 
 The producer is idempotent and lets no gap be: a client that gave up one message sends none behind it, and is made anew.
 """
@@ -121,14 +121,17 @@ class KafkaSink:
         async with self._producing:
             producer, self._producer = self._producer or self._made(), None
             handed = _Handed(len(events))
+            whole = False
             try:
                 self._hand(producer, handed, events)
                 await asyncio.to_thread(producer.flush, self._patience)
-                if (failed := handed.failed()) is not None:
-                    raise failed
-            except BaseException:
-                await asyncio.to_thread(_end, producer)
-                raise
+                failed = handed.failed()
+                whole = failed is None
+            finally:
+                if not whole:
+                    await asyncio.to_thread(_end, producer)
+            if failed is not None:
+                raise failed
             self._producer = producer
 
     async def close(self) -> None:
@@ -199,8 +202,10 @@ class _Handed:
     def refused_here(self, index: int, error: Exception) -> None:
         """The client itself did not take a message of an event, and so none behind it."""
         self._waiting[index] -= 1
-        told = error.args[0] if error.args else None
-        failed = _error_of(told) if hasattr(told, "code") else SinkUnavailableError("the queue of Kafka's client is full")
+        if isinstance(error, BufferError):
+            failed: SinkError = SinkUnavailableError("the queue of Kafka's client is full")
+        else:
+            failed = _error_of(error.args[0])
         self._errors.setdefault(index, failed)
 
     def failed(self) -> SinkError | None:

@@ -12,11 +12,11 @@ from lakeward_servicekit.postgres.pools import Pool
 COUNTED_MOST: Final = 100_000
 LOOKED_INTO_MOST: Final = 100
 
-OUTBOX: Final = f"""
-select (select count(*) from (select from outbox limit {COUNTED_MOST}) counted),
+_OUTBOX: Final = """
+select (select count(*) from (select from outbox limit $1) counted),
        coalesce((select extract(epoch from clock_timestamp() - written_at) from outbox order by outbox_id limit 1), 0)::float8
 """
-SINKS: Final = f"""
+_SINKS: Final = """
 select sink.name, coalesce(behind.events, 0)::bigint, coalesce(behind.age, 0)::float8,
        (select count(*) from dead_letter letter where letter.sink = sink.name)
   from unnest($1::text[]) as sink(name)
@@ -29,10 +29,10 @@ select sink.name, coalesce(behind.events, 0)::bigint, coalesce(behind.age, 0)::f
                 where known.seq > coalesce(cursor.seq, 0)) lag
          left join lateral (
               select kept.at from event_log kept
-               where lag.place <= {LOOKED_INTO_MOST} and kept.stream = lag.stream and kept.seq > lag.taken
+               where lag.place <= $2 and kept.stream = lag.stream and kept.seq > lag.taken
                order by kept.seq limit 1) oldest on true) behind on true
 """
-BYTES: Final = """
+_BYTES: Final = """
 select coalesce(sum(pg_total_relation_size(part.inhrelid)), 0)::bigint
   from pg_inherits part where part.inhparent = 'event_log'::regclass
 """
@@ -96,9 +96,9 @@ class PostgresLag:
     async def read(self, sinks: Sequence[str]) -> EventLag:
         """See `LagReader`."""
         async with self._pool.reading() as connection:
-            unordered = await connection.fetchrow(OUTBOX)
-            rows = await connection.fetch(SINKS, list(sinks))
-            size = await connection.fetchval(BYTES)
+            unordered = await connection.fetchrow(_OUTBOX, COUNTED_MOST)
+            rows = await connection.fetch(_SINKS, list(sinks), LOOKED_INTO_MOST)
+            size = await connection.fetchval(_BYTES)
         assert unordered is not None, "a statement without a condition"
         lags = {row[0]: SinkLag(*row) for row in rows}
         return EventLag(unordered[0], unordered[1], size, tuple(lags[sink] for sink in sinks))

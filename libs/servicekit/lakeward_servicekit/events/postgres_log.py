@@ -137,8 +137,8 @@ class PostgresEventLog:
     async def forget(self, *, days: int) -> int:
         """Forget events that were logged more than `days` days ago, and that every configured sink has taken.
 
-        What a sink has not taken stays until it is `HELD_DAYS` old, or until there is too much of it; then the oldest day goes, and
-        that is told as an error.
+        What a sink has not taken stays until it is `HELD_DAYS` old, or until there is too much of it; then the oldest day goes,
+        and that is told as an error.
 
         Args:
             days: 1 to `HELD_DAYS`; whole days, in UTC.

@@ -105,9 +105,7 @@ def channel_of(schema: str) -> str:
 
 def kept_log(pool: Pool, settings: EventSettings, sinks: Sequence[Sink]) -> PostgresEventLog:
     """The log as it is kept for the sinks that are configured."""
-    return PostgresEventLog(
-        pool, sinks=tuple(sink.name for sink in sinks), most_bytes=settings.log_max_gib * _GIB
-    )
+    return PostgresEventLog(pool, sinks=tuple(sink.name for sink in sinks), most_bytes=settings.log_max_gib * _GIB)
 
 
 async def _keep_forgetting(_lease: Lease, *, log: PostgresEventLog) -> None:

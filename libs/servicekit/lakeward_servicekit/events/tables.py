@@ -68,5 +68,7 @@ def define_events(metadata: sa.MetaData) -> None:
         sa.Column("reason", sa.Text, nullable=False),
         sa.Column("attempts", sa.Integer, nullable=False),
         sa.Column("refused_at", _TIME, nullable=False, server_default=sa.func.clock_timestamp()),
-        sa.Column("again", sa.Boolean, nullable=False, server_default=sa.false(), doc="it is to be published once more"),
+        sa.Column(
+            "again", sa.Boolean, nullable=False, server_default=sa.false(), doc="it is to be published once more"
+        ),
     )

@@ -93,7 +93,7 @@ class EventSettings(Settings, read_by=_WRITERS):
         "EVENT_LOG_MAX_GIB",
         kinds.COUNT,
         "32",
-        "GiB of a service's log of events beside the current day's. Above, the oldest days go, even if a sink has not taken them.",
+        "GiB of a service's log of events beside the current day's. Above, the oldest days go, though a sink lack them.",
         family=Family.OURS,
     )
     log_cloudevents: bool = setting("LOG_CLOUDEVENTS", kinds.BOOLEAN, "false", "Whether each event is logged.")

@@ -67,7 +67,7 @@ class NatsCoreSink:
                         await client.publish(message.subject, message.payload, headers=dict(message.headers))
                     sent.append(frozenset(message.subject for message in messages))
                 # it answers behind everything, and behind what it says of it
-                await client.flush(timeout=TIMEOUT)
+                await client.flush(timeout=int(TIMEOUT))
         except failures() as failure:
             raise SinkUnavailableError(str(failure) or type(failure).__name__) from failure
         for index, subjects in enumerate(sent):

@@ -186,11 +186,15 @@ class NatsSink:
             last = messages[-1]
             headers = {**last.headers, _BATCH: name, _BATCH_PLACE: str(len(messages)), _BATCH_END: "1"}
             with self._denials.watched(last.subject) as denied:
-                said = await _first(client.request(last.subject, last.payload, timeout=TIMEOUT, headers=headers), denied)
+                said = await _first(
+                    client.request(last.subject, last.payload, timeout=TIMEOUT, headers=headers), denied
+                )
             answer = _ANSWER.decode(said.data)
         except PublishingDeniedError:
             return False
-        except (*failures(), msgspec.MsgspecError) as failure:
+        except failures() as failure:
+            raise self._failed(failure) from failure
+        except msgspec.MsgspecError as failure:
             raise self._failed(failure) from failure
         if answer.error is not None:
             if answer.error.err_code == _WRONG_SEQUENCE:
@@ -310,7 +314,8 @@ async def _first(answer: Coroutine[Any, Any, Answer], denied: asyncio.Future[Non
     """
     answering = asyncio.ensure_future(answer)
     try:
-        await asyncio.wait({answering, denied}, return_when=asyncio.FIRST_COMPLETED)
+        both: set[asyncio.Future[Any]] = {answering, denied}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if not answering.done():
             denied.result()
         return answering.result()

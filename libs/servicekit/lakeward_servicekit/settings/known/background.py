@@ -31,6 +31,7 @@ _TASKS: Final = (
     ),
 )
 
+
 class _Cache(NamedTuple):
     name: str
     capacity: str
