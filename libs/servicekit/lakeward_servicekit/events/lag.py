@@ -84,6 +84,7 @@ class LagReader(Protocol):
         Raises:
             Refusal: DATABASE_UNAVAILABLE, OVERLOADED.
         """
+        ...
 
 
 class PostgresLag:
