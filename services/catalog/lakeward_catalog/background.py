@@ -30,6 +30,7 @@ from lakeward_servicekit.events.bell import LocalBell, PostgresBell
 from lakeward_servicekit.events.serving import open_sinks, relay_loops
 from lakeward_servicekit.leases import keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
+from lakeward_servicekit.postgres.outgrown import LOOKER, keep_looking
 from lakeward_servicekit.postgres.pools import Pool
 
 _log = logging.getLogger(__name__)
@@ -67,6 +68,7 @@ async def background(
                 sweep, leftovers=leftovers, secrets=secrets.forget_left, clock=parts.clock, retention=retention
             )
             loops.append(keep(SWEEPER, sweeping))
+            loops.append(keep(LOOKER, partial(keep_looking, pool=pool)))
             loops += _workers(settings, parts, pool)
             schedules = partial(
                 keep_schedules,

@@ -216,6 +216,7 @@ def check_server_id(settings: IdentitySettings, server: Server) -> None:
 async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools:
     """The pools that serve requests, until the stack is closed."""
     planned, changing = with_generic_plans(settings.write_url), with_plans_by_keys(settings.write_url)
+    listing = with_plans_by_keys(settings.read_url)
     return Pools(
         changes=await stack.enter_async_context(
             service_pool(settings, SERVICE, url=changing, size=settings.write_pool_connections, use="serve")
@@ -224,7 +225,7 @@ async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools
             service_pool(settings, SERVICE, url=planned, size=_LOOKUP_CONNECTIONS, use="lookups")
         ),
         listings=await stack.enter_async_context(
-            service_pool(settings, SERVICE, url=settings.read_url, size=settings.read_pool_connections, use="listings")
+            service_pool(settings, SERVICE, url=listing, size=settings.read_pool_connections, use="listings")
         ),
     )
 

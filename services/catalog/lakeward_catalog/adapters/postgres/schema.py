@@ -193,13 +193,15 @@ tabular = sa.Table(
         "state = 'staged' or kind = 'generic_table' or metadata_location is not null", name="has_metadata"
     ),
     sa.CheckConstraint("(kind = 'generic_table') = (format is not null)", name="has_format"),
+    # Each but the key's says `is not null` of a column that is never null: a statement that compares that column proves it, and one
+    # that does not can't take the index, whatever is known of how many rows there are. See `plans.py`.
     sa.Index(
         "tabular_name",
         "warehouse_id",
         "namespace_id",
         "name_key",
         unique=True,
-        postgresql_where=sa.text(_NAMED),
+        postgresql_where=sa.text(f"{_NAMED} and name_key is not null"),
         info=_serves("tabulars.LOCATE", "tables.LOCK", "tables.INSERT"),
     ),
     sa.Index(
@@ -207,6 +209,7 @@ tabular = sa.Table(
         "warehouse_id",
         "tabular_id",
         unique=True,
+        postgresql_where=sa.text("tabular_id is not null"),
         info=_serves("tabulars.BY_ID", "tables.INSERT"),
     ),
     # Unique by the digest, ordered by the folded key's beginning: ranges of keys and two racing creates at one place.
@@ -216,6 +219,7 @@ tabular = sa.Table(
         _LOCATION_PREFIX,
         "location_digest",
         unique=True,
+        postgresql_where=sa.text(f'"left"({FOLDED}, {LOCATION_KEY_INDEXED}) is not null'),
         info=_serves("tabulars.BY_LOCATION", "tables.OVERLAPPING", "tables.INSERT"),
     ),
     sa.Index(
@@ -246,7 +250,7 @@ tabular = sa.Table(
         "tabular_beginning",
         _WAREHOUSE_TEXT,
         "name_key",
-        postgresql_where=sa.text("state = 'live'"),
+        postgresql_where=sa.text("state = 'live' and name_key is not null"),
         info=_serves("tabulars.SEARCH"),
     ),
     sa.Index(
@@ -290,6 +294,7 @@ tabular_body = sa.Table(
         "warehouse_id",
         "incarnation",
         unique=True,
+        postgresql_where=sa.text("incarnation is not null"),
         info=_serves("the foreign key to tabulars", "one body for each incarnation"),
     ),
 )
@@ -649,7 +654,6 @@ tag_attachment = sa.Table(
         "tag_attachment_of_namespace",
         "warehouse_id",
         "namespace_id",
-        postgresql_where=sa.text("namespace_id is not null"),
         info=_serves("tags.EFFECTIVE", "the foreign key to namespaces"),
     ),
     sa.Index(

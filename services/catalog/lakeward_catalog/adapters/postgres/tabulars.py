@@ -25,11 +25,16 @@ from lakeward_servicekit.postgres.pools import Pool
 VIEWS: Final = f"""
 select k.n, b.everything_crcs, b.everything_sizes, b.everything_own, {TABULAR}, n.path
   from unnest($2::text[], $3::text[]) with ordinality as k(path_key, name_key, n)
-  join namespace n on n.warehouse_id = $1 and n.path_key = k.path_key
-  join tabular t on t.warehouse_id = n.warehouse_id and t.namespace_id = n.namespace_id
-       and t.name_key = k.name_key and t.state in ('live', 'staged')
-  join tabular_body b on b.warehouse_id = t.warehouse_id
-       and b.metadata_id = case when t.state = 'live' and t.kind = 'view' then t.metadata_id end
+ cross join lateral (
+       select * from namespace n where n.warehouse_id = $1 and n.path_key = k.path_key offset 0) n
+ cross join lateral (
+       select * from tabular t
+        where t.warehouse_id = $1 and t.namespace_id = n.namespace_id and t.name_key = k.name_key
+              and t.state in ('live', 'staged') offset 0) t
+ cross join lateral (
+       select * from tabular_body b
+        where b.warehouse_id = $1
+              and b.metadata_id = case when t.state = 'live' and t.kind = 'view' then t.metadata_id end offset 0) b
 """
 BY_ID: Final = f"""
 select {TABULAR}, n.path
