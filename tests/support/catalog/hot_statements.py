@@ -1,4 +1,4 @@
-"""The statements of the catalog that are asked often, each with arguments, and a catalog that is large enough to tell a bad plan."""
+"""The catalog's statements that are asked often, each with arguments, and a catalog large enough to tell a bad plan."""
 
 from __future__ import annotations
 
@@ -38,7 +38,16 @@ from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.events import postgres_log
 from lakeward_servicekit.postgres.pools import Connection
 from tests.support.catalog.stores import PostgresStores
-from tests.support.catalog.values import NOON, HeldClock, a_body, a_namespace, a_project, a_tabular, a_warehouse, an_event
+from tests.support.catalog.values import (
+    NOON,
+    HeldClock,
+    a_body,
+    a_namespace,
+    a_project,
+    a_tabular,
+    a_warehouse,
+    an_event,
+)
 
 TABLES: Final = 10_000
 NAMESPACES: Final = 1_000
@@ -87,7 +96,6 @@ _FILL_OTHERS: Final = (
     """insert into body_chunk (warehouse_id, incarnation, chunk_id, raw)
        select t.warehouse_id, t.incarnation, gen_random_uuid(), 'x' from tabular t where t.warehouse_id = $1 limit 5000""",
 )
-
 
 
 async def furnish(stores: PostgresStores) -> Tabular:

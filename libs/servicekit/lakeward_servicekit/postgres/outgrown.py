@@ -1,8 +1,8 @@
 """Tables that outgrew what Postgres knows of them are looked at again.
 
-Postgres plans by what it counted at the last ANALYZE, and a session keeps the plan of a prepared statement until the next one. Its own
-daemon comes once a minute at best, and not while a table is young: a statement that was planned for three rows, for which one index
-is as good as another, is run for thousands meanwhile. ANALYZE makes every session plan anew.
+Postgres plans by what it counted at the last ANALYZE, and a session keeps the plan of a prepared statement until the next one.
+Its own daemon comes once a minute at best: a statement that was planned for three rows, for which one index is as good as another,
+is run for thousands meanwhile. ANALYZE makes every session plan anew.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 LOOKER: Final = "outgrown-tables"
 EVERY: Final = timedelta(seconds=2)
-# By pages, which are counted when they are looked at: so a table is looked at again after each doubling. One that nobody ever looked
-# at counts as outgrown. Who does not own a table may not analyse it, and would be warned each time.
+# By pages, which are counted when they are asked for: so a table is looked at again after each doubling. One that nobody ever
+# looked at counts as outgrown. Who does not own a table may not analyse it, and would be warned each time.
 _OUTGROWN: Final = """
 select c.relname from pg_class c
  where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and pg_has_role(c.relowner, 'usage')

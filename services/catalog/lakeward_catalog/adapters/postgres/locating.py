@@ -20,8 +20,8 @@ from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_servicekit.coalescing import Coalescer
 from lakeward_servicekit.postgres.pools import Pool
 
-# Each step is looked up with the whole of its key, as `offset 0` says: of a join Postgres may compare a part of the key afterwards,
-# which costs nothing where it takes the table for an almost empty one.
+# Each step is looked up with the whole of its key, as `offset 0` says: of a join Postgres may compare a part of the key
+# afterwards, which costs nothing where it takes the table for an almost empty one.
 LOCATE: Final = """
 select k.n, w.row_version, n.row_version, n.namespace_id, t.*
   from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as k(warehouse_id, path_key, name_key, n)

@@ -193,8 +193,8 @@ tabular = sa.Table(
         "state = 'staged' or kind = 'generic_table' or metadata_location is not null", name="has_metadata"
     ),
     sa.CheckConstraint("(kind = 'generic_table') = (format is not null)", name="has_format"),
-    # Each but the key's says `is not null` of a column that is never null: a statement that compares that column proves it, and one
-    # that does not can't take the index, whatever is known of how many rows there are. See `plans.py`.
+    # Some say `is not null` of a column that is never null: a statement that compares that column proves it, and one that does
+    # not can't take the index, whatever is known of how many rows there are.
     sa.Index(
         "tabular_name",
         "warehouse_id",

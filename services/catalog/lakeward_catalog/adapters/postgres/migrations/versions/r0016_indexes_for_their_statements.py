@@ -11,9 +11,9 @@ down_revision: Final = "0012"
 branch_labels: Final = None
 depends_on: Final = None
 
-# Every index begins with the warehouse. While a table is small, or was when it was last looked at, whatever begins so looks as good
-# as the right one, and the plan is kept while the table grows. `is not null` holds for every row; a statement shows that it holds
-# by comparing the column, and is barred from the index else. An older release's statements compare the same columns.
+# Every index begins with the warehouse. While a table is small, or was when it was last looked at, whatever begins so looks as
+# good as the right one, and the plan is kept while the table grows. `is not null` holds for every row; a statement shows that it
+# holds by comparing the column, and is barred from the index else. An older release's statements compare the same columns.
 _FOLDED: Final = '"left"(coalesce(location_folded, lower(location_key)), 600)'
 _INDEXES: Final = (
     "drop index tabular_public_id",
@@ -31,8 +31,8 @@ _INDEXES: Final = (
     """create unique index tabular_body_incarnation on tabular_body (warehouse_id, incarnation)
         where incarnation is not null""",
 )
-# What is true of an average warehouse or namespace is not of the one that has most. A plan for one that holds all rows serves every
-# other one, too: it compares whole keys and goes by the order that is asked for.
+# What is true of an average warehouse or namespace is not of the one that has most. A plan for one that holds all rows serves
+# every other one, too: it compares whole keys and goes by the order that is asked for.
 _HOLDING_ALL: Final = (
     ("namespace", "warehouse_id"),
     ("tabular", "warehouse_id"),
