@@ -58,6 +58,7 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
     "Server, limits and storage switches": (
         (
             gateway.PublicSettings,
+            server.BindSettings,
             server.ServerSettings,
             server.PageSettings,
             catalog.IdentitySettings,
@@ -87,7 +88,7 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         (catalog.TaskSettings, EventSettings, vending.CacheSettings, server.IdempotencySettings),
         background.SETTINGS,
     ),
-    "Logs, metrics and debugging": ((observability.LogSettings,), observing.SETTINGS),
+    "Logs, metrics and debugging": ((observability.LogSettings, observability.MetricsSettings), observing.SETTINGS),
     OURS: (
         (
             catalog.CatalogEndpoint,
