@@ -16,9 +16,11 @@ from typing import Any, Final
 from uuid import UUID
 
 from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
+from lakeward_catalog.adapters.postgres.task_depths import PostgresTaskDepths
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
 from lakeward_catalog.application.feeding import TreeFeed
 from lakeward_catalog.application.sweeping import SWEEPER, Retention, sweep
+from lakeward_catalog.application.tasks.depths import keep_telling
 from lakeward_catalog.application.tasks.queues import KINDS
 from lakeward_catalog.application.tasks.scheduling import SCHEDULER, keep_schedules
 from lakeward_catalog.application.warehouses.secrets import Secrets
@@ -57,6 +59,7 @@ async def background(
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(bell.listening(settings.postgres.direct_url))
         loops = relay_loops(pool, await open_sinks(settings.events, stack), bell, keep=keep)
+        loops.append(keep_telling(PostgresTaskDepths(pool), parts.clock))
         if settings.server.maintenance_mode == "off":
             leftovers = PostgresLeftovers(pool)
             retention = Retention(
