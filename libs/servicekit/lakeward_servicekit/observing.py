@@ -31,7 +31,7 @@ async def observed(settings: Observability, *, service: str, version: str, worke
 
 
 def _serve(settings: MetricsSettings, stack: AsyncExitStack, worker: int) -> None:
-    """Serve metrics. A port that is taken keeps nobody from serving tables: whoever asks for metrics finds out that there are none."""
+    """Serve metrics. A port that is taken keeps nobody from serving tables: who asks for metrics finds that there are none."""
     # Imported here: nothing but this needs Prometheus's library.
     from lakeward_servicekit.telemetry.exposition import served  # noqa: PLC0415
 
@@ -39,7 +39,7 @@ def _serve(settings: MetricsSettings, stack: AsyncExitStack, worker: int) -> Non
     try:
         port = stack.enter_context(served(settings.host, port))
     except OSError as error:
-        _log.error(  # noqa: TRY400 - no stack: it is said what is wrong, and what would be right
+        _log.error(
             "metrics are not served; set LAKEKEEPER__METRICS__PORT to a port that is free",
             extra={"host": settings.host, "port": port, "cause": str(error)},
         )

@@ -38,7 +38,7 @@ _CALLS = {caller: Call(caller) for caller in Caller.values()}
 # Named and labelled as by gRPC's other servers, whose dashboards know them. A call within a process counts like one over the wire.
 HANDLED: Final = Counter(
     "grpc_server_handled_total",
-    "Calls of a service's methods that were answered, by the code of the answer; the items of a batch have their own, uncounted.",
+    "Calls of a service's methods that were answered, by the answer's code; a batch is one.",
     ("grpc_service", "grpc_method", "grpc_code"),
 )
 HANDLING: Final = Histogram(

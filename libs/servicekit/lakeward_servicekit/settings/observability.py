@@ -51,8 +51,7 @@ class MetricsSettings(BindSettings):
         "METRICS__PORT",
         kinds.PORT,
         "9000",
-        "Port of the metrics, of each process by itself; 0 takes a free one, which the log says. The workers of --workers count up "
-        "from it.",
+        "Port of the metrics, of each process by itself; 0 takes a free one, which the log says. Workers count up from it.",
     )
     own_bind_ip: str | None = setting(
         "METRICS__BIND_IP",

@@ -1,8 +1,8 @@
 """Metrics: what a process counts, each declared once beside what it counts.
 
-A family is a metric with its labels; its series are made where a part is made, not where it works: `series` looks one up, and what
-a request does to a series is an addition to a number of Python. Nothing is locked, so a series is written by one thread alone,
-the loop's; a scrape reads it from another one and may see a sum a moment before its count.
+A family is a metric with its labels; its series are made where a part is made, not where it works: `series` looks one up, and
+what a request does to a series is an addition to a number of Python. Nothing is locked, so a series is written by one thread
+alone, the loop's; a scrape reads it from another one and may see a sum a moment before its count.
 
 What is known anyway (how large a pool is, what a cache holds) is not counted a second time: a reader tells it when somebody asks.
 
@@ -82,7 +82,9 @@ class Family(Generic[Series]):
     def __init__(self, name: str, about: str, labels: Labels = ()) -> None:
         """Declare it for this process; see the class."""
         if name in _declared:
-            raise ValueError(f"there is a metric {name} already; one module declares it, and the others import it from there")
+            raise ValueError(
+                f"there is a metric {name} already; one module declares it, and the others import it from there"
+            )
         self.name: Final = name
         self.about: Final = about
         self.labels: Final = labels

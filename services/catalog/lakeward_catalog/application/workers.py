@@ -36,8 +36,8 @@ _QUICK: Final = _A_MOMENT / 4
 _SETTLED_WITHIN: Final = 2.0  # seconds, when the process ends
 ATTEMPTS: Final = Histogram(
     "lakeward_task_attempt_seconds",
-    "How long attempts at tasks took; `outcome` is `success`, `failed`, `given_up` (never tried again), `postponed` (there is more to "
-    "do) or `stopped` (asked to, or taken by another worker).",
+    "How long attempts at tasks took; `outcome` is `success`, `failed`, `given_up` (never tried again), `postponed` (more is to "
+    "be done) or `stopped` (asked to, or taken by another worker).",
     ("queue", "outcome"),
     bounds=LONG,
 )

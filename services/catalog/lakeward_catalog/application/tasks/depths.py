@@ -5,22 +5,15 @@ Every process of the catalog tells what all of them share, so what several tell 
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
-import logging
-import time
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, Literal, Protocol, TypeAlias
 
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.tasks import Queue
-from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.telemetry.metrics import Gauge
 
-_LOG: Final = logging.getLogger("lakeward_catalog.tasks")
-EVERY: Final = timedelta(seconds=15)
-_REST: Final = 50  # times what a look took: nobody is kept from working by being counted
 State: TypeAlias = Literal["scheduled", "due", "running", "failed"]
 STATES: Final[Sequence[State]] = ("scheduled", "due", "running", "failed")
 TASKS: Final = Gauge(
@@ -51,19 +44,18 @@ class Depths(Protocol):
     """Counts tasks."""
 
     async def depths(self, *, now: datetime) -> Sequence[Depth]:
-        """What the queues hold; no more than one of a queue and a state, and none for nothing. Raises Refusal DATABASE_UNAVAILABLE."""
+        """What the queues hold: one at most of a queue and a state, and none for nothing. Raises Refusal DATABASE_UNAVAILABLE."""
         ...
 
 
-async def keep_telling(depths: Depths, clock: Clock) -> None:
-    """Tell of the queues until cancelled."""
-    while True:
-        began = time.perf_counter()
-        try:
-            tell(await depths.depths(now=clock.now()), now=clock.now())
-        except Refusal as refused:
-            _LOG.info("tasks were not counted", extra={"refusal": str(refused)})
-        await asyncio.sleep(max(EVERY.total_seconds(), _REST * (time.perf_counter() - began)))
+async def look(depths: Depths, clock: Clock) -> None:
+    """Read what the queues hold, and tell it.
+
+    Raises:
+        Refusal: DATABASE_UNAVAILABLE.
+    """
+    now = clock.now()
+    tell(await depths.depths(now=now), now=now)
 
 
 def tell(found: Sequence[Depth], *, now: datetime) -> None:

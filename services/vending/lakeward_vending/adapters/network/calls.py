@@ -41,8 +41,8 @@ _PORTS: Final = {"http": 80, "https": 443}
 _REFUSED, _FAILED = 400, 500  # statuses of HTTP from here on
 CALLS: Final = Histogram(
     "lakeward_store_call_seconds",
-    "How long calls of stores took, waiting for a slot included; `call` is `store`, or `sts` for what mints credentials. `outcome` is "
-    "`ok`, `refused` (4xx), `failed` (5xx), `away` (no answer), or `left_alone` (not called).",
+    "How long calls of stores took, waiting for a slot included; `call` is `store`, or `sts` for what mints credentials. "
+    "`outcome` is `ok`, `refused` (4xx), `failed` (5xx), `away` (no answer), or `left_alone` (not called).",
     ("call", "method", "outcome"),
     bounds=QUICK,
 )
@@ -99,11 +99,12 @@ class HttpCalls:
         began, outcome = time.perf_counter(), "away"
         try:
             reply = await self._call(method, url, headers=headers, body=body, repeatable=repeatable, limit=limit)
-            outcome = "ok" if reply.status < _REFUSED else "refused" if reply.status < _FAILED else "failed"
-            return reply
         except LeftAlone:
             outcome = "left_alone"
             raise
+        else:
+            outcome = "ok" if reply.status < _REFUSED else "refused" if reply.status < _FAILED else "failed"
+            return reply
         finally:
             kind = method if method in _METHODS else "other"
             CALLS.series(call, kind, outcome).observe(time.perf_counter() - began)
