@@ -16,7 +16,7 @@ from lakeward_catalog.adapters.postgres import tabulars
 from lakeward_catalog.domain.model import Tabular
 from lakeward_components.postgres import PostgresServer
 from lakeward_servicekit.postgres.addresses import address_of
-from lakeward_servicekit.postgres.outgrown import look_again
+from lakeward_servicekit.postgres.outgrown import count_again
 from lakeward_servicekit.postgres.plans import with_generic_plans, with_plans_by_keys
 from lakeward_servicekit.postgres.pools import Connection, Pool
 from lakeward_servicekit.secrecy import SecretStr
@@ -206,8 +206,8 @@ async def grown(young: tuple[str, bool]) -> AsyncIterator[_Grown]:
         await all_of_them()
         await fill(stores, tabular, tables=4000, namespaces=300, used=8)
         before = await all_of_them()
-        assert await look_again(pool)
-        assert await look_again(pool) == []
+        assert await count_again(pool)
+        assert await count_again(pool) == []
         yield _Grown(before, await all_of_them())
 
 

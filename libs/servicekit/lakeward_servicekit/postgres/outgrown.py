@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lakeward_servicekit.leases import Lease
     from lakeward_servicekit.postgres.pools import Pool
 
-LOOKER: Final = "outgrown-tables"
+COUNTER: Final = "outgrown-tables"
 EVERY: Final = timedelta(seconds=2)
 # By pages, which are counted when they are asked for: so a table is looked at again after each doubling. One that nobody ever
 # looked at counts as outgrown. Who does not own a table may not analyse it, and would be warned each time.
@@ -36,7 +36,7 @@ select c.relname from pg_class c
 """
 
 
-async def look_again(pool: Pool) -> list[str]:
+async def count_again(pool: Pool) -> list[str]:
     """Analyse the tables of a pool's schema that are more than twice as large as they were when that was last done.
 
     One that somebody else works at is left for the next time.
@@ -54,20 +54,20 @@ async def look_again(pool: Pool) -> list[str]:
     return names
 
 
-async def keep_looking(_lease: Lease, *, pool: Pool, every: timedelta = EVERY) -> None:
-    """Look again and again, until cancelled. Raises as `look_again` does."""
+async def keep_counting(_lease: Lease, *, pool: Pool, every: timedelta = EVERY) -> None:
+    """Count again and again, until cancelled. Raises as `count_again` does."""
     while True:
-        await look_again(pool)
+        await count_again(pool)
         await asyncio.sleep(every.total_seconds())
 
 
 @contextlib.asynccontextmanager
-async def looked_at(pool: Pool) -> AsyncIterator[None]:
-    """Have one process of all keep looking at the tables of a service, until the block ends; for those with no other loops."""
-    work = functools.partial(keep_looking, pool=pool)
-    looking = asyncio.create_task(keep_holding(PostgresLeases(pool), LOOKER, work, holder=str(uuid4())))
+async def counting(pool: Pool) -> AsyncIterator[None]:
+    """Have one process of all count the tables of a service, until the block ends; for services with no other loops."""
+    work = functools.partial(keep_counting, pool=pool)
+    task = asyncio.create_task(keep_holding(PostgresLeases(pool), COUNTER, work, holder=str(uuid4())))
     try:
         yield
     finally:
-        looking.cancel()
-        await asyncio.gather(looking, return_exceptions=True)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
