@@ -24,6 +24,7 @@ from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
+from lakeward_catalog.adapters.formats import FormatReaders
 from lakeward_catalog.application.metadata_files import to_the_end
 from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports.system import Ids
@@ -155,6 +156,7 @@ class House:
             calls=MemoryCalls(self.catalog) if stores is None else stores.calls,
             documents=Documents(rows.bodies),
             files=self.files,
+            measuring=FormatReaders(self.files),
             access=self.access,
             scopes=SignedScopes(self.signer, self.clock),
             storage=self.judge,
