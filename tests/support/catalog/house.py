@@ -19,12 +19,12 @@ from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from lakeward_catalog.adapters.formats import FormatReaders
 from lakeward_catalog.adapters.signer_scopes import SignedScopes
 from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
-from lakeward_catalog.adapters.formats import FormatReaders
 from lakeward_catalog.application.metadata_files import to_the_end
 from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports.system import Ids

@@ -11,7 +11,7 @@ import pytest
 
 from lakeward_catalog.application.tasks.queues import KINDS
 from lakeward_catalog.application.tasks.scheduling import make_due
-from lakeward_catalog.application.workers import Again, Progress
+from lakeward_catalog.application.workers import Progress
 from lakeward_catalog.domain.generic.measures import Measures
 from lakeward_catalog.domain.model import State
 from lakeward_catalog.domain.tasks import Queue

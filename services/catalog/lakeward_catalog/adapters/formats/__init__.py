@@ -1,4 +1,4 @@
-"""What tables of other formats than Iceberg say of themselves, each format a module; their bytes come from vending, some at a time.
+"""What tables of other formats than Iceberg say of themselves, each format a module. Their bytes come from vending.
 
 Whoever may write a table wrote what is read here, so all of it is bounded, and nothing that reads it runs outside of Python.
 """
@@ -26,11 +26,14 @@ _READERS: Final[Mapping[str, Callable[[TableFiles], Awaitable[Measures | None]]]
 class FormatReaders:
     """`Measuring` of the formats that have a module here."""
 
-    formats: Final = frozenset(_READERS)
-
     def __init__(self, source: Source) -> None:
         """Read from `source`."""
         self._source: Final = source
+
+    @property
+    def formats(self) -> frozenset[str]:
+        """See `Measuring`."""
+        return frozenset(_READERS)
 
     async def measure(self, meant: Meant) -> Measures | None:
         """See `Measuring`."""

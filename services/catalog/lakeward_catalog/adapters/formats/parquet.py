@@ -1,7 +1,7 @@
 """How many rows a Parquet file has: the third field of its footer, which is a struct of Thrift's compact protocol.
 
-The fields before it are passed over. Source: Parquet's `FileMetaData` (parquet.thrift) and Thrift's compact protocol. Engines' own
-readers load whole footers, in native code, which a stranger's file may end; this one reads a few bytes and can only be refused.
+The fields before it are passed over. Source: Parquet's `FileMetaData` (parquet.thrift) and Thrift's compact protocol. Engines'
+own readers load whole footers, in native code, which a stranger's file may end; this one reads a few bytes and only refuses.
 """
 
 from __future__ import annotations
@@ -94,7 +94,11 @@ class _Compact:
             self._pass(_FIXED[kind])
         elif kind == _BINARY:
             self._pass(self._varint())
-        elif kind in {_LIST, _SET}:
+        else:
+            self._skip_nested(kind, depth)
+
+    def _skip_nested(self, kind: int, depth: int) -> None:
+        if kind in {_LIST, _SET}:
             header = self._byte()
             count = header >> 4
             for _ in range(self._varint() if count == _LONG else count):

@@ -44,7 +44,7 @@ _RECORDED, _SAME, _UNREADABLE, _AWAY = "recorded", "same", "unreadable", "away"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class GenericStatistics:
-    """Measures a project's generic tables, warehouse by warehouse, a page in each turn; a later attempt goes on behind the last."""
+    """Measures a project's generic tables, a page in each turn; a later attempt goes on behind the last page."""
 
     doors: Doors
     changes: Changes
