@@ -13,7 +13,6 @@ from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.ports.files import Files
-from lakeward_catalog.application.ports.gates import ChangeGate
 from lakeward_catalog.application.ports.measuring import Measuring
 from lakeward_catalog.application.ports.storage import StorageJudge, UnnamedSecrets
 from lakeward_catalog.application.ports.system import Clock, Ids
@@ -70,11 +69,6 @@ class Tools(Protocol):
     @property
     def measuring(self) -> Measuring:
         """How much generic tables hold."""
-        ...
-
-    @property
-    def gate(self) -> ChangeGate:
-        """Is asked before a change."""
         ...
 
     @property

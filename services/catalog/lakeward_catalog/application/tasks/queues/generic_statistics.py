@@ -22,7 +22,6 @@ from lakeward_catalog.application.changes import Changes, TabularCommit
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.generic_tables.kind import body_of
-from lakeward_catalog.application.ports.gates import ChangeGate
 from lakeward_catalog.application.ports.measuring import Meant, Measuring, Unreadable
 from lakeward_catalog.application.ports.stores import Visibility
 from lakeward_catalog.application.ports.system import Clock, Ids
@@ -50,7 +49,6 @@ class GenericStatistics:
     changes: Changes
     documents: Documents
     measuring: Measuring
-    gate: ChangeGate
     announcer: Announcer
     clock: Clock
     ids: Ids
@@ -116,20 +114,15 @@ class GenericStatistics:
         if statistics == base.statistics:
             return _SAME
         made = msgspec.structs.replace(base, statistics=statistics)
-        if not await self._record(warehouse, tabular, base, made, task):
+        if not await self._record(warehouse, tabular, made, task):
             return _SAME
         return _RECORDED if measures.error is None else _UNREADABLE
 
-    async def _record(
-        self, warehouse: Warehouse, tabular: Tabular, base: GenericMetadata, made: GenericMetadata, task: Task
-    ) -> bool:
-        """False where the table was changed meanwhile, the gate refuses, or the task is another worker's."""
-        try:
-            await self.gate.check(tabular=tabular.ident, old=base.encode, proposed=made.encode)
-        except Refusal as refused:
-            if refused.reason is not Reason.REASON_CHANGE_REFUSED:
-                raise
-            return False
+    async def _record(self, warehouse: Warehouse, tabular: Tabular, made: GenericMetadata, task: Task) -> bool:
+        """False where the table was changed meanwhile, or the task is another worker's.
+
+        No contract is asked: what the files hold is so, and nobody's wish.
+        """
         body = body_of(made)
         async with self.changes.change() as change:
             row = await change.tabulars.lock_incarnation(tabular.warehouse_id, tabular.incarnation)
@@ -183,7 +176,6 @@ KIND: Final = QueueKind(
         tools.changes,
         tools.documents,
         tools.measuring,
-        tools.gate,
         tools.announcer,
         tools.clock,
         tools.ids,
