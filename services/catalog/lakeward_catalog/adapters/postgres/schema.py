@@ -248,6 +248,13 @@ tabular = sa.Table(
         info=_serves("tabulars.DELETED"),
     ),
     sa.Index(
+        "tabular_generic",
+        "warehouse_id",
+        "incarnation",
+        postgresql_where=sa.text("kind = 'generic_table' and state = 'live'"),
+        info=_serves("tabulars.OF_FORMATS"),
+    ),
+    sa.Index(
         "tabular_beginning",
         _WAREHOUSE_TEXT,
         "name_key",
