@@ -89,7 +89,13 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         access.SETTINGS,
     ),
     "Tasks, events, caches and idempotency": (
-        (catalog.TaskSettings, EventSettings, vending.CacheSettings, server.IdempotencySettings),
+        (
+            catalog.TaskSettings,
+            catalog.CheckerSettings,
+            EventSettings,
+            vending.CacheSettings,
+            server.IdempotencySettings,
+        ),
         background.SETTINGS,
     ),
     "Logs, metrics and debugging": ((observability.LogSettings, observability.MetricsSettings), observing.SETTINGS),

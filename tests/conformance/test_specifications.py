@@ -30,6 +30,9 @@ ADDED_MANAGEMENT = {
     ),
     *(f"get_authorizer_{kind}_actions_by_id_alone" for kind in ("table", "view", "generic_table")),
     # drops of all that is in a namespace or a warehouse, and how their queues are configured
+    # what a warehouse promises
+    "get_warehouse_contracts",
+    "set_warehouse_contracts",
     *(f"cascade_drop_{kind}" for kind in ("namespace", "warehouse")),
     *(f"{verb}_task_queue_config_namespace_drop" for verb in ("get", "set")),
     *(f"{verb}_project_task_queue_config_warehouse_drop" for verb in ("get", "set")),

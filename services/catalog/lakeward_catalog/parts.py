@@ -51,6 +51,7 @@ class Parts:
     storage: StorageJudge
     unnamed_secrets: UnnamedSecrets
     gate: ChangeGate
+    checkers: frozenset[str]
     once: Once
     announcer: Announcer
     clock: Clock

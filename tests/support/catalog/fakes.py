@@ -232,8 +232,3 @@ class PlainJudge:
         self._step("forget")
         self.kept.pop(secret_id, None)
         self.forgotten.append(secret_id)
-
-
-class OpenGate:
-    async def check(self, **_: Any) -> None:
-        """Nobody objects."""

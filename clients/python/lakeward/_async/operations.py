@@ -3706,6 +3706,42 @@ class AsyncOperations:
         )
         return read(models.CascadeDropResponse, found.content)
 
+    async def get_warehouse_contracts(
+        self,
+        warehouse_id: UUID | str,
+        *,
+        project: str | None = None,
+    ) -> models.Contracts:
+        """The contracts that are asked before tables and views of a warehouse are changed."""
+        found = await self.connection.call(
+            Call(
+                "GET",
+                "/management/v1/warehouse/{warehouse_id}/contracts",
+                places={"warehouse_id": warehouse_id},
+                project=project,
+            )
+        )
+        return read(models.Contracts, found.content)
+
+    async def set_warehouse_contracts(
+        self,
+        warehouse_id: UUID | str,
+        body: models.Contracts,
+        *,
+        project: str | None = None,
+    ) -> models.Contracts:
+        """Replace the contracts of a warehouse, all at once."""
+        found = await self.connection.call(
+            Call(
+                "PUT",
+                "/management/v1/warehouse/{warehouse_id}/contracts",
+                places={"warehouse_id": warehouse_id},
+                body=body.wire(),
+                project=project,
+            )
+        )
+        return read(models.Contracts, found.content)
+
     async def get_endpoint_statistics(
         self,
         body: models.GetEndpointStatisticsRequest,

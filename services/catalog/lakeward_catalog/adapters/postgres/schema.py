@@ -85,6 +85,7 @@ warehouse = sa.Table(
     sa.Column("default_format_version", sa.SmallInteger, nullable=False),
     sa.Column("protected", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("managed_by", sa.Text, nullable=False, server_default="self-managed"),
+    sa.Column("contracts", sa.Text, doc="JSON, a list; null: none"),
     sa.Column("row_version", sa.BigInteger, nullable=False, server_default="1"),
     sa.Column("created_at", _TIME, nullable=False),
     sa.Column("updated_at", _TIME),
