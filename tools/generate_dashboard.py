@@ -51,6 +51,7 @@ def spread(metric: str, more: str = "") -> tuple[tuple[str, str], ...]:
     return tuple((quantile(share, metric, more=more), f"p{share * 100:g}") for share in (0.5, 0.95, 0.99))
 
 
+_HITS: Final = rate("lakekeeper_cache_hits_total", "cache_type")
 ROWS: Final[Sequence[tuple[str, Sequence[Panel]]]] = (
     (
         "Requests",
@@ -130,8 +131,7 @@ ROWS: Final[Sequence[tuple[str, Sequence[Panel]]]] = (
                 "percentunit",
                 (
                     (
-                        f"{rate('lakekeeper_cache_hits_total', 'cache_type')} / "
-                        f"({rate('lakekeeper_cache_hits_total', 'cache_type')} + {rate('lakekeeper_cache_misses_total', 'cache_type')})",
+                        f"{_HITS} / ({_HITS} + {rate('lakekeeper_cache_misses_total', 'cache_type')})",
                         "{{cache_type}}",
                     ),
                 ),
