@@ -123,7 +123,7 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
         doors = DirectoryDoors(deciding.authorizer, roles, settings.managed_providers)
         add_directory(host, settings, pool, doors=doors, grants=grants)
         add_provisioning(host, settings.scim, pool, roles=roles, grants=grants, doors=doors)
-        await stack.enter_async_context(relaying(pool, settings.events))
+        await stack.enter_async_context(relaying(pool, settings.events, service="authz"))
         await stack.enter_async_context(synchronised(settings, pool, roles=roles, grants=grants))
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)

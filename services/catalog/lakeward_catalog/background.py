@@ -16,9 +16,11 @@ from typing import Any, Final
 from uuid import UUID
 
 from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
+from lakeward_catalog.adapters.postgres.task_depths import PostgresTaskDepths
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
 from lakeward_catalog.application.feeding import TreeFeed
 from lakeward_catalog.application.sweeping import SWEEPER, Retention, sweep
+from lakeward_catalog.application.tasks.depths import look as look_at_queues
 from lakeward_catalog.application.tasks.queues import KINDS
 from lakeward_catalog.application.tasks.scheduling import SCHEDULER, keep_schedules
 from lakeward_catalog.application.warehouses.secrets import Secrets
@@ -26,11 +28,13 @@ from lakeward_catalog.application.workers import Handler, Terms, Worker
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.settings import CatalogSettings, TaskSettings
+from lakeward_servicekit.events.behind import Behind
 from lakeward_servicekit.events.bell import LocalBell, PostgresBell
 from lakeward_servicekit.events.serving import open_sinks, relay_loops
 from lakeward_servicekit.leases import keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
+from lakeward_servicekit.telemetry.looking import keep_looking
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +60,10 @@ async def background(
     keep = partial(keep_holding, leases, holder=str(holder))
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(bell.listening(settings.postgres.direct_url))
-        loops = relay_loops(pool, await open_sinks(settings.events, stack), bell, keep=keep)
+        sinks = await open_sinks(settings.events, stack)
+        loops = relay_loops(pool, sinks, bell, keep=keep)
+        loops.append(keep_looking(partial(look_at_queues, PostgresTaskDepths(pool), parts.clock), what="tasks"))
+        loops.append(keep_looking(Behind(pool, "catalog", [sink.name for sink in sinks]), what="events"))
         if settings.server.maintenance_mode == "off":
             leftovers = PostgresLeftovers(pool)
             retention = Retention(

@@ -138,7 +138,7 @@ async def vending(
                 release_place=PlaceReleases(storages, skip=skip),
             ),
         )
-        await stack.enter_async_context(relaying(pool, settings.events))
+        await stack.enter_async_context(relaying(pool, settings.events, service=SERVICE))
         stack.push_async_callback(_ended, asyncio.create_task(_keep_sweeping(StagedSweeps(store, clock))))
         yield host
 
