@@ -48,7 +48,7 @@ async def test_two_replicas_relay_each_event_once_and_in_order(
             "LAKEKEEPER__NATS_PASSWORD": server.password,
         }
         settings = load(EventSettings, environ).settings
-        relays = partial(relaying, pool, settings, schema=schema, listen_at=url)
+        relays = partial(relaying, pool, settings, service="test", schema=schema, listen_at=url)
         async with relays(), relays():
             for number in range(0, COUNT, 4):
                 async with pool.transaction() as connection:

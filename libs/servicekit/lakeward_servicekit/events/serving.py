@@ -16,8 +16,10 @@ from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
+from lakeward_servicekit.events.behind import Behind
 from lakeward_servicekit.events.bell import LocalBell, PostgresBell
 from lakeward_servicekit.events.delivery import deliver
+from lakeward_servicekit.events.lag import PostgresLag
 from lakeward_servicekit.events.postgres_log import PostgresEventLog, PostgresOutbox
 from lakeward_servicekit.events.relay import SEQUENCER, Bell, Pace, Sink, sequence, sink_lease
 from lakeward_servicekit.events.sinks import open_sinks
@@ -26,6 +28,7 @@ from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.events import EventSettings
+from lakeward_servicekit.telemetry.looking import keep_looking
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -72,12 +75,15 @@ def relay_loops(
 
 
 @asynccontextmanager
-async def relaying(pool: Pool, settings: EventSettings, *, schema: str, listen_at: SecretStr) -> AsyncIterator[None]:
+async def relaying(
+    pool: Pool, settings: EventSettings, *, service: str, schema: str, listen_at: SecretStr
+) -> AsyncIterator[None]:
     """Relay a service's events, and forget old ones, until the block ends.
 
     Args:
         pool: of the service's schema, through which its changes go; its marked commits ring.
         settings: where events go.
+        service: whose they are, in metrics.
         schema: after which the channel is named that other replicas ring in.
         listen_at: the database, past any transaction pooler.
     """
@@ -88,6 +94,7 @@ async def relaying(pool: Pool, settings: EventSettings, *, schema: str, listen_a
         await stack.enter_async_context(bell.listening(listen_at))
         loops = relay_loops(pool, sinks, bell, keep=keep)
         loops.append(keep(FORGETTER, partial(_keep_forgetting, log=kept_log(pool, settings, sinks))))
+        loops.append(keep_looking(Behind(PostgresLag(pool), service, [sink.name for sink in sinks]), what="events"))
         pool.marked = bell.ring
         running = [asyncio.create_task(loop) for loop in loops]
         try:

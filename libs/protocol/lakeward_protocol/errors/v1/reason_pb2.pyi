@@ -473,6 +473,12 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """A namespace would hang from itself: {namespace: "a", destination: "a.b"}."""
     REASON_LAYOUT_FORBIDS_MOVE: _Reason.ValueType  # 812
     """The warehouse's layout puts names of namespaces into paths: {namespace: "a"}."""
+    REASON_CONTRACT_VIOLATED: _Reason.ValueType  # 830
+    """A contract of the warehouse is broken by a change: {object: "ns.t", contract: "orders"}."""
+    REASON_CONTRACT_CHECK_FAILED: _Reason.ValueType  # 831
+    """A contract's checker gave no answer, and without one nothing is changed: {contract: "orders", checker: "approval"}."""
+    REASON_INVALID_CONTRACT: _Reason.ValueType  # 832
+    """Contracts can't be set so; empty where it is about all of them: {contract: "orders"}."""
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Every reason a Lakeward service refuses for."""
@@ -844,6 +850,12 @@ REASON_NAMESPACE_INTO_ITSELF: Reason.ValueType  # 811
 """A namespace would hang from itself: {namespace: "a", destination: "a.b"}."""
 REASON_LAYOUT_FORBIDS_MOVE: Reason.ValueType  # 812
 """The warehouse's layout puts names of namespaces into paths: {namespace: "a"}."""
+REASON_CONTRACT_VIOLATED: Reason.ValueType  # 830
+"""A contract of the warehouse is broken by a change: {object: "ns.t", contract: "orders"}."""
+REASON_CONTRACT_CHECK_FAILED: Reason.ValueType  # 831
+"""A contract's checker gave no answer, and without one nothing is changed: {contract: "orders", checker: "approval"}."""
+REASON_INVALID_CONTRACT: Reason.ValueType  # 832
+"""Contracts can't be set so; empty where it is about all of them: {contract: "orders"}."""
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
 
 @_typing.final

@@ -8,6 +8,7 @@ from lakeward_gateway.dialects.management import (
     actions,
     cascades,
     checks,
+    contracts,
     explaining,
     grants,
     moving,
@@ -50,5 +51,6 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *checks.operations(stubs),
         *explaining.operations(stubs),
         *cascades.operations(stubs.cascades),
+        *contracts.operations(stubs.contracts),
         *statistics.operations(stubs.statistics),
     )
