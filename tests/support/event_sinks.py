@@ -235,7 +235,7 @@ def consumed(broker: Broker, topic: str, count: int) -> list[Message]:
         consumer.assign([TopicPartition(topic, 0, 0)])
         messages: list[Message] = []
         while len(messages) < max(count, consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1]):
-            got = consumer.consume(count, timeout=10)
+            got = consumer.consume(1, timeout=10)
             assert got, f"{len(messages)} of {count} came"
             assert not [each.error() for each in got if each.error()]
             messages += got

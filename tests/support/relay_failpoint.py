@@ -119,9 +119,7 @@ async def main(environ: Any) -> None:
         sink, log, pace = _Sink(NatsAddress(environ["NATS"], "lake", max_bytes=1 << 24)), _Log(pool), Pace(batch=5)
         bell, moved = LocalBell(), LocalBell()
         await _write(pool)
-        ordering = sequence(
-            await _lease(pool, SEQUENCER), outbox=_Outbox(pool), bell=bell, moved=moved.ring, pace=pace
-        )
+        ordering = sequence(await _lease(pool, SEQUENCER), outbox=_Outbox(pool), bell=bell, moved=moved.ring, pace=pace)
         handing = deliver(
             await _lease(pool, sink_lease("nats")),
             sink=sink,
