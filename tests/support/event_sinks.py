@@ -234,9 +234,10 @@ def consumed(broker: Broker, topic: str, count: int) -> list[Message]:
     try:
         consumer.assign([TopicPartition(topic, 0, 0)])
         messages: list[Message] = []
-        while len(messages) < max(count, consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1]):
-            got = consumer.consume(1, timeout=10)
-            assert got, f"{len(messages)} of {count} came"
+        there = max(count, consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1])
+        while len(messages) < there:
+            got = consumer.consume(there - len(messages), timeout=10)
+            assert got, f"{len(messages)} of {there} came"
             assert not [each.error() for each in got if each.error()]
             messages += got
         return messages

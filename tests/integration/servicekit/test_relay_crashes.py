@@ -54,7 +54,7 @@ async def test_a_consumers_view_is_the_databases_wherever_the_process_was_killed
             assert status == -signal.SIGKILL, f"{point}: it was not reached; {status}: {said}"
         status, said = await _run("", environ)
         assert status == 0, said
-        state = {stream: version for stream, version in await pool.fetch("select stream, version from crash_state")}
+        state = dict(await pool.fetch("select stream, version from crash_state"))
         assert min(state.values()) > ROUNDS
         client = await nats.connect(server.url)
         try:
