@@ -21,10 +21,12 @@ from lakeward_servicekit.events.log_sink import LogSink
 from lakeward_servicekit.events.nats.sink import NatsAddress, NatsSink
 from lakeward_servicekit.events.postgres_log import PostgresEventLog, PostgresOutbox
 from lakeward_servicekit.events.relay import SEQUENCER, Bell, Pace, Sink, deliver, sequence, sink_lease
+from lakeward_servicekit.events.traced import TracedSink
 from lakeward_servicekit.leases import Lease, keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.settings.events import EventSettings
+from lakeward_servicekit.telemetry import spans
 from lakeward_servicekit.telemetry.looking import keep_looking
 
 _LOG: Final = logging.getLogger(__name__)
@@ -63,7 +65,7 @@ async def open_sinks(settings: EventSettings, stack: AsyncExitStack) -> Sequence
         sinks.append(LogSink())
     if not sinks:
         _LOG.info("no sink is configured: events are kept in the log, and go nowhere")
-    return sinks
+    return [TracedSink(sink) for sink in sinks] if spans.on() else sinks
 
 
 def relay_loops(

@@ -17,11 +17,12 @@ import asyncpg
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres import failures
 from lakeward_servicekit.postgres.addresses import address_of
-from lakeward_servicekit.postgres.statements import log_statement
+from lakeward_servicekit.postgres.statements import log_statement, trace_statement
+from lakeward_servicekit.telemetry import spans
 from lakeward_servicekit.telemetry.metrics import Counter, Gauge
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
     from types import TracebackType
@@ -239,7 +240,7 @@ async def open_pool(  # noqa: PLR0913 - what settings say of a pool, each by its
         address.dsn,
         min_size=0,
         max_size=size,
-        init=_log_its_statements if log_statements else None,
+        init=_heard(log_statements=log_statements),
         setup=_try_first if test_before_acquire else None,
         reset=_nothing_to_reset,
         server_settings=settings,
@@ -343,8 +344,17 @@ async def _renew(raw: _AsyncpgPool, every: timedelta) -> None:
         await raw.expire_connections()
 
 
-async def _log_its_statements(connection: Connection) -> None:
-    connection.add_query_logger(log_statement)
+def _heard(*, log_statements: bool) -> Callable[[Connection], Awaitable[None]] | None:
+    """What hears of each statement of a new connection; None where nothing does, since to be heard costs every statement."""
+    hearing = [*([log_statement] if log_statements else []), *([trace_statement] if spans.on() else [])]
+    if not hearing:
+        return None
+
+    async def init(connection: Connection) -> None:
+        for each in hearing:
+            connection.add_query_logger(each)
+
+    return init
 
 
 async def _try_first(connection: Connection) -> None:
