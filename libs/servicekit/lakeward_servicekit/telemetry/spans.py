@@ -1,8 +1,8 @@
 """Spans: how long a named piece of work took, for a tracing backend.
 
-Only the API of OpenTelemetry is used. Without an SDK a span is a shared object that does nothing, and the API is not even
-imported; whoever runs with an SDK calls `configure` from a main. What every request passes asks `on` first, which is a look at a
-variable.
+Only the API of OpenTelemetry is used. Until `configure` is called a span is a shared object that does nothing, and the API is not
+even imported; `tracing` calls it, with the SDK, where traces are asked for. What every request passes asks `on` first, which is a
+look at a variable.
 
 Spans stand at edges: a request, a call between services, a statement, a call of something outside, a publication. A request that
 came without a trace begins one; work that belongs to no request has no span, but for what it hands on for one. Attributes never
@@ -11,8 +11,6 @@ hold what a caller may keep secret: no parameters of statements, no tokens, no a
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     Attribute = str | bool | int | float
 
 Kind: TypeAlias = Literal["internal", "server", "client", "producer"]
-_ASKED_FOR: Final = ("OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _tracer: Tracer | None = None
 
 
@@ -64,21 +61,10 @@ class _Nothing(Told, AbstractContextManager[Told]):
 _NOTHING: Final = _Nothing()
 
 
-def configure(provider: TracerProvider | None = None) -> bool:
-    """Record spans from now on, if a backend is asked for; whether it is.
-
-    Args:
-        provider: where spans go; None takes the one that an SDK has installed, where the environment asks for one or
-            an SDK is loaded.
-    """
+def configure(provider: TracerProvider) -> None:
+    """Record spans from now on; they go to `provider`."""
     global _tracer  # noqa: PLW0603 - one switch a process, set by its main
-    if provider is None and "opentelemetry.sdk" not in sys.modules and not any(map(os.environ.get, _ASKED_FOR)):
-        _tracer = None
-        return False
-    from opentelemetry import trace  # noqa: PLC0415 - 5 MB that a process without a backend does not need
-
-    _tracer = trace.get_tracer("lakeward", tracer_provider=provider)
-    return True
+    _tracer = provider.get_tracer("lakeward")
 
 
 def stop() -> None:
