@@ -22,7 +22,7 @@ from lakeward_servicekit.telemetry import spans
 from lakeward_servicekit.telemetry.metrics import Counter, Gauge
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
     from types import TracebackType
@@ -344,7 +344,7 @@ async def _renew(raw: _AsyncpgPool, every: timedelta) -> None:
         await raw.expire_connections()
 
 
-def _heard(*, log_statements: bool) -> Callable[[Connection], Awaitable[None]] | None:
+def _heard(*, log_statements: bool) -> Callable[[Connection], Coroutine[Any, Any, None]] | None:
     """What hears of each statement of a new connection; None where nothing does, since to be heard costs every statement."""
     hearing = [*([log_statement] if log_statements else []), *([trace_statement] if spans.on() else [])]
     if not hearing:

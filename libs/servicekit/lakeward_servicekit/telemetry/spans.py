@@ -183,7 +183,7 @@ class _Span(AbstractContextManager[Told]):
     ) -> None:
         self._tracer = tracer
         self._name = name
-        self._kind = kind
+        self._kind: Kind = kind
         self._attributes = attributes
         self._parent = parent
         self._links = links
