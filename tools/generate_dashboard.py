@@ -176,6 +176,10 @@ ROWS: Final[Sequence[tuple[str, Sequence[Panel]]]] = (
                 (
                     ("max by (service) (lakeward_outbox_events{HERE})", "not in order, {{service}}"),
                     ("max by (service, sink) (lakeward_event_sink_lag_events{HERE})", "{{sink}}, {{service}}"),
+                    (
+                        "max by (service, sink) (lakeward_event_sink_dead_letters{HERE})",
+                        "refused by {{sink}}, {{service}}",
+                    ),
                 ),
             ),
             Panel(

@@ -165,6 +165,44 @@ def appoint(user: str, *, operator: bool) -> None:
     _run(run(os.environ, user=user, operator=operator))
 
 
+@click.group("dead-letters")
+def dead_letters() -> None:
+    """Look after events that a sink refused for what they are, and that were set aside."""
+
+
+@dead_letters.command("list")
+@click.option("--sink", help="Of this sink alone, as nats or kafka.")
+def list_dead_letters(sink: str | None) -> None:
+    """Print them with the sink's reason, the longest refused first."""
+    from lakeward_cli.dead_letters import Which, show  # noqa: PLC0415 - see the module
+
+    _run(show(os.environ, Which(sink=sink)))
+
+
+@dead_letters.command("retry")
+@click.argument("service", type=click.Choice(["catalog", "authz", "vending"]))
+@click.option("--sink", help="Of this sink alone.")
+@click.option("--stream", help="Of this stream alone.")
+@click.option("--sequence", type=int, help="This one alone; of --stream.")
+def retry_dead_letters(service: str, sink: str | None, stream: str | None, sequence: int | None) -> None:
+    """Have SERVICE's published again, behind what went out meanwhile; do it once the cause is gone."""
+    from lakeward_cli.dead_letters import Which, retry  # noqa: PLC0415 - see the module
+
+    _run(retry(os.environ, Which((service,), sink, stream, sequence)))
+
+
+@dead_letters.command("drop")
+@click.argument("service", type=click.Choice(["catalog", "authz", "vending"]))
+@click.option("--sink", required=True, help="Of this sink alone.")
+@click.option("--stream", help="Of this stream alone.")
+@click.option("--sequence", type=int, help="This one alone; of --stream.")
+def drop_dead_letters(service: str, sink: str, stream: str | None, sequence: int | None) -> None:
+    """Forget SERVICE's; the sink never gets them."""
+    from lakeward_cli.dead_letters import Which, drop  # noqa: PLC0415 - see the module
+
+    _run(drop(os.environ, Which((service,), sink, stream, sequence)))
+
+
 @click.group()
 def config() -> None:
     """Look at the configuration: of SERVICE alone, or of all services in one process."""

@@ -40,6 +40,23 @@ def build(home: Path, folder: Path, **properties: str) -> str:
     Raises:
         AssertionError: Maven or javac failed, or isn't there, with what they said.
     """
+    jars = classpath(home, folder, **properties)
+    whole = f"{folder}{os.pathsep}{jars}"
+    done(["javac", "-nowarn", "-d", str(folder), "-cp", whole, *map(str, sorted(home.glob("*.java")))])
+    return whole
+
+
+def classpath(home: Path, folder: Path, **properties: str) -> str:
+    """The jars that the pom.xml of `home` names, and theirs; they are in the local Maven repository or fetched.
+
+    Args:
+        home: where the pom.xml is.
+        folder: for Maven's list of them.
+        **properties: of the pom, with `_` for `.`.
+
+    Raises:
+        AssertionError: Maven failed, or isn't there, with what it said.
+    """
     assert (cure := missing()) is None, cure
     listing = folder / "classpath.txt"
     given = {name.replace("_", "."): value for name, value in properties.items()} | {"mdep.outputFile": str(listing)}
@@ -48,9 +65,7 @@ def build(home: Path, folder: Path, **properties: str) -> str:
     with _alone():
         if subprocess.run([*command, "-o"], capture_output=True, text=True, check=False).returncode != 0:
             done(command)
-    classpath = f"{folder}{os.pathsep}{listing.read_text().strip()}"
-    done(["javac", "-nowarn", "-d", str(folder), "-cp", classpath, *map(str, sorted(home.glob("*.java")))])
-    return classpath
+    return listing.read_text().strip()
 
 
 def done(command: list[str], *, standard_input: str = "", seconds: float = 600) -> str:

@@ -49,7 +49,7 @@ from lakeward_servicekit.system import SystemClock
 
 _LOG: Final = logging.getLogger(__name__)
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 9
+SCHEMA_NUMBER: Final = 10
 # Users are written when they are first seen, so a few connections serve any load; the rest is the catalog's.
 _CONNECTIONS: Final = 4
 # A question is one statement, so few connections answer many; beside those that write.
@@ -124,7 +124,15 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
         doors = DirectoryDoors(deciding.authorizer, roles, settings.managed_providers)
         add_directory(host, settings, pool, doors=doors, grants=grants)
         add_provisioning(host, settings.scim, pool, roles=roles, grants=grants, doors=doors)
-        await stack.enter_async_context(relaying(pool, settings.events, service="authz"))
+        await stack.enter_async_context(
+            relaying(
+                pool,
+                settings.events,
+                service="authz",
+                schema=settings.postgres.schema_of("authz"),
+                listen_at=settings.postgres.direct_url,
+            )
+        )
         if settings.server.maintenance_mode == "off":
             await stack.enter_async_context(counting(pool))
         await stack.enter_async_context(synchronised(settings, pool, roles=roles, grants=grants))

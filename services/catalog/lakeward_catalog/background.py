@@ -30,7 +30,9 @@ from lakeward_catalog.parts import Parts
 from lakeward_catalog.settings import CatalogSettings, TaskSettings
 from lakeward_servicekit.events.behind import Behind
 from lakeward_servicekit.events.bell import LocalBell, PostgresBell
-from lakeward_servicekit.events.serving import open_sinks, relay_loops
+from lakeward_servicekit.events.lag import PostgresLag
+from lakeward_servicekit.events.serving import kept_log, relay_loops
+from lakeward_servicekit.events.sinks import open_sinks
 from lakeward_servicekit.leases import keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.outgrown import COUNTER, keep_counting
@@ -64,9 +66,9 @@ async def background(
         sinks = await open_sinks(settings.events, stack)
         loops = relay_loops(pool, sinks, bell, keep=keep)
         loops.append(keep_looking(partial(look_at_queues, PostgresTaskDepths(pool), parts.clock), what="tasks"))
-        loops.append(keep_looking(Behind(pool, "catalog", [sink.name for sink in sinks]), what="events"))
+        loops.append(keep_looking(Behind(PostgresLag(pool), "catalog", [sink.name for sink in sinks]), what="events"))
         if settings.server.maintenance_mode == "off":
-            leftovers = PostgresLeftovers(pool)
+            leftovers = PostgresLeftovers(pool, kept_log(pool, settings.events, sinks))
             retention = Retention(
                 keys_within=settings.idempotency.cleanup_timeout, counts=settings.tasks.endpoint_statistics_kept
             )

@@ -61,6 +61,7 @@ from lakeward_catalog.transport.callers import caller_of
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.events.bell import LocalBell, PostgresBell
+from lakeward_servicekit.events.serving import channel_of
 from lakeward_servicekit.permits import PermitSigner
 from lakeward_servicekit.postgres.plans import with_generic_plans, with_plans_by_keys
 from lakeward_servicekit.postgres.pools import Pool, service_pool
@@ -138,7 +139,7 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
     async with AsyncExitStack() as stack:
         pools = await open_pools(settings.postgres, stack)
         await _check_schema(pools.changes, settings.postgres)
-        bell = PostgresBell(pools.changes, channel=f"{settings.postgres.schema_of(SERVICE)}_events")
+        bell = PostgresBell(pools.changes, channel=channel_of(settings.postgres.schema_of(SERVICE)))
         # What is decided from the tree waits for the tree; the other backends know no difference.
         awaited = settings.authorization.backend is not AuthzBackend.ALLOW_ALL
         feed = TreeFeed(PostgresTreeStreams(pools.changes), RemoteTree(authz), LocalBell(), awaited=awaited)

@@ -148,7 +148,15 @@ async def vending(
                 release_place=PlaceReleases(storages, skip=skip),
             ),
         )
-        await stack.enter_async_context(relaying(pool, settings.events, service=SERVICE))
+        await stack.enter_async_context(
+            relaying(
+                pool,
+                settings.events,
+                service=SERVICE,
+                schema=settings.postgres.schema_of(SERVICE),
+                listen_at=settings.postgres.direct_url,
+            )
+        )
         stack.push_async_callback(_ended, asyncio.create_task(_keep_sweeping(StagedSweeps(store, clock))))
         yield host
 

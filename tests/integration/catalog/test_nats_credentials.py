@@ -2,83 +2,27 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import secrets
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import nkeys
 import pytest
 
-from lakeward_components import binaries, child, folder, nats
-from lakeward_components.environment import Component
-from lakeward_components.ports import LOOPBACK, take
-from lakeward_servicekit.events.nats.sink import NatsAddress, NatsSink
+from lakeward_servicekit.events.nats.connection import NatsAddress
+from lakeward_servicekit.events.nats.sink import NatsSink
 from lakeward_servicekit.events.relay import LoggedEvent, SinkUnavailableError
 from lakeward_servicekit.secrecy import SecretStr
 from tests.support.catalog.values import NOON, an_event
 from tests.support.certificates import Authority
+from tests.support.nats_servers import ACCOUNT, UNBOUNDED, Key, served
 
 pytestmark = pytest.mark.integration
-
-_UNBOUNDED = dict.fromkeys(("subs", "data", "payload"), -1)
-_ACCOUNT = {
-    **dict.fromkeys(("imports", "exports", "conn", "leaf", "mem_storage", "disk_storage", "streams", "consumer"), -1),
-    **_UNBOUNDED,
-    "wildcards": True,
-}
-
-
-class Key:
-    """A key pair of NATS."""
-
-    def __init__(self, prefix: int) -> None:
-        self.seed = nkeys.encode_seed(secrets.token_bytes(32), prefix=prefix)
-        self._pair = nkeys.from_seed(bytearray(self.seed))
-        self.public: str = self._pair.public_key.decode()
-
-    def says(self, subject: str, kind: str, **facts: Any) -> str:
-        """A signed statement about a subject."""
-        head = {"typ": "JWT", "alg": "ed25519-nkey"}
-        claims = {
-            "jti": secrets.token_hex(16),
-            "iat": 1_700_000_000,
-            "iss": self.public,
-            "sub": subject,
-            "name": kind,
-            "nats": {"type": kind, "version": 2, **facts},
-        }
-        text = ".".join(_text(json.dumps(part).encode()) for part in (head, claims))
-        return f"{text}.{_text(self._pair.sign(text.encode()))}"
-
-
-def _text(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
-
-
-@asynccontextmanager
-async def served(home: Path, **changes: Any) -> AsyncIterator[str]:
-    """The URL of a server whose configuration is changed so."""
-    held = await folder.hold(home)
-    name, port = nats.new_name(), take(given=None, last=None)
-    settings = nats.settings(name, listen=f"{LOOPBACK}:{port}", password="", store=str(held.path / "jetstream"))
-    del settings["authorization"]
-    file = held.write("nats.conf", json.dumps(settings | changes))
-    program = binaries.shipped(Component.NATS) / "nats-server"
-    server = child.spawn("nats-server", [program, "-c", file], folder=held)
-    try:
-        await server.until(lambda: nats.ready(LOOPBACK, port, name=name), seconds=30)
-        yield f"nats://{LOOPBACK}:{port}"
-    finally:
-        await server.stop(seconds=10)
 
 
 def served_by_operator(home: Path, operator: Key, account: Key) -> AbstractAsyncContextManager[str]:
     """The URL of a server that lets users of the account in, and nobody else."""
-    system = Key(nkeys.PREFIX_BYTE_ACCOUNT)
+    system = Key(nkeys.PREFIX_BYTEACCOUNT)
     return served(
         home,
         operator=operator.says(operator.public, "operator", system_account=system.public),
@@ -86,29 +30,29 @@ def served_by_operator(home: Path, operator: Key, account: Key) -> AbstractAsync
         resolver="MEMORY",
         resolver_preload={
             each.public: operator.says(each.public, "account", limits=limits)
-            for each, limits in ((account, _ACCOUNT), (system, {**_ACCOUNT, "mem_storage": 0, "disk_storage": 0}))
+            for each, limits in ((account, ACCOUNT), (system, {**ACCOUNT, "mem_storage": 0, "disk_storage": 0}))
         },
     )
 
 
 async def test_a_credentials_file_lets_the_sink_publish_and_no_other_does(tmp_path: Path) -> None:
-    operator, account = Key(nkeys.PREFIX_BYTE_OPERATOR), Key(nkeys.PREFIX_BYTE_ACCOUNT)
+    operator, account = Key(nkeys.PREFIX_BYTE_OPERATOR), Key(nkeys.PREFIX_BYTEACCOUNT)
     event = LoggedEvent(1, an_event("w", "table", "committed", b'{"type":"createWarehouse"}'), NOON)
     async with served_by_operator(tmp_path / "nats", operator, account) as url:
-        for issuer, welcome in ((account, True), (Key(nkeys.PREFIX_BYTE_ACCOUNT), False)):
+        for issuer, welcome in ((account, True), (Key(nkeys.PREFIX_BYTEACCOUNT), False)):
             user = Key(nkeys.PREFIX_BYTE_USER)
             file = tmp_path / f"{issuer.public}.creds"
             file.write_text(
-                _CREDENTIALS.format(jwt=issuer.says(user.public, "user", **_UNBOUNDED), seed=user.seed.decode())
+                _CREDENTIALS.format(jwt=issuer.says(user.public, "user", **UNBOUNDED), seed=user.seed.decode())
             )
             sink = NatsSink(NatsAddress(url, "keyed", creds_file=file, max_bytes=1 << 24))
             try:
                 if welcome:
-                    await sink.publish(event)
+                    await sink.publish([event])
                     assert await sink.position("w") == 1
                 else:
                     with pytest.raises(SinkUnavailableError, match=r"(?i)authorization"):
-                        await sink.publish(event)
+                        await sink.publish([event])
             finally:
                 await sink.close()
 
@@ -118,7 +62,7 @@ async def _outcome(address: NatsAddress) -> int | None:
     event = LoggedEvent(1, an_event("w", "table", "committed", b'{"type":"createWarehouse"}'), NOON)
     sink = NatsSink(address)
     try:
-        await sink.publish(event)
+        await sink.publish([event])
         return await sink.position("w")
     except SinkUnavailableError:
         return None

@@ -23,14 +23,16 @@ from nats.js.api import DeliverPolicy
 from lakeward_components import nats as nats_server
 from lakeward_components.nats import NatsServer
 from lakeward_servicekit.events.cloud_events import Event
-from lakeward_servicekit.events.nats.messages import SEQUENCE, WHOLE_MAX, messages_of, stream_subjects
-from lakeward_servicekit.events.nats.sink import NatsAddress, NatsSink
+from lakeward_servicekit.events.delivery import deliver
+from lakeward_servicekit.events.nats.connection import NatsAddress
+from lakeward_servicekit.events.nats.messages import SEQUENCE, messages_of, stream_subjects
+from lakeward_servicekit.events.nats.sink import NatsSink
+from lakeward_servicekit.events.references import WHOLE_MAX
 from lakeward_servicekit.events.relay import (
     SEQUENCER,
     LoggedEvent,
     Pace,
     SinkUnavailableError,
-    deliver,
     sink_lease,
 )
 from tests.support.catalog.memory_events import MemoryEvents, QuietBell
@@ -167,15 +169,15 @@ async def test_a_holder_that_another_overtook_publishes_nothing_out_of_order(
 ) -> None:
     first, second, third = (LoggedEvent(n, _event("w", type_="createWarehouse"), NOON) for n in (1, 2, 3))
     await sink.position("w")
-    await sink.publish(first)
+    await sink.publish([first])
     other = NatsSink(address)
     assert await other.position("w") == 1
-    await other.publish(second)
-    await other.publish(third)
+    await other.publish([second])
+    await other.publish([third])
     await other.close()
     late = LoggedEvent(2, _event("w", type_="createWarehouse"), NOON)
     with pytest.raises(SinkUnavailableError):
-        await sink.publish(late)
+        await sink.publish([late])
     assert [int(each.headers[SEQUENCE]) for each in await _stored(address)] == [1, 2, 3]
 
 
@@ -269,13 +271,13 @@ async def test_a_stream_that_was_deleted_is_made_again_and_takes_what_comes(
 
 
 async def test_a_place_is_asked_for_again_where_the_stream_is_gone(sink: NatsSink, address: NatsAddress) -> None:
-    await sink.publish(LoggedEvent(1, _event("w"), NOON))
+    await sink.publish([LoggedEvent(1, _event("w"), NOON)])
     async with _jetstream(address) as jetstream:
         await jetstream.delete_stream(address.topic)
     with pytest.raises(SinkUnavailableError, match="stream not found"):
         await sink.position("w")
     assert await sink.position("w") == 0
-    await sink.publish(LoggedEvent(2, _event("w"), NOON))
+    await sink.publish([LoggedEvent(2, _event("w"), NOON)])
 
 
 async def test_all_that_the_log_holds_comes_again_once_the_stream_and_the_place_are_deleted(
@@ -301,7 +303,7 @@ async def test_the_stream_is_made_with_bounds_and_an_operators_own_is_left_alone
     theirs = dataclasses.replace(address, topic=f"{address.topic}_own")
     await jetstream.add_stream(name="operators", subjects=[theirs.topic, f"{theirs.topic}.>"])
     second = NatsSink(theirs)
-    await second.publish(LoggedEvent(1, _event("w"), NOON))
+    await second.publish([LoggedEvent(1, _event("w"), NOON)])
     await second.close()
     assert (await jetstream.stream_info("operators")).state.messages == 2
     await jetstream.delete_stream("operators")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -39,9 +40,7 @@ async def test_two_replicas_relay_each_event_once_and_in_order(
     schema, url = f"lakeward_{stream}", SecretStr(postgres_url)
     await migrate(url, package=package, schema=schema)
     async with nats.running(tmp_path / "nats") as server, open_pool(url, size=6, name="test", schema=schema) as pool:
-        await pool.execute(
-            "delete from outbox; delete from event_log; delete from event_stream; delete from sink_cursor"
-        )
+        await pool.execute("truncate outbox, event_log, event_stream, sink_cursor, dead_letter")
         environ = {
             "LAKEKEEPER__NATS_ADDRESS": f"nats://127.0.0.1:{server.port}",
             "LAKEKEEPER__NATS_TOPIC": "lake",
@@ -49,7 +48,8 @@ async def test_two_replicas_relay_each_event_once_and_in_order(
             "LAKEKEEPER__NATS_PASSWORD": server.password,
         }
         settings = load(EventSettings, environ).settings
-        async with relaying(pool, settings, service="test"), relaying(pool, settings, service="test"):
+        relays = partial(relaying, pool, settings, service="test", schema=schema, listen_at=url)
+        async with relays(), relays():
             for number in range(0, COUNT, 4):
                 async with pool.transaction() as connection:
                     await tell(connection, *(_event(stream, number + more) for more in range(4)))

@@ -7,9 +7,17 @@ import dataclasses
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
+from uuid import UUID
 
 from lakeward_servicekit.events.cloud_events import Event
-from lakeward_servicekit.events.relay import Backlog, LeaseLostError, LoggedEvent, SinkUnavailableError
+from lakeward_servicekit.events.relay import (
+    Backlog,
+    DeadLetter,
+    EventRefusedError,
+    LeaseLostError,
+    LoggedEvent,
+    SinkUnavailableError,
+)
 from lakeward_servicekit.leases import Lease
 from tests.support.catalog.values import NOON
 
@@ -23,6 +31,8 @@ class MemoryEvents:
         self.forgotten: defaultdict[str, int] = defaultdict(int)
         self.cursors: defaultdict[tuple[str, str], int] = defaultdict(int)
         self.fences: dict[str, int] = {}
+        self.letters: dict[tuple[str, str, int], DeadLetter] = {}
+        self.again: set[tuple[str, str, int]] = set()
 
     async def write(self, *events: Event) -> None:
         self.outbox.extend(events)
@@ -50,12 +60,31 @@ class MemoryEvents:
     async def take(self, sink: str, stream: str, sequence: int) -> None:
         self.cursors[sink, stream] = max(sequence, self.cursors[sink, stream])
 
+    async def set_aside(self, letter: DeadLetter, *, most: int) -> bool:
+        if sum(sink == letter.sink for sink, _, _ in self.letters) >= most:
+            return False
+        self.letters[letter.sink, letter.logged.event.stream, letter.logged.sequence] = letter
+        return True
+
+    async def wanted_again(self, sink: str) -> Sequence[LoggedEvent]:
+        return [letter.logged for key, letter in self.letters.items() if key in self.again and letter.sink == sink]
+
+    async def settle(self, sink: str, stream: str, sequence: int, *, refused: str | None = None) -> None:
+        key = (sink, stream, sequence)
+        self.again.discard(key)
+        if refused is None:
+            self.letters.pop(key, None)
+        else:
+            letter = self.letters[key]
+            self.letters[key] = dataclasses.replace(letter, reason=refused, attempts=letter.attempts + 1)
+
 
 @dataclasses.dataclass
 class MemorySink:
     """A broker that takes an id once.
 
     Attributes:
+        refuses: ids of events that it never takes.
         fails: how many of the next publications are refused; `loses` as many are taken and their answers lost.
         answers: whether it can say where it stands.
     """
@@ -66,22 +95,26 @@ class MemorySink:
     answers: bool = True
     taken: list[LoggedEvent] = dataclasses.field(default_factory=list)
     asked: int = 0
+    refuses: set[UUID] = dataclasses.field(default_factory=set)
 
     async def position(self, stream: str) -> int:
         own = [each.sequence for each in self.taken if each.event.stream == stream]
         return max(own, default=0) if self.answers else 0
 
-    async def publish(self, logged: LoggedEvent) -> None:
-        self.asked += 1
-        await asyncio.sleep(0)
-        if self.fails:
-            self.fails -= 1
-            raise SinkUnavailableError("refused")
-        if logged.event.event_id not in {each.event.event_id for each in self.taken}:
-            self.taken.append(logged)
-        if self.loses:
-            self.loses -= 1
-            raise SinkUnavailableError("the answer was lost")
+    async def publish(self, events: Sequence[LoggedEvent]) -> None:
+        for index, logged in enumerate(events):
+            self.asked += 1
+            await asyncio.sleep(0)
+            if self.fails:
+                self.fails -= 1
+                raise SinkUnavailableError("away", taken=index)
+            if logged.event.event_id in self.refuses:
+                raise EventRefusedError("refused", taken=index)
+            if logged.event.event_id not in {each.event.event_id for each in self.taken}:
+                self.taken.append(logged)
+            if self.loses:
+                self.loses -= 1
+                raise SinkUnavailableError("the answer was lost", taken=index)
 
 
 class QuietBell:

@@ -20,7 +20,8 @@ from lakeward_catalog.application.announcements import (
 )
 from lakeward_protocol.catalog.v1 import tables_pb2, warehouses_pb2
 from lakeward_servicekit.events.cloud_events import Actor, Event
-from lakeward_servicekit.events.nats.messages import MESSAGE_ID, WHOLE_MAX, messages_of
+from lakeward_servicekit.events.nats.messages import MESSAGE_ID, messages_of
+from lakeward_servicekit.events.references import WHOLE_MAX
 from lakeward_servicekit.events.relay import LoggedEvent
 from tests.support.catalog.house import House, a_house, tabular
 from tests.support.catalog.values import NOON, FreshIds, a_namespace, a_project, a_tabular, a_warehouse

@@ -21,7 +21,8 @@ def test_what_migrating_alone_needs_is_not_loaded_to_serve(loaded: set[str], lib
 
 def test_who_publishes_to_nats_has_its_library_before_the_first_event_and_nobody_else_has_it(loaded: set[str]) -> None:
     made = (
-        "import sys; from lakeward_servicekit.events.nats.sink import NatsAddress, NatsSink; before = 'nats' in sys.modules; "
+        "import sys; from lakeward_servicekit.events.nats.connection import NatsAddress; "
+        "from lakeward_servicekit.events.nats.sink import NatsSink; before = 'nats' in sys.modules; "
         "NatsSink(NatsAddress('nats://127.0.0.1:4222', 'topic')); print(before, 'nats.js' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", made], capture_output=True, text=True, check=True)

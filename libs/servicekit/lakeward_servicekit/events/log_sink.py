@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Final
 
 from lakeward_servicekit.events.relay import LoggedEvent
@@ -23,6 +24,7 @@ class LogSink:
         del stream
         return 0
 
-    async def publish(self, logged: LoggedEvent) -> None:
-        """Write a line."""
-        _LOG.info("CloudEvent", extra={"event": logged.event.body.decode()})
+    async def publish(self, events: Sequence[LoggedEvent]) -> None:
+        """Write a line each."""
+        for logged in events:
+            _LOG.info("CloudEvent", extra={"event": logged.event.body.decode()})

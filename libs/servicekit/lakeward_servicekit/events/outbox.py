@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lakeward_servicekit.events.cloud_events import Event
-from lakeward_servicekit.postgres.pools import Connection
+from lakeward_servicekit.postgres.pools import Connection, mark_commit
 
 # `order by` makes the identities of several events grow in the order in which they were emitted.
 TELL_SOME: Final = """
@@ -28,7 +28,9 @@ def columns_of(event: Event) -> tuple[object, ...]:
 
 
 async def tell(connection: Connection, *events: Event) -> None:
-    """Write events in the transaction of their change, behind the locks on what they are about."""
+    """Write events in the transaction of their change, behind the locks on what they are about; its commit is marked."""
+    if events:
+        mark_commit()
     if len(events) == 1:
         await connection.execute(_ONE, *columns_of(events[0]))
     elif events:

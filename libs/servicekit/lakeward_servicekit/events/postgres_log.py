@@ -5,13 +5,12 @@ The log is partitioned by day into slots that are used in turn: forgetting a day
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Final
 
-import asyncpg
-
-from lakeward_servicekit.events.cloud_events import Event
-from lakeward_servicekit.events.relay import Backlog, LeaseLostError, LoggedEvent
+from lakeward_servicekit.events.dead_letters import PostgresDeadLetters, logged_of
+from lakeward_servicekit.events.relay import Backlog, DeadLetter, LeaseLostError, LoggedEvent
 from lakeward_servicekit.leases import Lease
 from lakeward_servicekit.postgres.pools import Pool
 
@@ -42,8 +41,15 @@ logged as (
       from numbered join counted on counted.stream = numbered.stream join reached on reached.stream = numbered.stream)
 select count(*) from taken
 """
-READ: Final = """
-select seq, event_id, stream, kind, verb, body, at from event_log where stream = $1 and seq > $2 order by seq limit $3
+# A batch is held in memory, and events may be large: it ends behind the one with which it is large enough.
+READ_BYTES: Final = 8 << 20
+READ: Final = f"""
+select seq, event_id, stream, kind, verb, body, at
+  from (select page.*, sum(octet_length(body)) over (order by seq) - octet_length(body) as before
+          from (select seq, event_id, stream, kind, verb, body, at
+                  from event_log where stream = $1 and seq > $2 order by seq limit $3) page) counted
+ where before < {READ_BYTES}
+ order by seq
 """
 BACKLOGS: Final = """
 select known.stream, coalesce(cursor.seq, 0), known.seq
@@ -56,6 +62,18 @@ insert into sink_cursor as known (sink, stream, seq) values ($1, $2, $3)
 on conflict (sink, stream) do update set seq = excluded.seq where known.seq < excluded.seq
 """
 DAY: Final = "select extract(epoch from clock_timestamp())::bigint / 86400"
+SIZE: Final = "select pg_total_relation_size($1::text::regclass)"
+# Sinks that have not taken all of a slot; one probe for each of their streams that is behind.
+LACKING: Final = """
+select count(distinct sink.name)
+  from unnest($1::text[]) as sink(name) cross join event_stream known
+  left join sink_cursor cursor on cursor.sink = sink.name and cursor.stream = known.stream
+ where known.seq > coalesce(cursor.seq, 0)
+   and exists (select from {table} kept where kept.stream = known.stream and kept.seq > coalesce(cursor.seq, 0))
+"""
+HELD_DAYS: Final = 13
+"""The longest that a day of events is kept for a sink: the slot of the day behind it is the next but one to be used."""
+_LOG: Final = logging.getLogger("lakeward_servicekit.events")
 _TRUNCATE_TIMEOUT: Final = "set local lock_timeout = '2s'"
 
 
@@ -78,13 +96,22 @@ class PostgresOutbox:
 class PostgresEventLog:
     """`EventLog` on Postgres."""
 
-    def __init__(self, pool: Pool) -> None:
-        """Read and remember through `pool`."""
+    def __init__(self, pool: Pool, *, sinks: Sequence[str] = (), most_bytes: int | None = None) -> None:
+        """Read and remember through `pool`.
+
+        Args:
+            pool: of the service's schema.
+            sinks: those that are configured: what they have not taken is kept for longer.
+            most_bytes: of all days but the current one; None: as many as come.
+        """
         self._pool = pool
+        self._sinks = sinks
+        self._most_bytes = most_bytes
+        self._letters = PostgresDeadLetters(pool)
 
     async def read(self, stream: str, *, after: int, limit: int) -> Sequence[LoggedEvent]:
         """See `EventLog`."""
-        return [_logged(row) for row in await self._pool.fetch(READ, stream, after, limit)]
+        return [logged_of(row) for row in await self._pool.fetch(READ, stream, after, limit)]
 
     async def backlogs(self, sink: str) -> Sequence[Backlog]:
         """See `EventLog`."""
@@ -95,11 +122,26 @@ class PostgresEventLog:
         """See `EventLog`."""
         await self._pool.execute(TAKE, sink, stream, sequence)
 
+    async def set_aside(self, letter: DeadLetter, *, most: int) -> bool:
+        """See `EventLog`."""
+        return await self._letters.set_aside(letter, most=most)
+
+    async def wanted_again(self, sink: str) -> Sequence[LoggedEvent]:
+        """See `EventLog`."""
+        return await self._letters.wanted_again(sink)
+
+    async def settle(self, sink: str, stream: str, sequence: int, *, refused: str | None = None) -> None:
+        """See `EventLog`."""
+        await self._letters.settle(sink, stream, sequence, refused=refused)
+
     async def forget(self, *, days: int) -> int:
-        """Forget events that were logged more than `days` days ago.
+        """Forget events that were logged more than `days` days ago, and that every configured sink has taken.
+
+        What a sink has not taken stays until it is `HELD_DAYS` old, or until there is too much of it; then the oldest day goes,
+        and that is told as an error.
 
         Args:
-            days: 1 to 14; whole days, in UTC.
+            days: 1 to `HELD_DAYS`; whole days, in UTC.
 
         Returns:
             How many days' slots were emptied.
@@ -108,19 +150,26 @@ class PostgresEventLog:
             Refusal: CONCURRENT_CHANGE while a reader holds a slot; the next round does it.
         """
         today = await self._pool.fetchval(DAY)
-        kept = {day % EVENT_SLOTS for day in range(today - days, today + 2)}
+        ages = {(today - age) % EVENT_SLOTS: age for age in range(-1, EVENT_SLOTS - 1)}
         emptied = 0
-        for slot in sorted(set(range(EVENT_SLOTS)) - kept):
+        room = self._most_bytes
+        for slot, age in sorted(ages.items(), key=lambda each: each[1]):
             table = f"event_log_{slot:02d}"
-            if await self._pool.fetchval(f"select exists (select from {table})"):
-                async with self._pool.transaction() as connection:
-                    await connection.execute(_TRUNCATE_TIMEOUT)
-                    await connection.execute(f"truncate {table}")
-                emptied += 1
+            if age <= 0 or not await self._pool.fetchval(f"select exists (select from {table})"):
+                continue
+            if room is not None:
+                room -= await self._pool.fetchval(SIZE, table)
+            crowded = room is not None and room < 0
+            if age <= days and not crowded:
+                continue
+            lacking = await self._pool.fetchval(LACKING.format(table=table), list(self._sinks)) if self._sinks else 0
+            if lacking and age <= HELD_DAYS and not crowded:
+                continue
+            if lacking:
+                told = {"sinks_behind": lacking, "days_old": age, "for_space": crowded}
+                _LOG.error("a day of events is forgotten, which a sink has not taken", extra=told)
+            async with self._pool.transaction() as connection:
+                await connection.execute(_TRUNCATE_TIMEOUT)
+                await connection.execute(f"truncate {table}")
+            emptied += 1
         return emptied
-
-
-def _logged(row: asyncpg.Record) -> LoggedEvent:
-    sequence, event_id, stream, kind, verb, body, written_at = row
-    event = Event(event_id=event_id, stream=stream, kind=kind, verb=verb, body=body)
-    return LoggedEvent(sequence, event, written_at)

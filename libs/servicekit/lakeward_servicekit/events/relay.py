@@ -1,25 +1,20 @@
 """How events leave: from the outbox into an ordered log, and from the log to brokers.
 
 A change writes its events into the outbox, in its own transaction. One sequencer at a time moves what is visible there into the
-log, where each event gets its number within its stream: 1 and up, without gaps. The log is what is replayed. Each sink keeps,
-for each stream, the number of the last event that it took; it publishes in order, stops at the first failure, and tries
-again for ever. A broker that is away stops nothing but its own sink.
+log, where each event gets its number within its stream: 1 and up, without gaps. The log is what is replayed. For each sink it is
+kept, stream by stream, which event it took last; `delivery` hands it what follows.
 """
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
-import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.leases import Lease
 
-_LOG: Final = logging.getLogger("lakeward_servicekit.events")
 SEQUENCER: Final = "events-sequencer"
 
 
@@ -35,6 +30,21 @@ class LoggedEvent:
     sequence: int
     event: Event
     written_at: datetime
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """What a sink refused, and is not asked to take again until somebody says so.
+
+    Attributes:
+        reason: the sink's own, without a secret.
+        attempts: how often it was asked.
+    """
+
+    sink: str
+    logged: LoggedEvent
+    reason: str
+    attempts: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -55,8 +65,25 @@ class LeaseLostError(Exception):
     """Another process holds the lease that this work was done under; nothing was changed."""
 
 
-class SinkUnavailableError(Exception):
-    """A sink did not take an event. Whether it has it is not known: it is published again, under the same id."""
+class SinkError(Exception):
+    """A sink did not take all events that it was handed.
+
+    Attributes:
+        taken: how many of them, from the first on, it surely has.
+    """
+
+    def __init__(self, message: str, *, taken: int = 0) -> None:
+        """Say what happened, without a secret: it is logged, and kept with what was refused."""
+        super().__init__(message)
+        self.taken = taken
+
+
+class SinkUnavailableError(SinkError):
+    """A sink is away. Whether it has the events behind the taken ones is not known: they come again, under the same ids."""
+
+
+class EventRefusedError(SinkError):
+    """A sink is there, and refuses the event behind the taken ones for what it is; what follows may be there, and comes again."""
 
 
 class Outbox(Protocol):
@@ -74,10 +101,13 @@ class Outbox(Protocol):
 
 
 class EventLog(Protocol):
-    """Events in order, for as long as they are kept, and how far each sink is."""
+    """Events in order, for as long as they are kept; how far each sink is, and what it refused."""
 
     async def read(self, stream: str, *, after: int, limit: int) -> Sequence[LoggedEvent]:
-        """Events behind a sequence, in order. The first one is not `after + 1` where that was forgotten."""
+        """Events behind a sequence, in order; fewer than `limit` where they are large, and none only where there is none.
+
+        The first one is not `after + 1` where that was forgotten.
+        """
         ...
 
     async def backlogs(self, sink: str) -> Sequence[Backlog]:
@@ -86,6 +116,18 @@ class EventLog(Protocol):
 
     async def take(self, sink: str, stream: str, sequence: int) -> None:
         """Remember that a sink has everything up to here; an earlier place than it had changes nothing."""
+        ...
+
+    async def set_aside(self, letter: DeadLetter, *, most: int) -> bool:
+        """Keep what a sink refused; False where it has `most` already, and so refuses more than odd events."""
+        ...
+
+    async def wanted_again(self, sink: str) -> Sequence[LoggedEvent]:
+        """Some of what was set aside and is to be published once more; the longest refused first."""
+        ...
+
+    async def settle(self, sink: str, stream: str, sequence: int, *, refused: str | None = None) -> None:
+        """Forget what was set aside and has arrived by now, or with `refused` keep it, with the new reason."""
 
 
 class Sink(Protocol):
@@ -104,11 +146,12 @@ class Sink(Protocol):
         """
         ...
 
-    async def publish(self, logged: LoggedEvent) -> None:
-        """Hand over one event; returns when it is kept there. Called in order within a stream.
+    async def publish(self, events: Sequence[LoggedEvent]) -> None:
+        """Hand over events of one stream, in order; returns when all of them are kept there.
 
         Raises:
-            SinkUnavailableError: it did not say that it has it.
+            SinkUnavailableError: it did not say that it has them all.
+            EventRefusedError: it does not take one of them.
         """
 
 
@@ -125,17 +168,25 @@ class Pace:
 
     Attributes:
         poll: how long nothing is looked at without a bell.
-        batch: events in one transaction of the sequencer, and in one read of a sink.
+        moved: events in one transaction of the sequencer.
+        batch: events that a sink is handed at once.
+        turn: batches of one stream before the others are looked at again.
         streams: of one sink at a time.
         first_retry: after a sink failed; doubled with each failure in a row.
         last_retry: the longest pause.
+        refusals: of one event in a row, until it is set aside.
+        letters: most events that a sink may have set aside. One that refuses more does not refuse odd events: it waits.
     """
 
     poll: timedelta = timedelta(seconds=5)
+    moved: int = 2000
     batch: int = 500
+    turn: int = 20
     streams: int = 8
     first_retry: timedelta = timedelta(milliseconds=250)
     last_retry: timedelta = timedelta(seconds=30)
+    refusals: int = 5
+    letters: int = 1000
 
 
 async def sequence(lease: Lease, *, outbox: Outbox, bell: Bell, moved: Callable[[], None], pace: Pace) -> None:
@@ -149,50 +200,11 @@ async def sequence(lease: Lease, *, outbox: Outbox, bell: Bell, moved: Callable[
         pace: of the loop.
     """
     while True:
-        count = await outbox.move(lease, limit=pace.batch)
+        count = await outbox.move(lease, limit=pace.moved)
         if count:
             moved()
-        if count < pace.batch:
+        if count < pace.moved:
             await bell.wait(pace.poll)
-
-
-async def deliver(
-    _lease: Lease,
-    *,
-    sink: Sink,
-    log: EventLog,
-    bell: Bell,
-    pace: Pace,
-    jitter: Callable[[], float],
-    lag: Callable[[str, int], None],
-) -> None:
-    """Hand events to a sink until cancelled.
-
-    Args:
-        _lease: of `sink_lease(sink.name)`; two that deliver at once would break no order that the broker checks.
-        sink: where events go.
-        log: where they come from.
-        bell: rings when events were moved into the log.
-        pace: of the loop.
-        jitter: 0 to 1; spreads retries.
-        lag: told the sink's name and how many events it has not taken, in each round.
-    """
-    met: set[str] = set()
-    failures = 0
-    while True:
-        backlogs = await log.backlogs(sink.name)
-        lag(sink.name, sum(each.newest - each.taken for each in backlogs))
-        turns = asyncio.Semaphore(pace.streams)
-        outcomes = await asyncio.gather(
-            *(_deliver_stream(each, sink=sink, log=log, met=met, turns=turns, batch=pace.batch) for each in backlogs)
-        )
-        if all(outcomes):
-            failures = 0
-            if not backlogs:
-                await bell.wait(pace.poll)
-            continue
-        failures += 1
-        await asyncio.sleep(retry_pause(failures, first=pace.first_retry, last=pace.last_retry, jitter=jitter()))
 
 
 def sink_lease(sink: str) -> str:
@@ -204,48 +216,3 @@ def retry_pause(failures: int, *, first: timedelta, last: timedelta, jitter: flo
     """Seconds to wait after so many failures in a row: doubled each time, and a half of it by chance."""
     longest = min(first.total_seconds() * 2.0 ** min(failures - 1, 30), last.total_seconds())
     return longest * (0.5 + 0.5 * jitter)
-
-
-async def _deliver_stream(
-    backlog: Backlog, *, sink: Sink, log: EventLog, met: set[str], turns: asyncio.Semaphore, batch: int
-) -> bool:
-    """Hand over a batch of one stream; whether the sink took all of it, and that could be remembered."""
-    reached = backlog.taken
-
-    async def hand_over() -> None:
-        nonlocal reached
-        if backlog.stream not in met:
-            # an earlier holder may have published what it could not remember
-            reached = max(reached, min(await sink.position(backlog.stream), backlog.newest))
-            met.add(backlog.stream)
-        events = await log.read(backlog.stream, after=reached, limit=batch)
-        if not events and reached < backlog.newest:
-            _tell_lost(sink, backlog.stream, backlog.newest - reached)
-            reached = backlog.newest
-        for logged in events:
-            if logged.sequence != reached + 1:
-                _tell_lost(sink, backlog.stream, logged.sequence - reached - 1)
-            await sink.publish(logged)
-            reached = logged.sequence
-
-    async with turns:
-        try:
-            try:
-                await hand_over()
-            finally:
-                if reached > backlog.taken:
-                    await log.take(sink.name, backlog.stream, reached)
-        except (SinkUnavailableError, Refusal) as away:
-            met.discard(backlog.stream)
-            _LOG.warning(
-                "a sink did not take an event",
-                extra={"sink": sink.name, "stream": backlog.stream, "after": reached, "cause": str(away)},
-            )
-            return False
-    return True
-
-
-def _tell_lost(sink: Sink, stream: str, count: int) -> None:
-    _LOG.error(
-        "events were forgotten before a sink took them", extra={"sink": sink.name, "stream": stream, "lost": count}
-    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -16,15 +17,17 @@ from typing import Any, Final
 from uuid import uuid4
 
 from lakeward_servicekit.events.behind import Behind
-from lakeward_servicekit.events.bell import LocalBell
-from lakeward_servicekit.events.log_sink import LogSink
-from lakeward_servicekit.events.nats.sink import NatsAddress, NatsSink
+from lakeward_servicekit.events.bell import LocalBell, PostgresBell
+from lakeward_servicekit.events.delivery import deliver
+from lakeward_servicekit.events.lag import PostgresLag
 from lakeward_servicekit.events.postgres_log import PostgresEventLog, PostgresOutbox
-from lakeward_servicekit.events.relay import SEQUENCER, Bell, Pace, Sink, deliver, sequence, sink_lease
+from lakeward_servicekit.events.relay import SEQUENCER, Bell, Pace, Sink, sequence, sink_lease
+from lakeward_servicekit.events.sinks import open_sinks
 from lakeward_servicekit.events.traced import TracedSink
 from lakeward_servicekit.leases import Lease, keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.events import EventSettings
 from lakeward_servicekit.telemetry import spans
 from lakeward_servicekit.telemetry.looking import keep_looking
@@ -35,37 +38,10 @@ FORGETTER: Final = "events-forgetter"
 KEPT_DAYS: Final = 7
 _LAG_TOLD_FROM: Final = 1000
 _FORGET_EVERY: Final = timedelta(hours=1)
-# Where nothing rings after a commit, it is looked this often.
-_UNRUNG: Final = Pace(poll=timedelta(seconds=1))
+_LAG_TOLD_EVERY: Final = 60.0
+_GIB: Final = 1 << 30
 
 Keep = Callable[[str, Callable[[Lease], Coroutine[Any, Any, None]]], Coroutine[Any, Any, None]]
-
-
-async def open_sinks(settings: EventSettings, stack: AsyncExitStack) -> Sequence[Sink]:
-    """The sinks that settings name, until the stack is closed."""
-    sinks: list[Sink] = []
-    if settings.nats_address is not None and settings.nats_topic is not None:
-        nats = NatsSink(
-            NatsAddress(
-                url=settings.nats_address,
-                topic=settings.nats_topic,
-                user=settings.nats_user,
-                password=settings.nats_password,
-                token=settings.nats_token,
-                creds_file=settings.nats_creds_file,
-                nkey_file=settings.nats_nkey_file,
-                ca_file=settings.nats_ca_file,
-                cert_file=settings.nats_cert_file,
-                key_file=settings.nats_key_file,
-            )
-        )
-        stack.push_async_callback(nats.close)
-        sinks.append(nats)
-    if settings.log_cloudevents:
-        sinks.append(LogSink())
-    if not sinks:
-        _LOG.info("no sink is configured: events are kept in the log, and go nowhere")
-    return [TracedSink(sink) for sink in sinks] if spans.on() else sinks
 
 
 def relay_loops(
@@ -80,7 +56,7 @@ def relay_loops(
         keep: holds a lease, by its name, and does the work under it.
         pace: of the loops; None: as `Pace` has it.
     """
-    rung = [(sink, LocalBell()) for sink in sinks]
+    rung = [(TracedSink(sink) if spans.on() else sink, LocalBell()) for sink in sinks]
     pace = pace or Pace()
 
     def moved() -> None:
@@ -93,7 +69,7 @@ def relay_loops(
         *(
             keep(
                 sink_lease(sink.name),
-                partial(deliver, sink=sink, log=log, bell=each, pace=pace, jitter=random.random, lag=_tell_lag),
+                partial(deliver, sink=sink, log=log, bell=each, pace=pace, jitter=random.random, lag=_LagTold()),
             )
             for sink, each in rung
         ),
@@ -101,20 +77,27 @@ def relay_loops(
 
 
 @asynccontextmanager
-async def relaying(pool: Pool, settings: EventSettings, *, service: str) -> AsyncIterator[None]:
-    """Relay a service's events, and forget those of more than a week ago, until the block ends.
+async def relaying(
+    pool: Pool, settings: EventSettings, *, service: str, schema: str, listen_at: SecretStr
+) -> AsyncIterator[None]:
+    """Relay a service's events, and forget old ones, until the block ends.
 
     Args:
-        pool: of the service's schema.
+        pool: of the service's schema, through which its changes go; its marked commits ring.
         settings: where events go.
         service: whose they are, in metrics.
+        schema: after which the channel is named that other replicas ring in.
+        listen_at: the database, past any transaction pooler.
     """
     keep = partial(keep_holding, PostgresLeases(pool), holder=str(uuid4()))
+    bell = PostgresBell(pool, channel=channel_of(schema))
     async with AsyncExitStack() as stack:
         sinks = await open_sinks(settings, stack)
-        loops = relay_loops(pool, sinks, LocalBell(), keep=keep, pace=_UNRUNG)
-        loops.append(keep(FORGETTER, partial(_keep_forgetting, log=PostgresEventLog(pool))))
-        loops.append(keep_looking(Behind(pool, service, [sink.name for sink in sinks]), what="events"))
+        await stack.enter_async_context(bell.listening(listen_at))
+        loops = relay_loops(pool, sinks, bell, keep=keep)
+        loops.append(keep(FORGETTER, partial(_keep_forgetting, log=kept_log(pool, settings, sinks))))
+        loops.append(keep_looking(Behind(PostgresLag(pool), service, [sink.name for sink in sinks]), what="events"))
+        pool.marked = bell.ring
         running = [asyncio.create_task(loop) for loop in loops]
         try:
             yield
@@ -124,12 +107,30 @@ async def relaying(pool: Pool, settings: EventSettings, *, service: str) -> Asyn
             await asyncio.gather(*running, return_exceptions=True)
 
 
+def channel_of(schema: str) -> str:
+    """The channel in which a service's processes tell each other that there are events."""
+    return f"{schema}_events"
+
+
+def kept_log(pool: Pool, settings: EventSettings, sinks: Sequence[Sink]) -> PostgresEventLog:
+    """The log as it is kept for the sinks that are configured."""
+    return PostgresEventLog(pool, sinks=tuple(sink.name for sink in sinks), most_bytes=settings.log_max_gib * _GIB)
+
+
 async def _keep_forgetting(_lease: Lease, *, log: PostgresEventLog) -> None:
     while True:
         await log.forget(days=KEPT_DAYS)
         await asyncio.sleep(_FORGET_EVERY.total_seconds())
 
 
-def _tell_lag(sink: str, events: int) -> None:
-    if events >= _LAG_TOLD_FROM:
-        _LOG.warning("a sink is behind", extra={"sink": sink, "events": events})
+class _LagTold:
+    """Tells of a sink that is behind, not more often than once in a while."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self, sink: str, events: int) -> None:
+        now = time.monotonic()
+        if events >= _LAG_TOLD_FROM and now >= self._next:
+            self._next = now + _LAG_TOLD_EVERY
+            _LOG.warning("a sink is behind", extra={"sink": sink, "events": events})

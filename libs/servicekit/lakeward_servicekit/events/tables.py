@@ -54,3 +54,21 @@ def define_events(metadata: sa.MetaData) -> None:
         sa.Column("seq", sa.BigInteger, nullable=False, doc="of the newest event that the sink took"),
         postgresql_with={"fillfactor": 50},
     )
+    sa.Table(
+        "dead_letter",
+        metadata,
+        sa.Column("sink", _KEY, primary_key=True),
+        sa.Column("stream", _KEY, primary_key=True),
+        sa.Column("seq", sa.BigInteger, primary_key=True),
+        sa.Column("event_id", pg.UUID, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("verb", sa.Text, nullable=False),
+        sa.Column("body", sa.LargeBinary, nullable=False),
+        sa.Column("at", _TIME, nullable=False, doc="when the change wrote it"),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("attempts", sa.Integer, nullable=False),
+        sa.Column("refused_at", _TIME, nullable=False, server_default=sa.func.clock_timestamp()),
+        sa.Column(
+            "again", sa.Boolean, nullable=False, server_default=sa.false(), doc="it is to be published once more"
+        ),
+    )

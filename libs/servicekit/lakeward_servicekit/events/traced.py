@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Sequence
+from time import perf_counter
 from typing import Final
 
 import msgspec
 
-from lakeward_servicekit.events.relay import LoggedEvent, Sink
+from lakeward_servicekit.events.relay import LoggedEvent, Sink, SinkError
 from lakeward_servicekit.telemetry import incoming, spans
 
 
@@ -34,13 +35,19 @@ class TracedSink:
         """See `Sink`."""
         return await self._sink.position(stream)
 
-    async def publish(self, logged: LoggedEvent) -> None:
-        """See `Sink`."""
-        event = logged.event
-        attributes = {"messaging.system": self.name, "messaging.message.id": str(event.event_id)}
-        with ExitStack() as stack:
-            stack.enter_context(incoming(None, _TRACED.decode(event.body).traceparent))
-            stack.enter_context(
-                spans.inner(f"publish {event.kind}.{event.verb}", kind="producer", attributes=attributes)
-            )
-            await self._sink.publish(logged)
+    async def publish(self, events: Sequence[LoggedEvent]) -> None:
+        """See `Sink`. Events that go together are each a part of its own trace, for as long as all of them took."""
+        began, taken = perf_counter(), len(events)
+        try:
+            await self._sink.publish(events)
+        except SinkError as error:
+            taken = error.taken
+            raise
+        finally:
+            self._record(events[:taken], perf_counter() - began)
+
+    def _record(self, events: Sequence[LoggedEvent], seconds: float) -> None:
+        for event in (logged.event for logged in events):
+            attributes = {"messaging.system": self.name, "messaging.message.id": str(event.event_id)}
+            with incoming(None, _TRACED.decode(event.body).traceparent):
+                spans.ended(f"publish {event.kind}.{event.verb}", seconds, kind="producer", attributes=attributes)

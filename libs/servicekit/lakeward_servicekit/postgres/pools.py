@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -40,6 +41,7 @@ Isolation: TypeAlias = Literal["read_committed", "repeatable_read", "serializabl
 ACQUIRE_TIMEOUT: Final = timedelta(seconds=5)
 _PING_TIMEOUT: Final = 2.0
 _CLOSE_TIMEOUT: Final = 5.0
+_MARK: Final[contextvars.ContextVar[list[bool] | None]] = contextvars.ContextVar("lakeward_commit_mark", default=None)
 _AWAY: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)  # a TimeoutError is an OSError
 CONNECTIONS: Final = Gauge(
     "lakekeeper_catalog_pg_pool_connections",
@@ -53,6 +55,13 @@ TIMEOUTS: Final = Counter(
     ("pool",),
 )
 WAITING: Final = Gauge("lakeward_pg_pool_waiting", "Who waits for a connection of a pool.", ("pool",))
+
+
+def mark_commit() -> None:
+    """Have the pool's `marked` called once the transaction that is under way in this task is committed."""
+    mark = _MARK.get()
+    if mark is not None:
+        mark.append(True)
 
 
 class Pool:
@@ -71,6 +80,8 @@ class Pool:
         self.patience: Final = acquire_timeout.total_seconds()
         self.waiting: Final = WAITING.series(label)
         self.timeouts: Final = TIMEOUTS.series(label)
+        # Called after a `transaction` that was marked; it must not wait.
+        self.marked: Callable[[], None] = _nobody_cares
 
     def reading(self) -> _Lease:
         """A connection for reads. One that goes while it is used changed nothing, and the caller is told so."""
@@ -94,6 +105,9 @@ class Pool:
         async with self.reading() as connection:
             transaction = connection.transaction(isolation=isolation, readonly=readonly)
             await transaction.start()
+            marks: list[bool] = []
+            before = _MARK.get()
+            _MARK.set(marks)
             try:
                 yield connection
             except BaseException:
@@ -101,8 +115,12 @@ class Pool:
                 with contextlib.suppress(asyncpg.PostgresError, asyncpg.InterfaceError):
                     await transaction.rollback()
                 raise
+            finally:
+                _MARK.set(before)
             with _commit():
                 await transaction.commit()
+            if marks:
+                self.marked()
 
     async def fetch(self, statement: str, *arguments: object) -> list[asyncpg.Record]:
         """All rows of a reading statement."""
@@ -183,6 +201,10 @@ class _Lease:
         told = failures.refusal_of(error)
         if told is not None:
             raise told from error
+
+
+def _nobody_cares() -> None:
+    """Stands in for who is told of marked commits."""
 
 
 def _is_closed(connection: PoolConnectionProxy[asyncpg.Record]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -14,13 +16,13 @@ _WRITERS: Final = frozenset({Service.CATALOG, Service.AUTHZ, Service.VENDING})
 
 
 class EventSettings(Settings, read_by=_WRITERS):
-    """Where events go. Without an address and a topic, NATS is off."""
+    """Where events go. Without an address and a topic, NATS is off; without a topic and a server, Kafka is."""
 
     nats_address: str | None = setting(
         "NATS_ADDRESS",
         kinds.url("nats", "tls", "ws", "wss"),
         None,
-        "NATS server with JetStream that events are published to.",
+        "NATS server that events are published to.",
     )
     nats_topic: str | None = setting(
         "NATS_TOPIC", kinds.matching(r"[^\s*>]+", "a NATS subject"), None, "First part of events' subjects."
@@ -53,6 +55,47 @@ class EventSettings(Settings, read_by=_WRITERS):
     nats_user: str | None = setting("NATS_USER", kinds.TEXT, None, "User.")
     nats_password: SecretStr | None = setting("NATS_PASSWORD", kinds.SECRET, None, "Password of the user.")
     nats_token: SecretStr | None = setting("NATS_TOKEN", kinds.SECRET, None, "Token.")
+    nats_jetstream: bool = setting(
+        "NATS__JETSTREAM",
+        kinds.BOOLEAN,
+        "true",
+        "Whether a JetStream stream keeps events. Without it whoever listens at the moment hears them, as upstream has it.",
+        family=Family.OURS,
+    )
+    kafka_topic: str | None = setting("KAFKA_TOPIC", kinds.TEXT, None, "Kafka topic of events.")
+    kafka_config: Mapping[str, SecretStr] | None = setting(
+        "KAFKA_CONFIG",
+        kinds.SECRET_TABLE,
+        None,
+        "Settings of the Kafka client by librdkafka's names, `bootstrap.servers` among them; or the same text in a file.",
+    )
+    kafka_every_topic: str | None = setting(
+        "KAFKA__EVERY_TOPIC",
+        kinds.TEXT,
+        None,
+        "Kafka topic of every event in its own form; `KAFKA_TOPIC` then has upstream's events alone.",
+        family=Family.OURS,
+    )
+    webhook_url: str | None = setting(
+        "WEBHOOK__URL", kinds.HTTP_URL, None, "Address that each event is posted to.", family=Family.OURS
+    )
+    webhook_secret: SecretStr | None = setting(
+        "WEBHOOK__SECRET",
+        kinds.SECRET,
+        None,
+        "Signs what is posted (`Lakeward-Signature`); none: nothing is signed.",
+        family=Family.OURS,
+    )
+    webhook_timeout: timedelta = setting(
+        "WEBHOOK__TIMEOUT", kinds.DURATION, "10s", "Longest wait for the answer to one event.", family=Family.OURS
+    )
+    log_max_gib: int = setting(
+        "EVENT_LOG_MAX_GIB",
+        kinds.COUNT,
+        "32",
+        "GiB of a service's log of events beside the current day's. Above, the oldest days go, though a sink lack them.",
+        family=Family.OURS,
+    )
     log_cloudevents: bool = setting("LOG_CLOUDEVENTS", kinds.BOOLEAN, "false", "Whether each event is logged.")
 
     def __post_init__(self) -> None:
@@ -61,10 +104,15 @@ class EventSettings(Settings, read_by=_WRITERS):
             ("NATS_ADDRESS", "NATS_TOPIC"),
             ("NATS_USER", "NATS_PASSWORD"),
             ("NATS__CERT_FILE", "NATS__KEY_FILE"),
+            ("KAFKA_TOPIC", "KAFKA_CONFIG"),
         ):
             first, second = (getattr(self, name.lower().replace("__", "_")) for name in (one, other))
             if (first is None) != (second is None):
                 missing, given = (one, other) if first is None else (other, one)
                 wrong.append((missing, f"is missing; {given} is set and needs it"))
+        if self.kafka_every_topic is not None and self.kafka_topic is None:
+            wrong.append(("KAFKA_TOPIC", "is missing; KAFKA__EVERY_TOPIC is set and needs it"))
+        if self.webhook_secret is not None and self.webhook_url is None:
+            wrong.append(("WEBHOOK__URL", "is missing; WEBHOOK__SECRET is set and needs it"))
         if wrong:
             raise Contradiction(*wrong)

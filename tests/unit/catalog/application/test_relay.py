@@ -1,18 +1,20 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
 import pytest
 
+from lakeward_servicekit.events.delivery import deliver
 from lakeward_servicekit.events.relay import (
     SEQUENCER,
     LoggedEvent,
     Pace,
     SinkUnavailableError,
-    deliver,
     retry_pause,
     sequence,
     sink_lease,
@@ -20,7 +22,7 @@ from lakeward_servicekit.events.relay import (
 from tests.support.catalog.memory_events import MemoryEvents, MemorySink, QuietBell
 from tests.support.catalog.values import an_event
 
-AT_ONCE: Final = Pace(batch=3, first_retry=timedelta(0), last_retry=timedelta(0))
+AT_ONCE: Final = Pace(moved=3, batch=3, first_retry=timedelta(0), last_retry=timedelta(0))
 
 
 async def _logged(events: MemoryEvents, *counts: int) -> list[str]:
@@ -96,10 +98,10 @@ async def test_what_an_earlier_holder_published_and_could_not_remember_is_not_pu
 
 async def test_one_stream_that_is_refused_does_not_hold_up_another() -> None:
     class RefusesA(MemorySink):
-        async def publish(self, logged: LoggedEvent) -> None:
-            if logged.event.stream == "a":
-                raise SinkUnavailableError("refused")
-            await super().publish(logged)
+        async def publish(self, events: Sequence[LoggedEvent]) -> None:
+            if events[0].event.stream == "a":
+                raise SinkUnavailableError("away")
+            await super().publish(events)
 
     events, sink = MemoryEvents(), RefusesA()
     await _logged(events, 2, 2)
@@ -133,6 +135,62 @@ async def test_events_that_were_forgotten_are_told_and_the_rest_goes_on(
     assert sink.taken == events.log["a"][forgotten:]
     [told] = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert told.__dict__["lost"] == forgotten
+
+
+async def test_an_event_that_is_refused_is_set_aside_after_some_attempts_and_its_stream_goes_on() -> None:
+    events, sink = MemoryEvents(), MemorySink()
+    await _logged(events, 7, 2)
+    refused = events.log["a"][3]
+    sink.refuses = {refused.event.event_id}
+    await _deliver(events, sink)
+    assert [each for each in sink.taken if each.event.stream == "a"] == [
+        each for each in events.log["a"] if each != refused
+    ]
+    [letter] = events.letters.values()
+    assert (letter.logged, letter.reason, letter.attempts) == (refused, "refused", AT_ONCE.refusals)
+    assert events.cursors["memory", "a"] == 7
+    assert events.cursors["memory", "b"] == 2
+
+
+async def test_a_sink_that_refuses_too_many_events_waits_and_what_it_refused_stays_in_the_log() -> None:
+    events, sink = MemoryEvents(), MemorySink()
+    await _logged(events, 6)
+    sink.refuses = {each.event.event_id for each in events.log["a"]}
+    pace = dataclasses.replace(AT_ONCE, letters=2)
+    loop = asyncio.create_task(
+        deliver(
+            await events.lease(sink_lease(sink.name)),
+            sink=sink,
+            log=events,
+            bell=QuietBell(1),
+            pace=pace,
+            jitter=lambda: 0,
+            lag=lambda *_: None,
+        )
+    )
+    async with asyncio.timeout(10):
+        while sink.asked < 4 * pace.refusals:
+            await asyncio.sleep(0)
+    loop.cancel()
+    await asyncio.gather(loop, return_exceptions=True)
+    assert [sequence for _, _, sequence in events.letters] == [1, 2]
+    assert events.cursors["memory", "a"] == 2
+
+
+@pytest.mark.parametrize("takes_it", [True, False])
+async def test_what_was_set_aside_is_published_again_when_somebody_says_so(takes_it: bool) -> None:
+    events, sink = MemoryEvents(), MemorySink()
+    await _logged(events, 3)
+    refused = events.log["a"][1]
+    sink.refuses = {refused.event.event_id}
+    await _deliver(events, sink)
+    [key] = events.letters
+    events.again.add(key)
+    sink.refuses = set() if takes_it else sink.refuses
+    await _deliver(events, sink)
+    assert (refused in sink.taken) is takes_it
+    assert (key in events.letters) is not takes_it
+    assert not events.again
 
 
 def test_pauses_double_up_to_the_longest_and_are_spread() -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-import msgspec
-
+from lakeward_servicekit.events.references import WHOLE_MAX, forms
 from lakeward_servicekit.events.relay import LoggedEvent
 from lakeward_servicekit.events.upstream import as_upstream, form_of
 
@@ -17,12 +16,8 @@ SEQUENCE: Final = "Lakeward-Sequence"
 MESSAGE_ID: Final = "Nats-Msg-Id"
 EXPECTED_SEQUENCE: Final = "Nats-Expected-Last-Subject-Sequence"
 EXPECTED_SUBJECT: Final = "Nats-Expected-Last-Subject-Sequence-Subject"
-# What is larger goes as a reference, even where the broker would take it.
-WHOLE_MAX: Final = 512 * 1024
 
 _CONTENT_TYPE: Final = {"Content-Type": "application/cloudevents+json"}
-# Of CloudEvents' attributes, those that a reader needs to fetch the rest.
-_NEEDED: Final = ("specversion", "id", "source", "type", "time")
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _HEADERS_BEGIN: Final = len(b"NATS/1.0\r\n")
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9_-]")
@@ -79,23 +74,10 @@ def stream_subjects(stream: str, *, topic: str) -> str:
 def _fitting(logged: LoggedEvent, body: bytes, *, room: int, headers: Mapping[str, str]) -> bytes:
     """The event in the most whole form that there is room for beside the headers, else in the shortest."""
     left, payload = min(room - _headers_size(headers), WHOLE_MAX), b""
-    for payload in _forms(logged, body):
+    for payload in forms(logged, body):
         if len(payload) <= left:
             break
     return payload
-
-
-def _forms(logged: LoggedEvent, body: bytes) -> Iterator[bytes]:
-    """The event whole, then as a reference with all of its attributes but data, then with hardly any.
-
-    A reader fetches the event by stream and sequence: CloudEvents' claim check, `dataref`.
-    """
-    yield body
-    document = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-    document.pop("data", None)
-    document["dataref"] = msgspec.Raw(msgspec.json.encode(f"lakeward:events/{logged.event.stream}/{logged.sequence}"))
-    yield msgspec.json.encode(document)
-    yield msgspec.json.encode({name: document[name] for name in (*_NEEDED, "dataref") if name in document})
 
 
 def _headers_size(headers: Mapping[str, str]) -> int:

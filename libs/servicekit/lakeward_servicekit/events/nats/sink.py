@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
 import importlib
 import logging
 import re
-import ssl
-from datetime import timedelta
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Coroutine, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from uuid import uuid4
 
+import msgspec
+
+from lakeward_servicekit.events.nats.connection import (
+    TIMEOUT,
+    Denials,
+    NatsAddress,
+    PublishingDeniedError,
+    close,
+    connect,
+    failures,
+    too_large,
+)
 from lakeward_servicekit.events.nats.messages import (
     EXPECTED_SEQUENCE,
     EXPECTED_SUBJECT,
@@ -21,9 +32,7 @@ from lakeward_servicekit.events.nats.messages import (
     messages_of,
     stream_subjects,
 )
-from lakeward_servicekit.events.relay import LoggedEvent, SinkUnavailableError
-from lakeward_servicekit.secrecy import SecretStr
-from lakeward_servicekit.tls import client_context
+from lakeward_servicekit.events.relay import EventRefusedError, LoggedEvent, SinkUnavailableError
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -31,54 +40,35 @@ if TYPE_CHECKING:
     from nats.js.api import StreamConfig
 
 _LOG: Final = logging.getLogger("lakeward_servicekit.events")
-_TIMEOUT: Final = 5.0
-# JetStream's own number of an error, which tells "no message" from "no stream": both are a 404.
+# JetStream's own numbers of errors. The first tells "no message" from "no stream": both are a 404.
 _NO_MESSAGE: Final = 10037
+_WRONG_SEQUENCE: Final = 10071
 _CHECKS_STREAM_SINCE: Final = (2, 12)
 """Servers from here on compare the expected sequence over all subjects of a stream; an older one would compare one subject's."""
+# Of a batch: its name, the message's place in it, and the last one's mark. A server takes 1000 messages in one.
+_BATCH: Final = "Nats-Batch-Id"
+_BATCH_PLACE: Final = "Nats-Batch-Sequence"
+_BATCH_END: Final = "Nats-Batch-Commit"
+_EVENTS_MOST: Final = 500  # of two messages each
+_BATCH_HEADERS: Final = 128  # bytes of these headers, with room to spare
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+Answer = TypeVar("Answer")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class NatsAddress:
-    """Where and as whom.
+class _Said(msgspec.Struct):
+    """A server's answer."""
 
-    Attributes:
-        url: of one server, or of several, separated by commas.
-        topic: the subject that upstream's events go to, and the head of all others.
-        nkey_file: has the seed of an nkey.
-        ca_file: of authorities that the server may be of; None: those that outbound calls trust.
-        cert_file: what the client shows to the server, with its key in `key_file`.
-        max_age: of messages in the stream, where the sink makes it.
-        max_bytes: of the stream, where the sink makes it; the oldest messages make room.
-        duplicates: how long the broker remembers ids, where the sink makes the stream.
-    """
+    error: _Trouble | None = None
+    seq: int = 0
 
-    url: str
-    topic: str
-    user: str | None = None
-    password: SecretStr | None = None
-    token: SecretStr | None = None
-    creds_file: Path | None = None
-    nkey_file: Path | None = None
-    ca_file: Path | None = None
-    cert_file: Path | None = None
-    key_file: Path | None = None
-    max_age: timedelta = timedelta(days=7)
-    max_bytes: int = 1 << 30
-    duplicates: timedelta = timedelta(minutes=10)
 
-    def tls(self) -> ssl.SSLContext | None:
-        """How the server is known, and this client to it; None where no file says: the URL or the server asks for TLS then.
+class _Trouble(msgspec.Struct):
+    err_code: int = 0
+    description: str = ""
 
-        Raises:
-            TlsSetupError: a file is missing, or holds no certificate or key.
-            OSError: the key is not that of the certificate.
-        """
-        if self.ca_file is None and self.cert_file is None:
-            return None
-        files = (self.ca_file, self.cert_file, self.key_file)
-        ca_file, cert_file, key_file = (None if each is None else str(each) for each in files)
-        return client_context(ca_file=ca_file, cert_file=cert_file, key_file=key_file)
+
+_ANSWER: Final = msgspec.json.Decoder(_Said)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -88,12 +78,15 @@ class _Stream:
     Attributes:
         room: bytes of one message, headers included, that the server and the stream take.
         checks: whether the expected sequence is compared over all subjects of one of ours.
+        batches: whether it takes several messages as one: all of them or none, and one answer.
     """
 
+    client: Client
     jetstream: JetStreamContext
     name: str
     room: int
     checks: bool
+    batches: bool
 
 
 class NatsSink:
@@ -112,6 +105,7 @@ class NatsSink:
         importlib.import_module("nats.js")
         self._address: Final = address
         self._tls: Final = address.tls()
+        self._denials: Final = Denials()
         self._client: Client | None = None
         self._stream: _Stream | None = None
         self._had: str | None = None
@@ -132,7 +126,7 @@ class NatsSink:
         subjects = stream_subjects(stream, topic=self._address.topic)
         try:
             last = await broker.jetstream.get_last_msg(broker.name, subjects)
-        except _failures() as failure:
+        except failures() as failure:
             if isinstance(failure, NotFoundError) and failure.err_code == _NO_MESSAGE:
                 self._last[stream] = 0
                 return 0
@@ -140,41 +134,108 @@ class NatsSink:
         self._last[stream] = last.seq or 0
         return int((last.headers or {}).get(SEQUENCE, 0))
 
-    async def publish(self, logged: LoggedEvent) -> None:
-        """See `Sink`."""
-        broker = await self._reach()
-        stream = logged.event.stream
-        expecting = {}
-        if broker.checks and stream in self._last:
-            expecting[EXPECTED_SEQUENCE] = str(self._last[stream])
-            expecting[EXPECTED_SUBJECT] = stream_subjects(stream, topic=self._address.topic)
-        *copies, own = messages_of(logged, topic=self._address.topic, room=broker.room, expecting=expecting)
+    async def publish(self, events: Sequence[LoggedEvent]) -> None:
+        """See `Sink`. Many go as batches where the stream takes those, which is all or nothing; else one by one."""
+        taken = 0
         try:
-            for copied in copies:
-                await self._send(broker, copied)
-            self._last[stream] = await self._send(broker, own)
-        except SinkUnavailableError:
-            self._last.pop(stream, None)
+            while taken < len(events):
+                broker = await self._reach()
+                several = events[taken : taken + _EVENTS_MOST] if broker.batches else ()
+                if len(several) > 1 and await self._publish_batch(broker, several):
+                    taken += len(several)
+                else:
+                    # a batch that was refused says nothing of its messages: one by one they say it themselves
+                    for logged in events[taken : taken + max(1, len(several))]:
+                        await self._publish_one(await self._reach(), logged)
+                        taken += 1
+        except (SinkUnavailableError, EventRefusedError) as failed:
+            self._last.pop(events[0].event.stream, None)
+            failed.taken = taken
             raise
 
     async def close(self) -> None:
         """End the connection."""
         client, self._client = self._client, None
         if client is not None and not client.is_closed:
-            await _close(client)
+            await close(client)
+
+    async def _publish_batch(self, broker: _Stream, events: Sequence[LoggedEvent]) -> bool:
+        """Publish several as one; whether they were taken. Of those that were not, none is there.
+
+        Raises:
+            SinkUnavailableError: nobody answered.
+        """
+        stream = events[0].event.stream
+        messages = [
+            message
+            for index, logged in enumerate(events)
+            for message in messages_of(
+                logged,
+                topic=self._address.topic,
+                room=broker.room - _BATCH_HEADERS,
+                expecting=self._expecting(broker, stream) if index == 0 else _NOTHING,
+            )
+        ]
+        if any(message.size > broker.room - _BATCH_HEADERS for message in messages):
+            return False
+        name, client = uuid4().hex, broker.client
+        try:
+            for place, message in enumerate(messages[:-1], start=1):
+                headers = {**message.headers, _BATCH: name, _BATCH_PLACE: str(place)}
+                await client.publish(message.subject, message.payload, headers=headers)
+            last = messages[-1]
+            headers = {**last.headers, _BATCH: name, _BATCH_PLACE: str(len(messages)), _BATCH_END: "1"}
+            with self._denials.watched(last.subject) as denied:
+                said = await _first(
+                    client.request(last.subject, last.payload, timeout=TIMEOUT, headers=headers), denied
+                )
+            answer = _ANSWER.decode(said.data)
+        except PublishingDeniedError:
+            return False
+        except failures() as failure:
+            raise self._failed(failure) from failure
+        except msgspec.MsgspecError as failure:
+            raise self._failed(failure) from failure
+        if answer.error is not None:
+            if answer.error.err_code == _WRONG_SEQUENCE:
+                raise self._failed(SinkUnavailableError(answer.error.description))
+            _LOG.info("a batch goes one by one", extra={"stream": stream, "cause": answer.error.description})
+            return False
+        self._last[stream] = answer.seq
+        return True
+
+    async def _publish_one(self, broker: _Stream, logged: LoggedEvent) -> None:
+        """Publish one, with its copy."""
+        stream = logged.event.stream
+        *copies, own = messages_of(
+            logged, topic=self._address.topic, room=broker.room, expecting=self._expecting(broker, stream)
+        )
+        for copied in copies:
+            await self._send(broker, copied)
+        self._last[stream] = await self._send(broker, own)
+
+    def _expecting(self, broker: _Stream, stream: str) -> Mapping[str, str]:
+        """What the broker is to have last of a stream, where that is known and it compares it."""
+        if not broker.checks or stream not in self._last:
+            return _NOTHING
+        return {
+            EXPECTED_SEQUENCE: str(self._last[stream]),
+            EXPECTED_SUBJECT: stream_subjects(stream, topic=self._address.topic),
+        }
 
     async def _send(self, broker: _Stream, message: Message) -> int:
         if message.size > broker.room:
             self._stream = None
-            raise SinkUnavailableError(
-                f"NATS takes messages of {broker.room} bytes, and a reference to an event has {message.size}; "
-                "raise the server's max_payload or the stream's max_msg_size"
-            )
+            raise EventRefusedError(too_large(message.size, broker.room))
+        publishing = broker.jetstream.publish(
+            message.subject, message.payload, timeout=TIMEOUT, headers=dict(message.headers)
+        )
         try:
-            kept = await broker.jetstream.publish(
-                message.subject, message.payload, timeout=_TIMEOUT, headers=dict(message.headers)
-            )
-        except _failures() as failure:
+            with self._denials.watched(message.subject) as denied:
+                kept = await _first(publishing, denied)
+        except PublishingDeniedError as denied_it:
+            raise EventRefusedError(str(denied_it)) from denied_it
+        except failures() as failure:
             raise self._failed(failure) from failure
         return kept.seq
 
@@ -189,49 +250,18 @@ class NatsSink:
                 if self._client is None or self._client.is_closed:
                     self._stream = None
                     self._last.clear()
-                    self._client = await self._connect()
+                    self._client = await connect(self._address, self._tls, self._denials)
                 if self._stream is None:
                     self._stream = await self._look(self._client)
-            except _failures() as failure:
+            except failures() as failure:
                 raise self._failed(failure) from failure
             return self._stream
-
-    async def _connect(self) -> Client:
-        from nats.aio.client import Client  # noqa: PLC0415 - only who publishes imports nats-py
-
-        address = self._address
-        options: dict[str, Any] = {
-            "user": address.user,
-            "password": None if address.password is None else address.password.get_secret_value(),
-            "token": None if address.token is None else address.token.get_secret_value(),
-            "user_credentials": None if address.creds_file is None else str(address.creds_file),
-            "nkeys_seed": None if address.nkey_file is None else str(address.nkey_file),
-            "tls": self._tls,
-        }
-        client = Client()
-        try:
-            async with asyncio.timeout(_TIMEOUT):
-                await client.connect(
-                    servers=address.url.split(","),
-                    name="lakeward catalog events",
-                    # Nothing is tried again in there: the next publication connects anew, after the relay's own pause, and
-                    # finds out where the broker stands, and what it takes by now.
-                    allow_reconnect=False,
-                    max_reconnect_attempts=1,
-                    reconnect_time_wait=0,
-                    error_cb=_log_error,
-                    **{name: value for name, value in options.items() if value is not None},
-                )
-        except BaseException:
-            await _close(client)
-            raise
-        return client
 
     async def _look(self, client: Client) -> _Stream:
         """The stream that has our subjects: one that an operator made, or one of ours with bounds."""
         from nats.js.errors import NotFoundError  # noqa: PLC0415 - only who publishes imports nats-py
 
-        jetstream = client.jetstream(timeout=_TIMEOUT)
+        jetstream = client.jetstream(timeout=TIMEOUT)
         try:
             name = await jetstream.find_stream_name_by_subject(self._address.topic)
         except NotFoundError:
@@ -243,7 +273,14 @@ class NatsSink:
         self._had = config.name
         version = client.connected_server_version
         bounds = [bound for bound in (client.max_payload, config.max_msg_size) if bound is not None and bound > 0]
-        return _Stream(jetstream, config.name, min(bounds), (version.major, version.minor) >= _CHECKS_STREAM_SINCE)
+        return _Stream(
+            client,
+            jetstream,
+            config.name,
+            min(bounds),
+            checks=(version.major, version.minor) >= _CHECKS_STREAM_SINCE,
+            batches=bool(config.allow_atomic),
+        )
 
     def _wanted(self) -> StreamConfig:
         from nats.js.api import DiscardPolicy, StreamConfig  # noqa: PLC0415 - only who publishes imports nats-py
@@ -256,6 +293,7 @@ class NatsSink:
             max_bytes=address.max_bytes,
             duplicate_window=address.duplicates.total_seconds(),
             discard=DiscardPolicy.OLD,
+            allow_atomic=True,  # an older server makes the stream without it
         )
 
     def _tell_made(self, config: StreamConfig) -> None:
@@ -268,19 +306,19 @@ class NatsSink:
             )
 
 
-async def _close(client: Client) -> None:
-    """End a connection; nats-py may wait for ever for one whose TLS was refused, so it is left after a while."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_TIMEOUT):
-            await client.close()
+async def _first(answer: Coroutine[Any, Any, Answer], denied: asyncio.Future[None]) -> Answer:
+    """The answer.
 
-
-async def _log_error(error: Exception) -> None:
-    _LOG.warning("the connection to NATS failed", extra={"cause": str(error) or type(error).__name__})
-
-
-def _failures() -> tuple[type[Exception], ...]:
-    """What nats-py raises when a server is away, refuses, or is late."""
-    from nats.errors import Error  # noqa: PLC0415 - only who publishes imports nats-py
-
-    return Error, OSError, EOFError
+    Raises:
+        PublishingDeniedError: that was heard first.
+    """
+    answering = asyncio.ensure_future(answer)
+    try:
+        both: set[asyncio.Future[Any]] = {answering, denied}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            denied.result()
+        return answering.result()
+    finally:
+        answering.cancel()
+        await asyncio.gather(answering, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Names of tasks, events and caches that have no effect yet."""
+"""Names of tasks and caches that have no effect yet."""
 
 from __future__ import annotations
 
@@ -27,18 +27,6 @@ _TASKS: Final = (
         "2",
         "Workers that remove orphan files.",
         support=Support.COMMERCIAL,
-        services=_CATALOG,
-    ),
-)
-
-_EVENTS: Final = (
-    Setting("KAFKA_TOPIC", kinds.TEXT, None, "Kafka topic of events.", support=_PLANNED, services=_CATALOG),
-    Setting(
-        "KAFKA_CONFIG",
-        kinds.SECRET_TABLE,
-        None,
-        "Settings of the Kafka client by their own names; or the same text in a file.",
-        support=_PLANNED,
         services=_CATALOG,
     ),
 )
@@ -73,4 +61,4 @@ _CACHES: Final = (
     _Cache("ROLE_MEMBERS", "1000", "120", "a role's members", _AUTHZ),
 )
 
-SETTINGS: Final = (*_TASKS, *_EVENTS, *(setting for cache in _CACHES for setting in cache.settings()))
+SETTINGS: Final = (*_TASKS, *(setting for cache in _CACHES for setting in cache.settings()))

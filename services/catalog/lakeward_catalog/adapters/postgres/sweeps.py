@@ -54,10 +54,10 @@ select count(*) from gone
 class PostgresLeftovers:
     """`Leftovers` on Postgres."""
 
-    def __init__(self, pool: Pool) -> None:
-        """Delete through `pool`."""
+    def __init__(self, pool: Pool, events: PostgresEventLog | None = None) -> None:
+        """Delete through `pool`, and have `events` forget what is old; None: a log that no sink reads."""
         self._pool = pool
-        self._events = PostgresEventLog(pool)
+        self._events = events or PostgresEventLog(pool)
 
     async def expired_staged(self, *, now: datetime, limit: int) -> int:
         """See `Leftovers`."""
