@@ -23,7 +23,7 @@ from lakeward_servicekit.telemetry import spans
 from lakeward_servicekit.telemetry.metrics import Counter, Gauge
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
     from types import TracebackType
@@ -262,7 +262,8 @@ async def open_pool(  # noqa: PLR0913 - what settings say of a pool, each by its
         address.dsn,
         min_size=0,
         max_size=size,
-        init=_heard(log_statements=log_statements),
+        # nothing hears of statements where nothing has to: it costs each of them
+        init=_log_its_statements if log_statements else _trace_its_statements if spans.on() else None,
         setup=_try_first if test_before_acquire else None,
         reset=_nothing_to_reset,
         server_settings=settings,
@@ -366,17 +367,14 @@ async def _renew(raw: _AsyncpgPool, every: timedelta) -> None:
         await raw.expire_connections()
 
 
-def _heard(*, log_statements: bool) -> Callable[[Connection], Coroutine[Any, Any, None]] | None:
-    """What hears of each statement of a new connection; None where nothing does, since to be heard costs every statement."""
-    hearing = [*([log_statement] if log_statements else []), *([trace_statement] if spans.on() else [])]
-    if not hearing:
-        return None
+async def _log_its_statements(connection: Connection) -> None:
+    connection.add_query_logger(log_statement)
+    if spans.on():
+        connection.add_query_logger(trace_statement)
 
-    async def init(connection: Connection) -> None:
-        for each in hearing:
-            connection.add_query_logger(each)
 
-    return init
+async def _trace_its_statements(connection: Connection) -> None:
+    connection.add_query_logger(trace_statement)
 
 
 async def _try_first(connection: Connection) -> None:
