@@ -22,6 +22,8 @@ MODULES = {
     "pyjwt": "jwt",
     "nats-py": "nats",
     "opentelemetry-api": "opentelemetry",
+    "opentelemetry-exporter-otlp-proto-http": "opentelemetry",
+    "opentelemetry-sdk": "opentelemetry",
     "prometheus-client": "prometheus_client",
 }
 

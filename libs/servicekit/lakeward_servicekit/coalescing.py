@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from lakeward_servicekit.errors import Refusal
+from lakeward_servicekit.telemetry import spans
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -58,6 +59,7 @@ class Coalescer(Generic[Item, Answer]):
         # by the item itself or its identity, for as long as it waits: the item, and who waits for its answer
         self._waiting: Final[dict[Hashable, tuple[Item, list[asyncio.Future[Answer]]]]] = {}
         self._senders: Final[dict[_Sender, asyncio.Task[None]]] = {}
+        self._askers: Final = spans.Askers()
         self._under_way = 0
         self._gathering = False  # whether a sender has yet to begin
         self._crowd: tuple[int, asyncio.Future[None]] | None = None  # how many a sender waits for
@@ -66,6 +68,8 @@ class Coalescer(Generic[Item, Answer]):
         """The answer to one question, to be awaited; it raises what `ask` raised, or answered for this item."""
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         name = item if self._alike else id(item)
+        if spans.on():
+            self._askers.add(name)
         asked = self._waiting.get(name)
         if asked is not None:
             asked[1].append(answer)
@@ -139,7 +143,8 @@ class Coalescer(Generic[Item, Answer]):
             late = asyncio.get_running_loop().call_later(self._patience, self._give_up, sender)
         items, callers = zip(*batch, strict=True)
         try:
-            for waiting, found in zip(callers, await self._ask(items), strict=True):
+            answers = await (self._ask_traced(items) if spans.on() else self._ask(items))
+            for waiting, found in zip(callers, answers, strict=True):
                 if isinstance(found, Exception):
                     _fail([waiting], found)
                     continue
@@ -154,6 +159,12 @@ class Coalescer(Generic[Item, Answer]):
         finally:
             if late is not None:
                 late.cancel()
+
+    async def _ask_traced(self, items: Sequence[Item]) -> Sequence[Answer | Exception]:
+        """Ask within the trace of who asked first, linked to the others'."""
+        askers = self._askers.take(items if self._alike else [*map(id, items)])
+        with spans.batch("asked together", askers):
+            return await self._ask(items)
 
     def _give_up(self, sender: _Sender) -> None:
         """Count no more on one whose batch takes long; what waits goes beside it."""

@@ -8,7 +8,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from lakeward_servicekit.settings.observability import MetricsSettings, Observability
-from lakeward_servicekit.telemetry import runtime
+from lakeward_servicekit.settings.problems import Problem, SettingsError
+from lakeward_servicekit.telemetry import runtime, tracing
 
 _log: Final = logging.getLogger(__name__)
 
@@ -22,8 +23,17 @@ async def observed(settings: Observability, *, service: str, version: str, worke
         service: what it hosts: "catalog", or "all".
         version: of what it runs.
         worker: which of several processes of one host it is, from 0.
+
+    Raises:
+        SettingsError: traces are asked for, and can't be sent.
     """
     async with AsyncExitStack() as stack:
+        try:
+            exporting = stack.enter_context(tracing.exported(service=service, version=version))
+        except tracing.TracingUnavailableError as why:
+            raise SettingsError([Problem(why.variable, why.why)]) from why
+        if exporting:
+            _log.info("sending traces", extra={"service": service})
         if settings.metrics.enabled:
             await stack.enter_async_context(runtime.watched(service=service, version=version))
             _serve(settings.metrics, stack, worker)

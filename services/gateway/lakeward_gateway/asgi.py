@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
@@ -24,7 +25,7 @@ from lakeward_gateway.operation import Operation
 from lakeward_gateway.router import Router
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc.call import bind_deadline, unbind_deadline
-from lakeward_servicekit.telemetry import incoming
+from lakeward_servicekit.telemetry import incoming, spans
 
 _log = logging.getLogger(__name__)
 
@@ -114,7 +115,8 @@ class Application:
                 else:
                     meter = self._meters.of(operation)
                     meter.pending.value += 1
-                    response = await self._answer(
+                    answer = self._traced if spans.on() else self._answer
+                    response = await answer(
                         operation, arguments, scope=scope, headers=headers, request_id=request_id, receive=receive
                     )
             except ClientGone:
@@ -128,6 +130,34 @@ class Application:
         if self._counts is not None and operation is not None:
             self._counts.add(operation, arguments, scope["query_string"], headers, response.status)
         await self._send(response, operation, headers, request_id, send)
+
+    async def _traced(
+        self,
+        operation: Operation,
+        arguments: Sequence[str],
+        *,
+        scope: Scope,
+        headers: Mapping[bytes, bytes],
+        request_id: str,
+        receive: Receive,
+    ) -> Response:
+        """`_answer`, and its span. Its name and attributes are of the route: paths and queries are the caller's."""
+        known = {
+            "http.request.method": operation.method,
+            "http.route": operation.path,
+            "lakeward.request_id": request_id,
+        }
+        with spans.span(f"{operation.method} {operation.path}", kind="server", attributes=known) as told:
+            try:
+                response = await self._answer(
+                    operation, arguments, scope=scope, headers=headers, request_id=request_id, receive=receive
+                )
+            except Refusal as refusal:
+                response = self._refused(refusal, operation, scope["raw_path"])
+            told.set("http.response.status_code", response.status)
+            if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                told.fail()
+            return response
 
     def _refused(self, refusal: Refusal, operation: Operation | None, raw_path: bytes) -> Response:
         style = next((style for begin, style in self._error_styles.items() if raw_path.startswith(begin)), None)

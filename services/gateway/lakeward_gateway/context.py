@@ -11,6 +11,7 @@ from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.remembering import remembered
 from lakeward_servicekit.rpc.pipeline import idempotency_key
+from lakeward_servicekit.telemetry import current, spans
 
 _SINGLE: Final = frozenset(
     {
@@ -104,7 +105,10 @@ class Contexts:
             context.project_id = _text(value)
         if (value := get(b"idempotency-key")) is not None:
             context.idempotency_key = idempotency_key(_text(value))
-        if value := get(b"traceparent"):
+        if spans.on():
+            correlation = current()
+            context.traceparent = "" if correlation is None else correlation.traceparent
+        elif value := get(b"traceparent"):
             context.traceparent = _text(value)
         if value := get(b"x-assume-role"):
             context.assumed_role = _text(value)

@@ -17,6 +17,6 @@ def loaded() -> set[str]:
     return set(done.stdout.split())
 
 
-@pytest.mark.parametrize("library", ["sqlalchemy", "alembic"])
-def test_what_migrating_alone_needs_is_not_loaded_to_serve(loaded: set[str], library: str) -> None:
+@pytest.mark.parametrize("library", ["sqlalchemy", "alembic", "prometheus_client", "opentelemetry"])
+def test_what_serving_can_do_without_is_not_loaded_for_it(loaded: set[str], library: str) -> None:
     assert library not in loaded

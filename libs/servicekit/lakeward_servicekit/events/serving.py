@@ -23,11 +23,13 @@ from lakeward_servicekit.events.lag import PostgresLag
 from lakeward_servicekit.events.postgres_log import PostgresEventLog, PostgresOutbox
 from lakeward_servicekit.events.relay import SEQUENCER, Bell, Pace, Sink, sequence, sink_lease
 from lakeward_servicekit.events.sinks import open_sinks
+from lakeward_servicekit.events.traced import TracedSink
 from lakeward_servicekit.leases import Lease, keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings.events import EventSettings
+from lakeward_servicekit.telemetry import spans
 from lakeward_servicekit.telemetry.looking import keep_looking
 
 _LOG: Final = logging.getLogger(__name__)
@@ -54,7 +56,7 @@ def relay_loops(
         keep: holds a lease, by its name, and does the work under it.
         pace: of the loops; None: as `Pace` has it.
     """
-    rung = [(sink, LocalBell()) for sink in sinks]
+    rung = [(TracedSink(sink) if spans.on() else sink, LocalBell()) for sink in sinks]
     pace = pace or Pace()
 
     def moved() -> None:

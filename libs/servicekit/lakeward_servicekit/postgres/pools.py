@@ -18,7 +18,8 @@ import asyncpg
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres import failures
 from lakeward_servicekit.postgres.addresses import address_of
-from lakeward_servicekit.postgres.statements import log_statement
+from lakeward_servicekit.postgres.statements import log_statement, trace_statement
+from lakeward_servicekit.telemetry import spans
 from lakeward_servicekit.telemetry.metrics import Counter, Gauge
 
 if TYPE_CHECKING:
@@ -261,7 +262,8 @@ async def open_pool(  # noqa: PLR0913 - what settings say of a pool, each by its
         address.dsn,
         min_size=0,
         max_size=size,
-        init=_log_its_statements if log_statements else None,
+        # nothing hears of statements where nothing has to: it costs each of them
+        init=_log_its_statements if log_statements else _trace_its_statements if spans.on() else None,
         setup=_try_first if test_before_acquire else None,
         reset=_nothing_to_reset,
         server_settings=settings,
@@ -367,6 +369,12 @@ async def _renew(raw: _AsyncpgPool, every: timedelta) -> None:
 
 async def _log_its_statements(connection: Connection) -> None:
     connection.add_query_logger(log_statement)
+    if spans.on():
+        connection.add_query_logger(trace_statement)
+
+
+async def _trace_its_statements(connection: Connection) -> None:
+    connection.add_query_logger(trace_statement)
 
 
 async def _try_first(connection: Connection) -> None:

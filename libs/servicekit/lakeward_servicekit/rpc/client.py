@@ -16,7 +16,7 @@ from lakeward_servicekit.rpc.call import KEPT_BACK, remaining
 from lakeward_servicekit.rpc.lanes import Lanes
 from lakeward_servicekit.rpc.methods import DEFAULT_SECONDS, MAX_FRAME_BYTES, MethodRule, rule_at
 from lakeward_servicekit.rpc.status import is_refusal, is_unreached, refusal_from, too_late
-from lakeward_servicekit.telemetry import outgoing_headers
+from lakeward_servicekit.telemetry import outgoing_headers, spans
 
 WORKLOAD_KEY: Final = "x-lakeward-workload"
 
@@ -103,7 +103,7 @@ class RemoteChannel:
 
 
 class _RemoteCall:
-    __slots__ = ("_call", "_lanes", "_proof", "_repeatable", "_seconds", "_serialized", "_service")
+    __slots__ = ("_call", "_lanes", "_name", "_proof", "_repeatable", "_seconds", "_serialized", "_service")
 
     def __init__(
         self,
@@ -115,6 +115,7 @@ class _RemoteCall:
         proof: Callable[[], list[tuple[str, str]]],
         lanes: Lanes | None,
     ) -> None:
+        self._name = service if rule is None else rule.path.removeprefix("/")
         self._call = call
         self._serialized = serialized
         self._repeatable = rule is not None and rule.repeatable
@@ -124,6 +125,15 @@ class _RemoteCall:
         self._lanes = lanes
 
     async def __call__(self, request: Any, timeout: float | None = None) -> Any:  # noqa: ANN401, ASYNC109 - a stub's own signature
+        # a coroutine, so that nobody but it has the request
+        asking = self._ask(request, timeout)
+        del request
+        if not spans.on():
+            return await asking
+        with spans.inner(self._name, attributes={"rpc.system.name": "grpc", "rpc.method": self._name}):
+            return await asking
+
+    async def _ask(self, request: Any, timeout: float | None) -> Any:  # noqa: ANN401, ASYNC109 - as above
         # gRPC would hold the message beside its bytes until the answer, and there are bodies of 32 MiB.
         sent = self._serialized(request)
         del request

@@ -13,10 +13,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter
 from typing import Any, Final
 
+import grpc
+
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc.call import Call, Caller, CallerValue, Settle
 from lakeward_servicekit.rpc.methods import ActsFor, MethodRule
 from lakeward_servicekit.rpc.status import code_of
+from lakeward_servicekit.telemetry import spans
 from lakeward_servicekit.telemetry.metrics import Counter, Histogram
 
 _log = logging.getLogger(__name__)
@@ -35,6 +38,17 @@ _FROM_METADATA = (
     ("idempotency_key", "idempotency-key"),
 )
 _CALLS = {caller: Call(caller) for caller in Caller.values()}
+# As OpenTelemetry has it: of these codes a server says that it failed.
+_OUR_FAULT: Final = frozenset(
+    {
+        grpc.StatusCode.UNKNOWN,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.UNIMPLEMENTED,
+        grpc.StatusCode.INTERNAL,
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.DATA_LOSS,
+    }
+)
 # Named and labelled as by gRPC's other servers, whose dashboards know them. A call within a process counts, too.
 HANDLED: Final = Counter(
     "grpc_server_handled_total",
@@ -82,7 +96,7 @@ class Method:
         """
         began = perf_counter()
         try:
-            answer = await self._answered(request, caller)
+            answer = await (self._traced if spans.on() else self._answered)(request, caller)
         except Refusal as refusal:
             HANDLED.series(*self._named, code_of(refusal).name).value += 1
             raise
@@ -94,6 +108,24 @@ class Method:
             return answer
         finally:
             self._handling.observe(perf_counter() - began)
+
+    async def _traced(self, request: Any, caller: CallerValue) -> Any:  # noqa: ANN401 - any message of the contract
+        """`_answered`, and its span. A stranger's call begins a trace; a service's that comes without one is of none."""
+        if caller != Caller.CALLER_USER and not spans.has_parent():
+            return await self._answered(request, caller)
+        service, name = self._named
+        known = {"rpc.system.name": "grpc", "rpc.method": f"{service}/{name}"}
+        with spans.span(f"{service}/{name}", kind="server", attributes=known) as told:
+            try:
+                answer = await self._answered(request, caller)
+            except Refusal as refusal:
+                code = code_of(refusal)
+                told.set("rpc.response.status_code", code.name)
+                if code in _OUR_FAULT:
+                    told.fail()
+                raise
+            told.set("rpc.response.status_code", "OK")
+            return answer
 
     async def _answered(self, request: Any, caller: CallerValue) -> Any:  # noqa: ANN401 - any message of the contract
         rule = self.rule

@@ -29,12 +29,14 @@ class Correlation:
         trace_id: 32 hexadecimal digits.
         span_id: 16 hexadecimal digits; the caller's span, or one of ours.
         flags: two hexadecimal digits; "01" is sampled.
+        given: whether the trace was there before us, or a span of ours is; else nobody knows of it but our log.
     """
 
     request_id: str
     trace_id: str
     span_id: str
     flags: str = "00"
+    given: bool = dataclasses.field(default=False, compare=False)
 
     @property
     def traceparent(self) -> str:
@@ -85,7 +87,8 @@ def correlate(request_id: str | None, traceparent: str | None) -> Correlation:
         trace_id, span_id, flags = f"{_random.getrandbits(128) | 1:032x}", f"{_random.getrandbits(64) | 1:016x}", "00"
     else:
         trace_id, span_id, flags = match.groups()
-    return Correlation((request_id or "")[:MAX_REQUEST_ID] or trace_id, trace_id, span_id, flags)
+    named = (request_id or "")[:MAX_REQUEST_ID] or trace_id
+    return Correlation(named, trace_id, span_id, flags, given=match is not None)
 
 
 @contextmanager

@@ -39,6 +39,7 @@ from lakeward_authz.adapters.openfga.documents import authorization_model
 from lakeward_authz.domain.permissions.lakeward import MODEL, VERSION
 from lakeward_authz.domain.permissions.tuples import FgaTuple
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.telemetry import spans
 
 _LOG: Final = logging.getLogger(__name__)
 MOST_WRITES: Final = 100
@@ -48,6 +49,7 @@ _NOT_FOUND: Final = 404
 _UNKNOWN: Final = frozenset(
     {"store_id_not_found", "authorization_model_not_found", "latest_authorization_model_not_found"}
 )
+_SERVER: Final = {"peer.service": "openfga"}
 _CONSISTENT: Final = "HIGHER_CONSISTENCY"
 _FAILURES: Final = (OpenApiException, aiohttp.ClientError, OSError)  # a TimeoutError is an OSError
 
@@ -239,8 +241,9 @@ class OpenFga:
     @contextlib.asynccontextmanager
     async def _answering(self) -> AsyncIterator[None]:
         try:
-            async with asyncio.timeout(self._address.patience.total_seconds()):
-                yield
+            with spans.inner("openfga", attributes=_SERVER):
+                async with asyncio.timeout(self._address.patience.total_seconds()):
+                    yield
         except _FAILURES as error:
             if _is_unknown(error):
                 self._store_id, self._is_prepared = "", False

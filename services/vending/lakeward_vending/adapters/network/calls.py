@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
 from lakeward_servicekit import tls
+from lakeward_servicekit.telemetry import spans
 from lakeward_servicekit.telemetry.metrics import QUICK, Histogram
 from lakeward_vending.adapters.network.connections import Connection, TooLarge, head_of, open_connection
 from lakeward_vending.adapters.network.refusals import LeftAlone, ReplyTooLarge, unavailable
@@ -98,7 +99,13 @@ class HttpCalls:
         """
         began, outcome = time.perf_counter(), "away"
         try:
-            reply = await self._call(method, url, headers=headers, body=body, repeatable=repeatable, limit=limit)
+            # of the address the host alone: a path names files, and a query may be a signature
+            known = (
+                {"http.request.method": method, "server.address": urlsplit(url).hostname or ""} if spans.on() else None
+            )
+            with spans.inner(f"{call} {method}", attributes=known) as told:
+                reply = await self._call(method, url, headers=headers, body=body, repeatable=repeatable, limit=limit)
+                told.set("http.response.status_code", reply.status)
         except LeftAlone:
             outcome = "left_alone"
             raise
