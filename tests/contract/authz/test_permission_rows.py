@@ -13,7 +13,9 @@ from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.names import PostgresNames
 from lakeward_authz.adapters.postgres.outbox import Outbox
+from lakeward_authz.adapters.postgres.rights import PostgresRights
 from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
+from lakeward_authz.adapters.postgres.shown import PostgresShown
 from lakeward_authz.adapters.postgres.trails import PostgresTrails
 from lakeward_authz.application.permissions import ALL, Given, Gone, Grant, Made, Moved, Named, Switched, Wanted
 from lakeward_authz.domain.permissions.explaining import Right, causes, lacking
@@ -81,6 +83,8 @@ async def test_what_shows_as_a_set_is_what_shows_one_by_one(stores: Stores, worl
     await stores.forget()
     await fill(world, stores.tree, stores.grants)
     engine = Builtin(stores.rights)
+    # what was given to each subject read for itself, as where that is much
+    apart = Builtin(PostgresRights(stores.pool, shown=PostgresShown(stores.pool, few=0)))
     for caller in CALLERS:
         for scope_name, scope in world.nodes.items():
             for kind, included in INCLUDED.items():
@@ -95,6 +99,7 @@ async def test_what_shows_as_a_set_is_what_shows_one_by_one(stores: Stores, worl
                 demands = [Demand(ref_of(world, node), included) for node in direct]
                 alone = await engine.decide(principal_of(caller), demands) if demands else ()
                 shown = await engine.visible(principal_of(caller), ref_of(world, scope), kind)
+                assert shown == await apart.visible(principal_of(caller), ref_of(world, scope), kind)
                 assert not (shown.everything and (shown.containers or shown.objects))
                 if not shown.everything:
                     known = {_own_id(node) for node in direct}

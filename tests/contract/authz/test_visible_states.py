@@ -97,6 +97,12 @@ async def made_by_role(stores: Stores) -> None:
     await told(Made(key("table", table(3)), OUTER, role_subject(ROLE.role_id)))(stores)
 
 
+async def made_by_a_role_that_is_made(stores: Stores) -> None:
+    made = a_role(2, "crew")
+    assert await roles(stores).add(made, owner=ANNE, record=None)
+    await told(Made(key("table", table(3)), OUTER, role_subject(made.role_id)))(stores)
+
+
 async def bound(stores: Stores) -> None:
     await stores.grants.change(
         key("namespace", OUTER), writes=[Grant(role_subject(ROLE.role_id), "describe")], deletes=[]
@@ -115,6 +121,11 @@ CHANGES: Sequence[tuple[str, Act, VisibleSet]] = (
     (
         "one is made by a role of the caller's",
         made_by_role,
+        VisibleSet(everything=False, objects=frozenset({table(1), table(3)})),
+    ),
+    (
+        "one is made by a role that the caller made",
+        made_by_a_role_that_is_made,
         VisibleSet(everything=False, objects=frozenset({table(1), table(3)})),
     ),
     ("it moves away", told(Moved(key("table", table(1)), INNER)), VisibleSet(everything=False)),

@@ -29,6 +29,7 @@ class JoinedRights:
         """Ask `rights`."""
         self._rights = rights
         self._joined = Coalescer[_Question, Rights](self._ask, alike=True)
+        self._revision = Coalescer[None, int](self._ask_revision, alike=True)
 
     async def bound(self, token_roles: Sequence[str], project_ids: Collection[str] | None) -> Sequence[Subject]:
         """See `RightsReader`."""
@@ -38,6 +39,10 @@ class JoinedRights:
         """See `RightsReader`."""
         return await self._joined(((subject, tuple(also)), tuple(objects)))
 
+    async def revision(self) -> int:
+        """See `RightsTogether`."""
+        return await self._revision(None)
+
     async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
         """See `RightsTogether`; never joined."""
         return await self._rights.of_each(asked)
@@ -45,6 +50,9 @@ class JoinedRights:
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """See `RightsReader`."""
         return await self._rights.shown(subject, scope, type_name, also=also)
+
+    async def _ask_revision(self, questions: Sequence[None]) -> Sequence[int]:
+        return [await self._rights.revision()] * len(questions)
 
     async def _ask(self, questions: Sequence[_Question]) -> Sequence[Rights | Exception]:
         """One statement for each subject; what one raises is raised for the questions about that subject."""

@@ -20,7 +20,7 @@ from lakeward_authz.adapters.openfga.feeding import Feeder
 from lakeward_authz.application.permissions import RightsTogether, key_of, subject_of, token_roles_of
 from lakeward_authz.domain.outcomes import outcome_of
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MODEL, RELATION_OF
-from lakeward_authz.domain.permissions.objects import ANYBODY, ObjectKey, Subject
+from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
 from lakeward_authz.domain.permissions.tuples import FgaTuple, caller_name, object_name
 from lakeward_servicekit.authorization.actions import SHOWING
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
@@ -81,7 +81,7 @@ class OpenFgaEngine:
 
     async def _now(self) -> int:
         """The state of the grants: a number that goes up with each right that is taken."""
-        return (await self._rights.of(ANYBODY, [_SERVER])).revision
+        return await self._rights.revision()
 
     async def _outcomes(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
         wanted = [_relations(turn.demands) for turn in turns]
