@@ -12,6 +12,7 @@ from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.joined_rights import JoinedRights
 from lakeward_authz.adapters.known_rights import KnownRights
 from lakeward_authz.adapters.metered import Metered
+from lakeward_authz.adapters.postgres.holders import Holders
 from lakeward_authz.adapters.postgres.rights import PostgresRights
 from lakeward_authz.adapters.postgres.visible_states import PostgresVisibleStates
 from lakeward_authz.application.deciding import InstanceAdministrators, OwnProviders, RevisedAuthorizer, VisibleStates
@@ -149,7 +150,7 @@ def _credentials(settings: OpenFgaSettings) -> Credentials | None:
 
 def _rights(pool: Pool) -> RightsTogether:
     """What callers hold, asked together and remembered under the state of the grants."""
-    return KnownRights(JoinedRights(PostgresRights(pool)))
+    return KnownRights(JoinedRights(PostgresRights(pool, holders=Holders(pool))))
 
 
 def _states(settings: DecidingSettings, pool: Pool, bindings: Bindings) -> VisibleStates:
@@ -158,7 +159,7 @@ def _states(settings: DecidingSettings, pool: Pool, bindings: Bindings) -> Visib
         sorted(settings.authorization.instance_admins),
         sorted((provider, sorted(own)) for provider, own in bindings.projects.items()),
     )
-    return PostgresVisibleStates(pool, PostgresRights(pool), settings=repr(laid_over))
+    return PostgresVisibleStates(pool, PostgresRights(pool), Holders(pool), settings=repr(laid_over))
 
 
 def _administered(authorizer: RevisedAuthorizer, settings: AuthorizationSettings) -> RevisedAuthorizer:

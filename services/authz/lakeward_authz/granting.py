@@ -8,6 +8,7 @@ from lakeward_authz.adapters.allow_all import EveryRight
 from lakeward_authz.adapters.joined_rights import JoinedRights
 from lakeward_authz.adapters.known_names import KnownNames
 from lakeward_authz.adapters.known_rights import KnownRights
+from lakeward_authz.adapters.postgres.holders import Holders
 from lakeward_authz.adapters.postgres.names import PostgresNames
 from lakeward_authz.adapters.postgres.rights import PostgresRights
 from lakeward_authz.adapters.postgres.roles import PostgresRoles
@@ -49,7 +50,7 @@ def grant_servicer(  # noqa: PLR0913 - stores, and what the settings say, each b
         managed: providers whose roles' members are theirs alone to say.
         bindings: which identity providers are a project's own.
     """
-    known = KnownRights(JoinedRights(PostgresRights(reading)))
+    known = KnownRights(JoinedRights(PostgresRights(reading, holders=Holders(reading))))
     open_to_all = settings.backend is AuthzBackend.ALLOW_ALL
     rights = EveryRight(known) if open_to_all else known
     names = KnownNames(PostgresNames(reading), known)

@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 
 from lakeward_authz.adapters.builtin import Builtin
+from lakeward_authz.adapters.postgres.holders import Holders
 from lakeward_authz.adapters.postgres.roles import PostgresRoles
 from lakeward_authz.adapters.postgres.visible_states import PostgresVisibleStates
 from lakeward_authz.application.permissions import Gone, Grant, Made, Moved, TreeChange
@@ -137,7 +138,8 @@ CHANGES: Sequence[tuple[str, Act, VisibleSet]] = (
 
 def served(stores: Stores, *, settings: str = "") -> DecisionServicer:
     return DecisionServicer(
-        Builtin(stores.rights), PostgresVisibleStates(stores.pool, stores.rights, settings=settings)
+        Builtin(stores.rights),
+        PostgresVisibleStates(stores.pool, stores.rights, Holders(stores.pool), settings=settings),
     )
 
 
@@ -154,7 +156,9 @@ async def test_what_shows_is_what_shows_now(filled: Stores, act: Act, then: Visi
 
 
 async def asked(servicer: DecisionServicer, scope: ObjectRef, kind: ObjectKind, known: str = "") -> pb.VisibleResponse:
-    return await servicer.Visible(visible_request(CALLING, scope, kind, known=known), CALL)
+    told = await servicer.Visible(visible_request(CALLING, scope, kind, known=known), CALL)
+    assert isinstance(told, pb.VisibleResponse)
+    return told
 
 
 async def test_a_set_is_told_once_while_nothing_changes(filled: Stores) -> None:

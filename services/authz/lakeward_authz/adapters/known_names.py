@@ -1,8 +1,8 @@
 """Which objects people called how, remembered under the revision of the grants: policy engines ask about the same ones all day.
 
-What goes, and what a warehouse that is switched hides, moves the revision in its own transaction; what is made moves none. So what
-was found in its warehouse stays what it is called while the revision stands. Of what was not found nothing is remembered, and
-neither is what was named by its id alone, which something that is made may have as well.
+What goes, and what a warehouse that is switched hides, moves the revision in its own transaction; what is made moves none. So
+what was found in its warehouse is called so while the revision stands. Of what was not found nothing is remembered, nor of what
+was named by its id alone, which something that is made may have as well.
 """
 
 from __future__ import annotations

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import re
 from collections.abc import Collection, Sequence
 from typing import Any, Final, TypeAlias
 
+from lakeward_authz.adapters.postgres.holders import Holders
 from lakeward_authz.adapters.postgres.shown import PostgresShown
-from lakeward_authz.adapters.postgres.subjects import GIVEN, IN_NAMESPACE, MINE, OBJECT, SHOWS, SUBJECTS, for_several
+from lakeward_authz.adapters.postgres.subjects import (
+    GIVEN,
+    IN_NAMESPACE,
+    KNOWN,
+    MINE,
+    OBJECT,
+    SHOWS,
+    SUBJECTS,
+    WHO,
+    for_several,
+)
 from lakeward_authz.application.permissions import Asked, Rights, Shown
 from lakeward_authz.domain.permissions.compiled import NOTHING
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MANAGED_ACCESS, MODEL
@@ -50,9 +62,9 @@ select p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_
        p.managed_access,
        array(select g.relation from grants g
               where g.project_id = p.project_id and g.warehouse_id = p.warehouse_id and g.kind = p.kind
-                and g.object_id = p.object_id and g.subject = any((select subjects from who)::text[])),
+                and g.object_id = p.object_id and g.subject = any({WHO})),
        case p.kind
-         when 'role' then ('role:' || p.object_id) = any((select subjects from who)::text[])
+         when 'role' then ('role:' || p.object_id) = any({WHO})
          when 'project' then exists (select from {_IN_PROJECT.format("p")})
          when 'warehouse' then p.n is not null and exists (select from {_IN_WAREHOUSE.format("p")})
          when 'namespace' then p.n is not null and exists (
@@ -64,7 +76,34 @@ select p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_
 """
 REVISION: Final = "select sum(revision)::bigint from revisions"
 _COLUMNS: Final = 10
+_ATTEMPTS: Final = 3
 _RIGHTS_OF_SEVERAL: Final = for_several(RIGHTS)
+# For several callers of whom it is known which roles they hold, each with objects of its own; rows begin with whose they are.
+RIGHTS_OF_MANY: Final = f"""
+with callers as materialized (
+    select c, array_agg(subject) as subjects from unnest($1::int[], $2::text[]) as s(c, subject) group by c),
+asked as materialized (
+    select a.c, a.n, o.project_id, o.warehouse_id, o.kind, o.object_id, o.parent_id, o.path, o.managed_access
+      from unnest($3::int[], $4::int[], $5::text[], $6::uuid[], $7::text[], $8::uuid[])
+           as a(c, n, project_id, warehouse_id, kind, object_id),
+           lateral ({OBJECT.format("a")}) as o),
+above(c, project_id, warehouse_id, kind, object_id) as (
+    select distinct c, project_id, warehouse_id, 'namespace', unnest(path) from asked
+    union
+    select c, project_id, warehouse_id, 'warehouse', '{NIL}'::uuid from asked where warehouse_id <> '{NIL}'
+    union
+    select c, project_id, '{NIL}'::uuid, 'project', '{NIL}'::uuid from asked where project_id <> ''
+    union
+    select c, '', '{NIL}'::uuid, 'server', '{NIL}'::uuid from callers),
+places as (
+    select c, n, project_id, warehouse_id, kind, object_id, parent_id, managed_access from asked
+    union all
+    select a.c, null, o.project_id, o.warehouse_id, o.kind, o.object_id, o.parent_id, o.managed_access
+      from above a, lateral ({OBJECT.format("a")}) as o)
+select p.c, {RIGHTS[RIGHTS.rindex("select p.n") + 7 : RIGHTS.rindex("from places p")].replace(WHO, "w.subjects")}
+  from places p join callers w on w.c = p.c
+"""
+RIGHTS_OF_KNOWN: Final = RIGHTS.replace(f"with recursive {SUBJECTS}", f"with {KNOWN}")
 _Place: TypeAlias = tuple[str, str, bytes, bytes]
 _NIL: Final = NIL.bytes
 _SERVER: Final[_Place] = ("server", "", _NIL, _NIL)
@@ -91,15 +130,23 @@ class PostgresRights:
     Args:
         pool: of authz's schema, on the primary.
         shown: sets of what shows; None: those of the same rows.
+        holders: remember which roles callers hold; None: for each statement they are followed anew.
     """
 
-    def __init__(self, pool: Pool, *, shown: PostgresShown | None = None) -> None:
+    def __init__(self, pool: Pool, *, shown: PostgresShown | None = None, holders: Holders | None = None) -> None:
         """Read through `pool`."""
         self._pool = pool
         self._shown = shown or PostgresShown(pool)
+        self._holders = holders
 
     async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
         """See `RightsReader`."""
+        if self._holders is not None:
+            held = await self._holders.of(subject, also)
+            rights = _rights(await self._pool.fetch(RIGHTS_OF_KNOWN, held.subjects, *_places_of(objects)), len(objects))
+            if rights.revision == held.revision:
+                return rights
+            await self._holders.of(subject, also, fresh=True)  # for the next question; this one follows them itself
         statement = _RIGHTS_OF_SEVERAL if also else RIGHTS
         return _rights(await self._pool.fetch(statement, *_arguments(subject, objects, also)), len(objects))
 
@@ -110,12 +157,33 @@ class PostgresRights:
 
     async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
         """See `RightsTogether`."""
+        if self._holders is not None and (found := await self._of_many(asked, self._holders)) is not None:
+            return found
         arguments = [argument for each in asked for argument in _arguments(*each)]
         rows = await self._pool.fetch(rights_of_each(tuple(bool(also) for _, _, also in asked)), *arguments)
         apart: list[list[Sequence[Any]]] = [[] for _ in asked]
         for number, *row in rows:
             apart[number].append(row)
         return [_rights(own, len(objects)) for own, (_, objects, _) in zip(apart, asked, strict=True)]
+
+    async def _of_many(self, asked: Sequence[Asked], holders: Holders) -> Sequence[Rights] | None:
+        """By which roles they are known to hold; None where that changes faster than it is read."""
+        places = [
+            (number, place, key.project_id, key.warehouse_id, key.type, key.id)
+            for number, (_, objects, _) in enumerate(asked)
+            for place, key in enumerate(objects, 1)
+        ]
+        for attempt in range(_ATTEMPTS):
+            held = await asyncio.gather(*(holders.of(subject, also, fresh=attempt > 0) for subject, _, also in asked))
+            callers = [(number, subject) for number, each in enumerate(held) for subject in each.subjects]
+            arguments = [*_columns(callers, 2), *_columns(places, 6)]
+            apart: list[list[Sequence[Any]]] = [[] for _ in asked]
+            for number, *row in await self._pool.fetch(RIGHTS_OF_MANY, *arguments):
+                apart[number].append(row)
+            rights = [_rights(own, len(objects)) for own, (_, objects, _) in zip(apart, asked, strict=True)]
+            if all(each.revision == its.revision for each, its in zip(held, rights, strict=True)):
+                return rights
+        return None
 
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """See `RightsReader`."""
@@ -153,8 +221,15 @@ def _shifted(statement: str, by: int) -> str:
 
 def _arguments(subject: Subject, objects: Sequence[ObjectKey], also: Sequence[Subject]) -> tuple[object, ...]:
     """The parameters of `RIGHTS`, or of that for several."""
+    return [subject, *also] if also else subject, *_places_of(objects)
+
+
+def _columns(rows: Sequence[tuple[object, ...]], count: int) -> Sequence[list[object]]:
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(count)]
+
+
+def _places_of(objects: Sequence[ObjectKey]) -> tuple[object, ...]:
     return (
-        [subject, *also] if also else subject,
         [key.project_id for key in objects],
         [key.warehouse_id for key in objects],
         [key.type for key in objects],

@@ -30,9 +30,12 @@ subjects(subject) as (
             where subject = s.subject and kind = 'role' and relation in ('{ASSIGNEE}', '{OWNERSHIP}') offset 0) as g),
 who(subjects) as materialized (select array_agg(subject) from subjects)
 """
+# Those of whom it was read before.
+KNOWN: Final = "who(subjects) as materialized (select $1::text[])"
 # What somebody was given is looked up by `grants_of_subject`, which takes no question that does not say so.
 GIVEN: Final = "g.subject = me.subject and g.relation <> ''"
-MINE: Final = "unnest((select subjects from who)::text[]) as me(subject), lateral"
+WHO: Final = "(select subjects from who)::text[]"
+MINE: Final = f"unnest({WHO}) as me(subject), lateral"
 OBJECT: Final = """
 select * from objects
  where project_id = {0}.project_id and warehouse_id = {0}.warehouse_id and kind = {0}.kind and object_id = {0}.object_id limit 1
