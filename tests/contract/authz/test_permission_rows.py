@@ -133,7 +133,7 @@ async def test_who_left_or_joined_a_role_or_made_one_is_known_as_it_is_now(store
     world = small()
     await fill(world, stores.tree, stores.grants)
     known = PostgresRights(stores.pool, holders=Holders(stores.pool))
-    table, role, anne = world.nodes["t"].key, ObjectKey("role", "p", id=id_of("R")), subject_of("user:anne")
+    table, role, anne = world.nodes["t"].key, ObjectKey("role", "p", id=id_of("S")), subject_of("user:anne")
     crew = a_role(7, "crew", project="p")
     await stores.tree.apply("roles", [(1, Made(role))])
     await stores.grants.change(table, writes=[Grant(role_subject(role.id), "select")], deletes=[])
