@@ -3,14 +3,13 @@
 Sets, and what a container shows because of something in it, come from authz's own rows: OpenFGA would walk everything below a
 container to say no. It is told of the latter with each question, as a tuple beside the stored ones.
 
-What is remembered is no answer while OpenFGA gives none: nothing is answered unless it was heard from within a twentieth of a
-second, if only that it is there.
+What is remembered is no answer while OpenFGA gives none: each question hears from it, if only that it is there, and those that
+come together share that.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
@@ -33,7 +32,6 @@ from lakeward_servicekit.errors import Reason, Refusal
 _ROLE: Final = "role:"
 _SERVER: Final = key_of(SERVER)
 _ATTEMPTS: Final = 5
-_HEARD_SECONDS: Final = 0.05
 # Who asks, which relations on which objects, and the roles that it has for this question alone.
 _Relations: TypeAlias = tuple[Subject, Sequence[tuple[ObjectKey, str]], Sequence[Subject]]
 
@@ -56,9 +54,8 @@ class OpenFgaEngine:
         self._rights = rights
         self._builtin = Builtin(rights)
         self._answers = Answers()
-        # one at a time, however long it takes: who waits for it could do nothing without it
-        self._there = Coalescer[None, None](self._ping, alike=True, patience=None)
-        self._heard = -math.inf  # by the loop's clock, when it was last asked what it answered
+        # a few at a time, however long it takes: who waits for it could do nothing without it
+        self._there = Coalescer[None, None](self._ping, alike=True, at_once=3, patience=None)
 
     @property
     def revision(self) -> str:
@@ -112,11 +109,7 @@ class OpenFgaEngine:
 
     async def _hold(self, asked: Sequence[_Relations]) -> Sequence[Sequence[bool]]:
         # The state is read before anything is answered, so that no answer is kept under one that it is older than.
-        turns = (
-            await self._turns(asked)
-            if asyncio.get_running_loop().time() < self._heard + _HEARD_SECONDS
-            else (await asyncio.gather(self._there(None), self._turns(asked)))[1]
-        )
+        _, turns = await asyncio.gather(self._there(None), self._turns(asked))
         known: dict[Asked, bool] = {}
         for revision, questions in turns:
             kept = self._answers.of(revision)
@@ -131,9 +124,7 @@ class OpenFgaEngine:
 
     async def _ping(self, questions: Sequence[None]) -> Sequence[None]:
         """Hear from OpenFGA, once for all who ask at one moment."""
-        began = asyncio.get_running_loop().time()
         await self._openfga.ping()
-        self._heard = began
         return questions
 
     async def _turns(self, asked: Sequence[_Relations]) -> Sequence[tuple[int, Sequence[Asked]]]:
