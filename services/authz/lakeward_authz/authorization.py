@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 from lakeward_authz.adapters.allow_all import AllowAll
 from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.joined_rights import JoinedRights
+from lakeward_authz.adapters.known_rights import KnownRights
 from lakeward_authz.adapters.metered import Metered
+from lakeward_authz.adapters.postgres.holders import Holders
 from lakeward_authz.adapters.postgres.rights import PostgresRights
 from lakeward_authz.adapters.postgres.visible_states import PostgresVisibleStates
 from lakeward_authz.application.deciding import InstanceAdministrators, OwnProviders, RevisedAuthorizer, VisibleStates
+from lakeward_authz.application.permissions import RightsTogether
 from lakeward_authz.authentication import unusable
 from lakeward_authz.domain.bindings import NONE, Bindings
 from lakeward_authz.domain.permissions.lakeward import VERSION
@@ -58,7 +61,7 @@ async def open_authorizer(settings: DecidingSettings, pool: Pool, bindings: Bind
             case AuthzBackend.ALLOW_ALL:
                 deciding = Deciding(AllowAll())
             case AuthzBackend.BUILTIN:
-                deciding = Deciding(Builtin(JoinedRights(PostgresRights(pool))), _states(settings, pool, bindings))
+                deciding = Deciding(Builtin(_rights(pool)), _states(settings, pool, bindings))
             case AuthzBackend.OPENFGA:
                 deciding = await _openfga(settings.openfga, pool, stack)
                 deciding = dataclasses.replace(deciding, states=_states(settings, pool, bindings))
@@ -96,7 +99,7 @@ async def _openfga(settings: OpenFgaSettings, pool: Pool, stack: AsyncExitStack)
     openfga = await stack.enter_async_context(connected(address_of(settings)))
     feeder = Feeder(pool, openfga)
     await stack.enter_async_context(feeder.kept_up())
-    engine = OpenFgaEngine(openfga, feeder, JoinedRights(PostgresRights(pool)))
+    engine = OpenFgaEngine(openfga, feeder, _rights(pool))
     return Deciding(engine, probes={"openfga": openfga.ping})
 
 
@@ -145,13 +148,18 @@ def _credentials(settings: OpenFgaSettings) -> Credentials | None:
     return None
 
 
+def _rights(pool: Pool) -> RightsTogether:
+    """What callers hold, asked together and remembered under the state of the grants."""
+    return KnownRights(JoinedRights(PostgresRights(pool, holders=Holders(pool))))
+
+
 def _states(settings: DecidingSettings, pool: Pool, bindings: Bindings) -> VisibleStates:
     """Of either engine: both read what shows from the rows, and the administrators and bindings are laid over it."""
     laid_over = (
         sorted(settings.authorization.instance_admins),
         sorted((provider, sorted(own)) for provider, own in bindings.projects.items()),
     )
-    return PostgresVisibleStates(pool, PostgresRights(pool), settings=repr(laid_over))
+    return PostgresVisibleStates(pool, PostgresRights(pool), Holders(pool), settings=repr(laid_over))
 
 
 def _administered(authorizer: RevisedAuthorizer, settings: AuthorizationSettings) -> RevisedAuthorizer:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from lakeward_authz.adapters.allow_all import EveryRight
+from lakeward_authz.adapters.joined_rights import JoinedRights
+from lakeward_authz.adapters.known_names import KnownNames
+from lakeward_authz.adapters.known_rights import KnownRights
+from lakeward_authz.adapters.postgres.holders import Holders
 from lakeward_authz.adapters.postgres.names import PostgresNames
 from lakeward_authz.adapters.postgres.rights import PostgresRights
 from lakeward_authz.adapters.postgres.roles import PostgresRoles
@@ -46,9 +50,11 @@ def grant_servicer(  # noqa: PLR0913 - stores, and what the settings say, each b
         managed: providers whose roles' members are theirs alone to say.
         bindings: which identity providers are a project's own.
     """
-    rows = PostgresRights(reading)
-    rights = EveryRight(rows) if settings.backend is AuthzBackend.ALLOW_ALL else rows
-    doors = Doors(PostgresNames(reading), rights, frozenset(settings.instance_admins), bindings)
+    known = KnownRights(JoinedRights(PostgresRights(reading, holders=Holders(reading))))
+    open_to_all = settings.backend is AuthzBackend.ALLOW_ALL
+    rights = EveryRight(known) if open_to_all else known
+    names = KnownNames(PostgresNames(reading), known)
+    doors = Doors(names, rights, frozenset(settings.instance_admins), bindings)
     return GrantServicer(
         list_grants=ListGrants(doors, grants),
         list_of_principal=ListGrantsOfPrincipal(doors, grants),
@@ -56,7 +62,7 @@ def grant_servicer(  # noqa: PLR0913 - stores, and what the settings say, each b
         grantable=GrantablePrivileges(doors),
         allowed=AllowedActions(doors),
         check=CheckActions(doors),
-        explain=ExplainAccess(doors, PostgresTrails(pool), open_to_all=rights is not rows),
+        explain=ExplainAccess(doors, PostgresTrails(pool), open_to_all=open_to_all),
         managed=GetManagedAccess(doors),
         manage=SetManagedAccess(doors, tree),
         sizes=sizes,

@@ -11,9 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from lakeward_authz.adapters.allow_all import EveryRight
 from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.postgres.grants import PostgresGrants
+from lakeward_authz.adapters.postgres.holders import Holders
 from lakeward_authz.adapters.postgres.names import PostgresNames
 from lakeward_authz.adapters.postgres.outbox import Outbox
+from lakeward_authz.adapters.postgres.rights import PostgresRights
 from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
+from lakeward_authz.adapters.postgres.roles import PostgresRoles, key_of_role
+from lakeward_authz.adapters.postgres.shown import PostgresShown
 from lakeward_authz.adapters.postgres.trails import PostgresTrails
 from lakeward_authz.application.permissions import ALL, Given, Gone, Grant, Made, Moved, Named, Switched, Wanted
 from lakeward_authz.domain.permissions.explaining import Right, causes, lacking
@@ -38,6 +42,7 @@ from tests.support.authz_worlds import (
     subject_of,
     worlds,
 )
+from tests.support.directory import a_role
 
 pytestmark = pytest.mark.integration
 MANY = settings(
@@ -68,8 +73,12 @@ async def test_who_holds_what_follows_by_the_model(stores: Stores, world: World)
     await stores.forget()
     await fill(world, stores.tree, stores.grants)
     keys = [node.key for node in world.nodes.values()]
-    for caller in CALLERS:
+    # as those who were seen before are answered, alone and together
+    known = PostgresRights(stores.pool, holders=Holders(stores.pool))
+    together = await known.of_each([(subject_of(caller), keys, ()) for caller in CALLERS])
+    for caller, among in zip(CALLERS, together, strict=True):
         rights = await stores.rights.of(subject_of(caller), keys)
+        assert rights == await known.of(subject_of(caller), keys) == among
         for name, key, found in zip(world.nodes, keys, rights.held, strict=True):
             assert found is not None
             assert MODEL.types[key.type].names(found) == world.may(caller, name), (caller, name)
@@ -81,6 +90,8 @@ async def test_what_shows_as_a_set_is_what_shows_one_by_one(stores: Stores, worl
     await stores.forget()
     await fill(world, stores.tree, stores.grants)
     engine = Builtin(stores.rights)
+    # what was given to each subject read for itself, as where that is much
+    apart = Builtin(PostgresRights(stores.pool, shown=PostgresShown(stores.pool, few=0)))
     for caller in CALLERS:
         for scope_name, scope in world.nodes.items():
             for kind, included in INCLUDED.items():
@@ -95,6 +106,7 @@ async def test_what_shows_as_a_set_is_what_shows_one_by_one(stores: Stores, worl
                 demands = [Demand(ref_of(world, node), included) for node in direct]
                 alone = await engine.decide(principal_of(caller), demands) if demands else ()
                 shown = await engine.visible(principal_of(caller), ref_of(world, scope), kind)
+                assert shown == await apart.visible(principal_of(caller), ref_of(world, scope), kind)
                 assert not (shown.everything and (shown.containers or shown.objects))
                 if not shown.everything:
                     known = {_own_id(node) for node in direct}
@@ -115,6 +127,32 @@ def _own_id(node: Node) -> UUID | str:
             return node.key.warehouse_id
         case _:
             return node.key.id
+
+
+async def test_who_left_or_joined_a_role_or_made_one_is_known_as_it_is_now(stores: Stores) -> None:
+    world = small()
+    await fill(world, stores.tree, stores.grants)
+    known = PostgresRights(stores.pool, holders=Holders(stores.pool))
+    table, role, anne = world.nodes["t"].key, ObjectKey("role", "p", id=id_of("S")), subject_of("user:anne")
+    crew = a_role(7, "crew", project="p")
+    await stores.tree.apply("roles", [(1, Made(role))])
+    await stores.grants.change(table, writes=[Grant(role_subject(role.id), "select")], deletes=[])
+
+    async def holds() -> tuple[bool, bool]:
+        alone = (await known.of(anne, [table])).held[0]
+        among = (await known.of_each([(anne, [table], ()), (subject_of("user:ben"), [table], ())]))[0].held[0]
+        assert alone == among == (await stores.rights.of(anne, [table])).held[0]
+        assert alone is not None
+        mine = (await known.of(anne, [key_of_role(crew)])).held[0]
+        return bool(alone & MODEL.types["table"].bits["can_read_data"]), bool(mine)
+
+    before = await holds()
+    await stores.grants.change(role, writes=[Grant(anne, "assignee")], deletes=[])
+    assert (await holds())[0]
+    await stores.grants.change(role, writes=[], deletes=[Grant(anne, "assignee")])
+    assert await holds() == before
+    assert await PostgresRoles(stores.pool, stores.tree).add(crew, owner=anne, record=None)
+    assert (await holds())[1]
 
 
 async def test_an_object_that_is_not_there_is_hidden(stores: Stores) -> None:

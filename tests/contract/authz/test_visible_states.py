@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 
 from lakeward_authz.adapters.builtin import Builtin
+from lakeward_authz.adapters.postgres.holders import Holders
 from lakeward_authz.adapters.postgres.roles import PostgresRoles
 from lakeward_authz.adapters.postgres.visible_states import PostgresVisibleStates
 from lakeward_authz.application.permissions import Gone, Grant, Made, Moved, TreeChange
@@ -97,6 +98,12 @@ async def made_by_role(stores: Stores) -> None:
     await told(Made(key("table", table(3)), OUTER, role_subject(ROLE.role_id)))(stores)
 
 
+async def made_by_a_role_that_is_made(stores: Stores) -> None:
+    made = a_role(2, "crew")
+    assert await roles(stores).add(made, owner=ANNE, record=None)
+    await told(Made(key("table", table(3)), OUTER, role_subject(made.role_id)))(stores)
+
+
 async def bound(stores: Stores) -> None:
     await stores.grants.change(
         key("namespace", OUTER), writes=[Grant(role_subject(ROLE.role_id), "describe")], deletes=[]
@@ -117,6 +124,11 @@ CHANGES: Sequence[tuple[str, Act, VisibleSet]] = (
         made_by_role,
         VisibleSet(everything=False, objects=frozenset({table(1), table(3)})),
     ),
+    (
+        "one is made by a role that the caller made",
+        made_by_a_role_that_is_made,
+        VisibleSet(everything=False, objects=frozenset({table(1), table(3)})),
+    ),
     ("it moves away", told(Moved(key("table", table(1)), INNER)), VisibleSet(everything=False)),
     ("it is gone", told(Gone(key("table", table(1)))), VisibleSet(everything=False)),
     ("a role is joined", joined, VisibleSet(everything=False, objects=frozenset({table(1), table(2)}))),
@@ -126,7 +138,8 @@ CHANGES: Sequence[tuple[str, Act, VisibleSet]] = (
 
 def served(stores: Stores, *, settings: str = "") -> DecisionServicer:
     return DecisionServicer(
-        Builtin(stores.rights), PostgresVisibleStates(stores.pool, stores.rights, settings=settings)
+        Builtin(stores.rights),
+        PostgresVisibleStates(stores.pool, stores.rights, Holders(stores.pool), settings=settings),
     )
 
 
@@ -143,7 +156,9 @@ async def test_what_shows_is_what_shows_now(filled: Stores, act: Act, then: Visi
 
 
 async def asked(servicer: DecisionServicer, scope: ObjectRef, kind: ObjectKind, known: str = "") -> pb.VisibleResponse:
-    return await servicer.Visible(visible_request(CALLING, scope, kind, known=known), CALL)
+    told = await servicer.Visible(visible_request(CALLING, scope, kind, known=known), CALL)
+    assert isinstance(told, pb.VisibleResponse)
+    return told
 
 
 async def test_a_set_is_told_once_while_nothing_changes(filled: Stores) -> None:

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 import pytest_asyncio
 
-from lakeward_authz.adapters.postgres import grants, rights, suspending, trails, user_directory
+from lakeward_authz.adapters.postgres import grants, rights, shown, suspending, trails, user_directory, visible_states
 from lakeward_servicekit.postgres.pools import Connection
 from tests.support.authz_stores import opened
 
@@ -85,16 +85,29 @@ NIL = str(UUID(int=0))
 @pytest.mark.parametrize(
     ("statement", "arguments"),
     [
-        (rights.SHOWN_PROJECTS, (USER,)),
-        (rights.SHOWN_WAREHOUSES, (USER, "p")),
-        (rights.SHOWN_NAMESPACES, (USER, "p", str(WAREHOUSE), None)),
-        (rights.SHOWN_TABULARS, (USER, "p", str(WAREHOUSE), None, "table")),
+        (shown.SHOWN_PROJECTS, (USER,)),
+        (shown.SHOWN_WAREHOUSES, (USER, "p")),
+        (shown.SHOWN_NAMESPACES, (USER, "p", str(WAREHOUSE), None)),
+        (shown.SHOWN_TABULARS, (USER, "p", str(WAREHOUSE), None, "table")),
+        (shown.HOLDERS, (USER, "p", str(WAREHOUSE), None, "table", "250")),
+        (visible_states.STATES, ("{0}", "{" + USER + "}", "{p}", "{" + str(WAREHOUSE) + "}")),
         (suspending.SUSPEND, (USER,)),
         (user_directory.REVOKE, (USER,)),
         (grants.OF, (USER, "p", None, None, None, None, None, "100")),
         (trails.INSIDE, ("{" + USER + "}", "p", str(WAREHOUSE), NIL)),
     ],
-    ids=["projects", "warehouses", "namespaces", "tabulars", "suspend", "revoke", "of principal", "inside"],
+    ids=[
+        "projects",
+        "warehouses",
+        "namespaces",
+        "tabulars",
+        "holders",
+        "states",
+        "suspend",
+        "revoke",
+        "of principal",
+        "inside",
+    ],
 )
 async def test_what_a_subject_was_given_is_found_by_the_subject(
     connection: Connection, statement: str, arguments: tuple[str | None, ...]

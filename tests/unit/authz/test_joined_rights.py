@@ -23,7 +23,8 @@ class Rows:
     def __init__(self) -> None:
         self.asked: list[tuple[Subject, tuple[ObjectKey, ...]]] = []
         self.also: list[Sequence[Subject]] = []
-        self.revision = 1
+        self.state = 1
+        self.states = 0
         self.away = frozenset[Subject]()
         self.answering = asyncio.Event()
         self.answering.set()
@@ -35,7 +36,7 @@ class Rows:
     async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
         self.asked.append((subject, tuple(objects)))
         self.also.append(also)
-        revision = self.revision
+        revision = self.state
         await self.answering.wait()
         if subject in self.away:
             raise Refusal(Reason.REASON_DATABASE_UNAVAILABLE, "away")
@@ -44,6 +45,11 @@ class Rows:
 
     async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
         return [await self.of(subject, objects, also=also) for subject, objects, also in asked]
+
+    async def revision(self) -> int:
+        self.states += 1
+        await self.answering.wait()
+        return self.state
 
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         del subject, scope, type_name, also
@@ -79,7 +85,7 @@ async def test_a_question_joins_no_statement_that_was_sent_before_it() -> None:
     async with asyncio.timeout(10):
         while not rows.asked:
             await asyncio.sleep(0)
-    rows.revision = 2
+    rows.state = 2
     late = asyncio.ensure_future(joined.of(ANNE, KEYS[:1]))
     rows.answering.set()
     assert (await early).revision == 1
@@ -111,3 +117,16 @@ async def test_roles_that_one_question_has_count_for_no_other() -> None:
     role = role_subject(UUID(int=1))
     await asyncio.gather(joined.of(ANNE, KEYS[:1]), joined.of(ANNE, KEYS[:1], also=[role]), joined.of(ANNE, KEYS[1:2]))
     assert sorted(asked) == [(), (role,)]
+
+
+async def test_the_state_is_read_once_for_all_who_ask_at_one_moment_and_again_for_who_asks_later() -> None:
+    rows = Rows()
+    joined = JoinedRights(rows)
+    rows.answering.clear()
+    first = [asyncio.ensure_future(joined.revision()) for _ in range(3)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    later = [asyncio.ensure_future(joined.revision()) for _ in range(2)]
+    rows.answering.set()
+    assert await asyncio.gather(*first, *later) == [1] * 5
+    assert rows.states == 2, "none is answered from before its question"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, TypeAlias, cast
+from typing import Final, Protocol, TypeAlias, cast
 
 import grpc.aio
 
@@ -22,7 +22,12 @@ from lakeward_servicekit.rpc.status import refusal_of
 # A decision that takes longer helps nobody: whoever waits for it holds a request.
 SECONDS = 10.0
 _DECIDE: Final = "/lakeward.authz.v1.DecisionService/Decide"
+_VISIBLE: Final = "/lakeward.authz.v1.DecisionService/Visible"
 _Decide: TypeAlias = Callable[[wire.Question], Awaitable[pb.DecideResponse | wire.Decided]]
+
+
+class _Visible(Protocol):
+    def __call__(self, question: wire.Listing, *, timeout: float) -> Awaitable[pb.VisibleResponse | wire.Shown]: ...
 
 
 class RemoteAuthorizer:
@@ -36,10 +41,12 @@ class RemoteAuthorizer:
     def __init__(self, channel: Channel, *, coalesce: bool) -> None:
         """Ask over `channel`."""
         stub = decisions_pb2_grpc.DecisionServiceStub(cast("grpc.aio.Channel", channel))
-        self._visible = stub.Visible
         self._sets: Final = KnownSets()
         self._batch = stub.BatchDecide
-        # not the stub's: in one process the question goes as the values that it is made of
+        # not the stub's: in one process questions go as the values that they are made of
+        self._visible: _Visible = channel.unary_unary(
+            _VISIBLE, request_serializer=wire.Listing.written, response_deserializer=pb.VisibleResponse.FromString
+        )
         decide: _Decide = channel.unary_unary(
             _DECIDE, request_serializer=wire.Question.written, response_deserializer=pb.DecideResponse.FromString
         )
@@ -68,17 +75,16 @@ class RemoteAuthorizer:
         """See `Authorizer`."""
         asked = (principal, scope, kind)
         known = self._sets.find(asked)
-        request = wire.visible_request(*asked, known="" if known is None else known.state)
+        question = wire.Listing(*asked, known="" if known is None else known.state)
         try:
-            response = await self._visible(request, timeout=SECONDS)
+            told = wire.shown_of(await self._visible(question, timeout=SECONDS))
         except Refusal as refusal:
             raise _told(refusal) from refusal
-        if response.unchanged:
+        if told.visible is None:
             if known is None:
                 raise _no_answer("nothing changed of what was never told")
             return known.shown
-        shown = wire.visible_of(response)
-        return self._sets.keep(asked, KnownSet(response.state, shown)).shown if response.state else shown
+        return self._sets.keep(asked, KnownSet(told.state, told.visible)).shown if told.state else told.visible
 
     async def _ask_together(self, questions: Sequence[wire.Question]) -> Sequence[pb.DecideResponse | Exception]:
         items = [question.message() for question in questions]

@@ -104,6 +104,41 @@ class Decided(msgspec.Struct, frozen=True, gc=False):
     revision: str
 
 
+class Listing(msgspec.Struct, frozen=True, gc=False):
+    """A VisibleRequest that stays in this process; see `Question`.
+
+    Attributes:
+        known: the state of the answer that the asker has; "" for none.
+    """
+
+    principal: Principal
+    scope: ObjectRef
+    kind: ObjectKind
+    known: str = ""
+
+    def written(self) -> bytes:
+        """As a wire takes it."""
+        return visible_request(self.principal, self.scope, self.kind, known=self.known).SerializeToString()
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A VisibleResponse that stays in this process: ten thousand ids are not written and read for each who asks.
+
+    Attributes:
+        visible: None: as what the asker has.
+    """
+
+    visible: VisibleSet | None
+    state: str
+
+
+def shown_of(response: decisions_pb2.VisibleResponse | Shown) -> Shown:
+    """What shows, as values."""
+    if isinstance(response, Shown):
+        return response
+    return Shown(None if response.unchanged else visible_of(response), response.state)
+
+
 def outcomes_of(response: decisions_pb2.DecideResponse | Decided) -> tuple[Outcome, ...]:
     """The answers to a question.
 

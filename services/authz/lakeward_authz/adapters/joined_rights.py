@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 
 from lakeward_authz.application.permissions import Asked, Rights, RightsTogether, Shown
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
 from lakeward_servicekit.coalescing import Coalescer
+from lakeward_servicekit.errors import Refusal
 
 # All as whom is asked: a subject, and the roles that it has for this question alone.
 _Asking: TypeAlias = tuple[Subject, tuple[Subject, ...]]
@@ -29,6 +31,7 @@ class JoinedRights:
         """Ask `rights`."""
         self._rights = rights
         self._joined = Coalescer[_Question, Rights](self._ask, alike=True)
+        self._revision = Coalescer[None, int](self._ask_revision, alike=True)
 
     async def bound(self, token_roles: Sequence[str], project_ids: Collection[str] | None) -> Sequence[Subject]:
         """See `RightsReader`."""
@@ -38,6 +41,10 @@ class JoinedRights:
         """See `RightsReader`."""
         return await self._joined(((subject, tuple(also)), tuple(objects)))
 
+    async def revision(self) -> int:
+        """See `RightsTogether`."""
+        return await self._revision(None)
+
     async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
         """See `RightsTogether`; never joined."""
         return await self._rights.of_each(asked)
@@ -46,19 +53,29 @@ class JoinedRights:
         """See `RightsReader`."""
         return await self._rights.shown(subject, scope, type_name, also=also)
 
+    async def _ask_revision(self, questions: Sequence[None]) -> Sequence[int]:
+        return [await self._rights.revision()] * len(questions)
+
     async def _ask(self, questions: Sequence[_Question]) -> Sequence[Rights | Exception]:
-        """One statement for each subject; what one raises is raised for the questions about that subject."""
+        """One statement, or one for each subject where that fails; what one raises is raised for the questions about it."""
         places: dict[_Asking, dict[ObjectKey, int]] = {}
         for asking, objects in questions:
             asked = places.setdefault(asking, {})
             for key in objects:
                 asked.setdefault(key, len(asked))
-        answers = await asyncio.gather(
-            *(self._rights.of(subject, [*asked], also=also) for (subject, also), asked in places.items()),
+        found = dict(zip(places, await self._answers(places), strict=True))
+        return [_part(found[asking], [places[asking][key] for key in objects]) for asking, objects in questions]
+
+    async def _answers(self, places: Mapping[_Asking, Mapping[ObjectKey, int]]) -> Sequence[Rights | BaseException]:
+        if len(places) > 1:
+            with contextlib.suppress(Refusal):
+                return await self._rights.of_each(
+                    [(subject, [*keys], also) for (subject, also), keys in places.items()]
+                )
+        return await asyncio.gather(
+            *(self._rights.of(subject, [*keys], also=also) for (subject, also), keys in places.items()),
             return_exceptions=True,
         )
-        found = dict(zip(places, answers, strict=True))
-        return [_part(found[asking], [places[asking][key] for key in objects]) for asking, objects in questions]
 
 
 def _part(found: Rights | BaseException, places: Sequence[int]) -> Rights | Exception:

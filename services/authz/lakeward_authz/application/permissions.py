@@ -79,7 +79,11 @@ Asked: TypeAlias = tuple[Subject, Sequence[ObjectKey], Sequence[Subject]]
 
 
 class RightsTogether(RightsReader, Protocol):
-    """A `RightsReader` that reads for several at once."""
+    """A `RightsReader` that reads for several at once, and the state alone."""
+
+    async def revision(self) -> int:
+        """The state of the grants as it is now: a number that goes up with whatever may take a right away."""
+        ...
 
     async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
         """What `of` answers of each, in their order; one statement, so that all are of one state of the grants."""

@@ -10,8 +10,8 @@ from lakeward_authz.application.deciding import RevisedAuthorizer, VisibleStates
 from lakeward_authz.transport import decode
 from lakeward_protocol.authz.v1 import decisions_pb2 as pb
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
-from lakeward_servicekit.authorization.authorizer import Outcome, Turn
-from lakeward_servicekit.authorization.wire import Decided, Question
+from lakeward_servicekit.authorization.authorizer import Outcome, Turn, VisibleSet
+from lakeward_servicekit.authorization.wire import Decided, Listing, Question, Shown
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.rpc.call import Call
 from lakeward_servicekit.rpc.status import failure_of
@@ -50,16 +50,17 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
         # at once, so that an engine may ask for all of them together
         return pb.BatchDecideResponse(items=await asyncio.gather(*map(self._item, request.items)))
 
-    async def Visible(self, request: pb.VisibleRequest, context: Call) -> pb.VisibleResponse:
+    async def Visible(self, request: pb.VisibleRequest | Listing, context: Call) -> pb.VisibleResponse | Shown:  # type: ignore[override]  # as `Decide`
         """What shows in a listing."""
         del context
+        if isinstance(request, Listing):
+            state, _, visible = await self._shown(request)
+            return Shown(visible, state)
         scope, kind = decode.listing(request)
-        principal = decode.principal(request.principal)
-        state = "" if self._states is None else await self._states.of(principal, scope)
-        if state and state == request.known:
+        listing = Listing(decode.principal(request.principal), scope, kind, request.known)
+        state, revision, shown = await self._shown(listing)
+        if shown is None:
             return pb.VisibleResponse(unchanged=True)
-        revision = self._authorizer.revision
-        shown = await self._authorizer.visible(principal, scope, kind)
         return pb.VisibleResponse(
             everything=shown.everything,
             containers=[container.bytes for container in shown.containers],
@@ -68,6 +69,14 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
             revision=revision,
             state=state,
         )
+
+    async def _shown(self, asked: Listing) -> tuple[str, str, VisibleSet | None]:
+        """What a listing shows, behind the state that it is not older than and a revision; None: what the asker knows."""
+        state = "" if self._states is None else await self._states.of(asked.principal, asked.scope)
+        if state and state == asked.known:
+            return state, "", None
+        revision = self._authorizer.revision
+        return state, revision, await self._authorizer.visible(asked.principal, asked.scope, asked.kind)
 
     async def _decide(self, request: pb.DecideRequest) -> pb.DecideResponse:
         asked = decode.turn(request)

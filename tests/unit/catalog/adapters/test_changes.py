@@ -25,8 +25,8 @@ class Connection:
         self.said.append(statement)
         return statement.upper()
 
-    async def fetchrow(self, *_: Any) -> Warehouse:
-        return dataclasses.replace(WAREHOUSE, row_version=WAREHOUSE.row_version + 1)
+    async def fetchrow(self, *_: Any) -> tuple[Warehouse, bool]:
+        return dataclasses.replace(WAREHOUSE, row_version=WAREHOUSE.row_version + 1), WAREHOUSE.active
 
     def is_closed(self) -> bool:
         return False
@@ -34,7 +34,7 @@ class Connection:
 
 @pytest.fixture
 def connection(monkeypatch: pytest.MonkeyPatch) -> Connection:
-    monkeypatch.setattr(warehouse_changes, "warehouse_of", lambda row: row)
+    monkeypatch.setattr(warehouse_changes, "warehouse_of", lambda columns: columns[0])
     return Connection()
 
 

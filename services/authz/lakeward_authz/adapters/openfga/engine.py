@@ -20,7 +20,7 @@ from lakeward_authz.adapters.openfga.feeding import Feeder
 from lakeward_authz.application.permissions import RightsTogether, key_of, subject_of, token_roles_of
 from lakeward_authz.domain.outcomes import outcome_of
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MODEL, RELATION_OF
-from lakeward_authz.domain.permissions.objects import ANYBODY, ObjectKey, Subject
+from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
 from lakeward_authz.domain.permissions.tuples import FgaTuple, caller_name, object_name
 from lakeward_servicekit.authorization.actions import SHOWING
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
@@ -54,8 +54,8 @@ class OpenFgaEngine:
         self._rights = rights
         self._builtin = Builtin(rights)
         self._answers = Answers()
-        # one at a time, however long it takes: who waits for it could do nothing without it
-        self._there = Coalescer[None, None](self._ping, alike=True, patience=None)
+        # a few at a time, however long it takes: who waits for it could do nothing without it
+        self._there = Coalescer[None, None](self._ping, alike=True, at_once=3, patience=None)
 
     @property
     def revision(self) -> str:
@@ -81,7 +81,7 @@ class OpenFgaEngine:
 
     async def _now(self) -> int:
         """The state of the grants: a number that goes up with each right that is taken."""
-        return (await self._rights.of(ANYBODY, [_SERVER])).revision
+        return await self._rights.revision()
 
     async def _outcomes(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
         wanted = [_relations(turn.demands) for turn in turns]

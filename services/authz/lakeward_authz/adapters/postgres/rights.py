@@ -2,56 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import re
 from collections.abc import Collection, Sequence
 from typing import Any, Final, TypeAlias
 
+from lakeward_authz.adapters.postgres.holders import Holders
+from lakeward_authz.adapters.postgres.shown import PostgresShown
+from lakeward_authz.adapters.postgres.subjects import (
+    GIVEN,
+    IN_NAMESPACE,
+    KNOWN,
+    MINE,
+    OBJECT,
+    SHOWS,
+    SUBJECTS,
+    WHO,
+    for_several,
+)
 from lakeward_authz.application.permissions import Asked, Rights, Shown
 from lakeward_authz.domain.permissions.compiled import NOTHING
-from lakeward_authz.domain.permissions.lakeward import (
-    ASSIGNEE,
-    GLIMPSE,
-    MANAGED_ACCESS,
-    MODEL,
-    OWNERSHIP,
-    SIGHT,
-    shows_above,
-)
+from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MANAGED_ACCESS, MODEL
 from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
 from lakeward_servicekit.postgres.pools import Pool
 
-# A condition of each row by itself, so that no plan can join with it.
-SHOWS: Final = "({})".format(
-    " or ".join(
-        "g.kind = '{}' and g.relation in ({})".format(
-            kind, ", ".join(f"'{each}'" for each in sorted(shows_above(kind)))
-        )
-        for kind in ("warehouse", "namespace", "table", "view", "generic_table")
-    )
-)
-_ONE: Final = "select $1::text"
-# By its guess of how many roles there are, or of what somebody was given, Postgres would read all grants to join them, or all
-# objects; and a plan that is made once outlives the day on which a table was small. So what is looked up one by one says so:
-# a subquery with an offset is run for each row that it depends on, and finds its own by an index.
-# The caller and all roles that it holds: directly, through roles, or by owning them.
-SUBJECTS: Final = f"""
-subjects(subject) as (
-    {_ONE}
-    union
-    select 'role:' || g.object_id
-      from subjects s, lateral (
-           select object_id from grants
-            where subject = s.subject and kind = 'role' and relation in ('{ASSIGNEE}', '{OWNERSHIP}') offset 0) as g),
-who(subjects) as materialized (select array_agg(subject) from subjects)
-"""
-_OBJECT: Final = """
-select * from objects
- where project_id = {0}.project_id and warehouse_id = {0}.warehouse_id and kind = {0}.kind and object_id = {0}.object_id limit 1
-"""
-# What somebody was given is looked up by `grants_of_subject`, which takes no question that does not say so.
-GIVEN: Final = "g.subject = me.subject and g.relation <> ''"
-MINE: Final = "unnest((select subjects from who)::text[]) as me(subject), lateral"
 # What the caller was given below a project, or below a warehouse.
 _IN_PROJECT: Final = f"""
 {MINE} (select from grants g where {GIVEN} and g.project_id = {{0}}.project_id
@@ -61,11 +36,6 @@ _IN_WAREHOUSE: Final = f"""
 {MINE} (select from grants g where {GIVEN} and g.project_id = {{0}}.project_id
             and g.warehouse_id = {{0}}.warehouse_id and g.kind <> 'warehouse' and {SHOWS} limit 1) as g
 """
-_IN_NAMESPACE: Final = f"""
-{MINE} (select * from grants g where {GIVEN} and g.project_id = {{0}}.project_id
-            and g.warehouse_id = {{0}}.warehouse_id and g.kind <> 'warehouse' and {SHOWS} offset 0) as g,
-     lateral ({_OBJECT.format("g")}) as o
-"""
 # Rows with `n` answer the objects asked about, the others are what is above them, once each. What shows because of something
 # below is looked for where it is asked: of the objects themselves, and of projects, which roles and tags look up to.
 RIGHTS: Final = f"""
@@ -74,7 +44,7 @@ asked as materialized (
     select a.n, o.project_id, o.warehouse_id, o.kind, o.object_id, o.parent_id, o.path, o.managed_access
       from unnest($2::text[], $3::uuid[], $4::text[], $5::uuid[]) with ordinality
            as a(project_id, warehouse_id, kind, object_id, n),
-           lateral ({_OBJECT.format("a")}) as o),
+           lateral ({OBJECT.format("a")}) as o),
 above(project_id, warehouse_id, kind, object_id) as (
     select distinct project_id, warehouse_id, 'namespace', unnest(path) from asked
     union
@@ -87,82 +57,53 @@ places as (
     select n, project_id, warehouse_id, kind, object_id, parent_id, managed_access from asked
     union all
     select null, o.project_id, o.warehouse_id, o.kind, o.object_id, o.parent_id, o.managed_access
-      from above a, lateral ({_OBJECT.format("a")}) as o)
+      from above a, lateral ({OBJECT.format("a")}) as o)
 select p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_id), uuid_send(p.parent_id),
        p.managed_access,
        array(select g.relation from grants g
               where g.project_id = p.project_id and g.warehouse_id = p.warehouse_id and g.kind = p.kind
-                and g.object_id = p.object_id and g.subject = any((select subjects from who)::text[])),
+                and g.object_id = p.object_id and g.subject = any({WHO})),
        case p.kind
-         when 'role' then ('role:' || p.object_id) = any((select subjects from who)::text[])
+         when 'role' then ('role:' || p.object_id) = any({WHO})
          when 'project' then exists (select from {_IN_PROJECT.format("p")})
          when 'warehouse' then p.n is not null and exists (select from {_IN_WAREHOUSE.format("p")})
          when 'namespace' then p.n is not null and exists (
-             select from {_IN_NAMESPACE.format("p")} where p.object_id = any(o.path))
+             select from {IN_NAMESPACE.format("p")} where p.object_id = any(o.path))
          else false
        end,
        (select sum(revision) from revisions)::bigint
   from places p
 """
-
-# A project shows by what was granted on itself, or on anything in one of its warehouses.
-_PROJECT_SHOWS: Final = ", ".join(f"'{relation}'" for relation in sorted(MODEL.alone("project", SIGHT)))
-SHOWN_PROJECTS: Final = f"""
-with recursive {SUBJECTS}
-select distinct g.project_id
-  from {MINE} (
-       select project_id from grants g
-        where {GIVEN}
-          and (g.kind = 'project' and g.relation in ({_PROJECT_SHOWS}) or g.warehouse_id <> '{NIL}' and {SHOWS}) offset 0) as g
-"""
-SHOWN_WAREHOUSES: Final = f"""
-with recursive {SUBJECTS}
-select distinct false, g.warehouse_id
-  from {MINE} (
-       select warehouse_id from grants g
-        where {GIVEN} and g.project_id = $2 and g.warehouse_id > '{NIL}' and {SHOWS} offset 0) as g
-"""
-_SCOPE: Final = "(select $2::text as project_id, $3::uuid as warehouse_id offset 0) as scope"
-# The child of the scope on the way to whatever was granted.
-SHOWN_NAMESPACES: Final = f"""
-with recursive {SUBJECTS},
-ways(way) as (
-    select case o.kind when 'namespace' then o.path || o.object_id else o.path end
-      from {_SCOPE}, {_IN_NAMESPACE.format("scope")}
-     where $4::uuid is null or $4 = any(o.path))
-select distinct false, child
-  from ways, lateral (values (way[case when $4::uuid is null then 1 else array_position(way, $4) + 1 end])) as c(child)
- where child is not null
-"""
-# Whether something is in the scope is looked up for each, while they are few; else all that is in the scope is read once.
-_FEW: Final = 250
-SHOWN_TABULARS: Final = f"""
-with recursive {SUBJECTS},
-given as materialized (
-    select distinct g.kind, g.object_id
-      from {MINE} (
-           select kind, object_id from grants g
-            where {GIVEN} and g.project_id = $2 and g.warehouse_id = $3 and {SHOWS}
-              and (g.kind = $5 or $4::uuid is null and g.kind = 'namespace') offset 0) as g)
-select g.kind = 'namespace', g.object_id
-  from given g
- where $4::uuid is null
-    or case when (select count(*) from given) <= {_FEW}
-            then $4 = (select parent_id from objects
-                        where project_id = $2 and warehouse_id = $3 and kind = $5 and object_id = g.object_id)
-            else g.object_id in (select object_id from objects where warehouse_id = $3 and parent_id = $4 and kind = $5)
-       end
-"""
-
+REVISION: Final = "select sum(revision)::bigint from revisions"
 _COLUMNS: Final = 10
-
-
-def for_several(statement: str) -> str:
-    """The same for a caller that has some roles for one question alone: its subject and theirs are $1, an array."""
-    return statement.replace(_ONE, "select unnest($1::text[])")
-
-
+_ATTEMPTS: Final = 3
 _RIGHTS_OF_SEVERAL: Final = for_several(RIGHTS)
+# For several callers of whom it is known which roles they hold, each with objects of its own; rows begin with whose they are.
+RIGHTS_OF_MANY: Final = f"""
+with callers as materialized (
+    select c, array_agg(subject) as subjects from unnest($1::int[], $2::text[]) as s(c, subject) group by c),
+asked as materialized (
+    select a.c, a.n, o.project_id, o.warehouse_id, o.kind, o.object_id, o.parent_id, o.path, o.managed_access
+      from unnest($3::int[], $4::int[], $5::text[], $6::uuid[], $7::text[], $8::uuid[])
+           as a(c, n, project_id, warehouse_id, kind, object_id),
+           lateral ({OBJECT.format("a")}) as o),
+above(c, project_id, warehouse_id, kind, object_id) as (
+    select distinct c, project_id, warehouse_id, 'namespace', unnest(path) from asked
+    union
+    select c, project_id, warehouse_id, 'warehouse', '{NIL}'::uuid from asked where warehouse_id <> '{NIL}'
+    union
+    select c, project_id, '{NIL}'::uuid, 'project', '{NIL}'::uuid from asked where project_id <> ''
+    union
+    select c, '', '{NIL}'::uuid, 'server', '{NIL}'::uuid from callers),
+places as (
+    select c, n, project_id, warehouse_id, kind, object_id, parent_id, managed_access from asked
+    union all
+    select a.c, null, o.project_id, o.warehouse_id, o.kind, o.object_id, o.parent_id, o.managed_access
+      from above a, lateral ({OBJECT.format("a")}) as o)
+select p.c, {RIGHTS[RIGHTS.rindex("select p.n") + 7 : RIGHTS.rindex("from places p")].replace(WHO, "w.subjects")}
+  from places p join callers w on w.c = p.c
+"""
+RIGHTS_OF_KNOWN: Final = RIGHTS.replace(f"with recursive {SUBJECTS}", f"with {KNOWN}")
 _Place: TypeAlias = tuple[str, str, bytes, bytes]
 _NIL: Final = NIL.bytes
 _SERVER: Final[_Place] = ("server", "", _NIL, _NIL)
@@ -188,19 +129,36 @@ class PostgresRights:
 
     Args:
         pool: of authz's schema, on the primary.
+        shown: sets of what shows; None: those of the same rows.
+        holders: remember which roles callers hold; None: for each statement they are followed anew.
     """
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, *, shown: PostgresShown | None = None, holders: Holders | None = None) -> None:
         """Read through `pool`."""
         self._pool = pool
+        self._shown = shown or PostgresShown(pool)
+        self._holders = holders
 
     async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
         """See `RightsReader`."""
+        if self._holders is not None:
+            held = await self._holders.of(subject, also)
+            rights = _rights(await self._pool.fetch(RIGHTS_OF_KNOWN, held.subjects, *_places_of(objects)), len(objects))
+            if rights.revision == held.revision:
+                return rights
+            await self._holders.of(subject, also, fresh=True)  # for the next question; this one follows them itself
         statement = _RIGHTS_OF_SEVERAL if also else RIGHTS
         return _rights(await self._pool.fetch(statement, *_arguments(subject, objects, also)), len(objects))
 
+    async def revision(self) -> int:
+        """See `RightsTogether`."""
+        found: int = await self._pool.fetchval(REVISION)
+        return found
+
     async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
         """See `RightsTogether`."""
+        if self._holders is not None and (found := await self._of_many(asked, self._holders)) is not None:
+            return found
         arguments = [argument for each in asked for argument in _arguments(*each)]
         rows = await self._pool.fetch(rights_of_each(tuple(bool(also) for _, _, also in asked)), *arguments)
         apart: list[list[Sequence[Any]]] = [[] for _ in asked]
@@ -208,27 +166,28 @@ class PostgresRights:
             apart[number].append(row)
         return [_rights(own, len(objects)) for own, (_, objects, _) in zip(apart, asked, strict=True)]
 
+    async def _of_many(self, asked: Sequence[Asked], holders: Holders) -> Sequence[Rights] | None:
+        """By which roles they are known to hold; None where that changes faster than it is read."""
+        places = [
+            (number, place, key.project_id, key.warehouse_id, key.type, key.id)
+            for number, (_, objects, _) in enumerate(asked)
+            for place, key in enumerate(objects, 1)
+        ]
+        for attempt in range(_ATTEMPTS):
+            held = await asyncio.gather(*(holders.of(subject, also, fresh=attempt > 0) for subject, _, also in asked))
+            callers = [(number, subject) for number, each in enumerate(held) for subject in each.subjects]
+            arguments = [*_columns(callers, 2), *_columns(places, 6)]
+            apart: list[list[Sequence[Any]]] = [[] for _ in asked]
+            for number, *row in await self._pool.fetch(RIGHTS_OF_MANY, *arguments):
+                apart[number].append(row)
+            rights = [_rights(own, len(objects)) for own, (_, objects, _) in zip(apart, asked, strict=True)]
+            if all(each.revision == its.revision for each, its in zip(held, rights, strict=True)):
+                return rights
+        return None
+
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """See `RightsReader`."""
-        asked = [subject, *also] if also else subject
-        written = for_several if also else str
-        if type_name == "project":
-            rows = await self._pool.fetch(written(SHOWN_PROJECTS), asked)
-            return Shown(projects=frozenset(project_id for (project_id,) in rows))
-        if type_name == "warehouse":
-            rows = await self._pool.fetch(written(SHOWN_WAREHOUSES), asked, scope.project_id)
-        else:
-            inside = (scope.project_id, scope.warehouse_id, None if scope.id == NIL else scope.id)
-            rows = await (
-                self._pool.fetch(written(SHOWN_NAMESPACES), asked, *inside)
-                if type_name == "namespace"
-                else self._pool.fetch(written(SHOWN_TABULARS), asked, *inside, type_name)
-            )
-        containers = frozenset([found for is_container, found in rows if is_container])
-        objects = (
-            [found for is_container, found in rows if not is_container] if containers else [row[1] for row in rows]
-        )
-        return Shown(containers=containers, objects=frozenset(objects))
+        return await self._shown.of(subject, scope, type_name, also=also)
 
     async def bound(self, token_roles: Sequence[str], project_ids: Collection[str] | None) -> Sequence[Subject]:
         """See `RightsReader`."""
@@ -262,8 +221,15 @@ def _shifted(statement: str, by: int) -> str:
 
 def _arguments(subject: Subject, objects: Sequence[ObjectKey], also: Sequence[Subject]) -> tuple[object, ...]:
     """The parameters of `RIGHTS`, or of that for several."""
+    return [subject, *also] if also else subject, *_places_of(objects)
+
+
+def _columns(rows: Sequence[tuple[object, ...]], count: int) -> Sequence[list[object]]:
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(count)]
+
+
+def _places_of(objects: Sequence[ObjectKey]) -> tuple[object, ...]:
     return (
-        [subject, *also] if also else subject,
         [key.project_id for key in objects],
         [key.warehouse_id for key in objects],
         [key.type for key in objects],

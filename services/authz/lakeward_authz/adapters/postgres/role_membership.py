@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from lakeward_authz.adapters.postgres.rights import SUBJECTS, PostgresRights, for_several
+from lakeward_authz.adapters.postgres.rights import PostgresRights
+from lakeward_authz.adapters.postgres.subjects import SUBJECTS, for_several
 from lakeward_authz.domain.permissions.objects import Subject, role_subject, user_subject
 from lakeward_servicekit.authorization.principals import RoleId, UserId
 from lakeward_servicekit.postgres.pools import Pool

@@ -117,6 +117,9 @@ class PostgresRoles:
         except asyncpg.UniqueViolationError as taken:
             raise taken_by(taken, name=role.name, ident=role.ident) from taken
         await self._tree.make(connection, made)
+        if owner is not None:
+            # its owner holds it, and who holds which roles is remembered
+            await bump(connection, role.project_id)
         await self.tell(connection, RoleChange.CREATED, role)
         return True
 

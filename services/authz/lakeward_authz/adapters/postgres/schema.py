@@ -173,6 +173,10 @@ grants: Final = sa.Table(
         "relation",
         postgresql_where=sa.text("relation <> ''"),
     ),
+    # How much somebody owns in a warehouse is counted for each page of a listing; what else it was given is passed by.
+    sa.Index(
+        "grants_owned", "subject", "project_id", "warehouse_id", postgresql_where=sa.text("relation = 'ownership'")
+    ),
 )
 
 suspended_grants: Final = sa.Table(

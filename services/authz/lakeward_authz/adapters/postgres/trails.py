@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from lakeward_authz.adapters.postgres.grants import named
-from lakeward_authz.adapters.postgres.rights import SHOWS
+from lakeward_authz.adapters.postgres.subjects import SHOWS
 from lakeward_authz.application.explaining import Trail
 from lakeward_authz.application.permissions import Given, Grant
 from lakeward_authz.domain.permissions.explaining import Link, Right, Way

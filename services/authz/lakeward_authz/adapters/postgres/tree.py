@@ -166,6 +166,7 @@ class PostgresTree:
             case Switched():
                 if await connection.fetchval(_SWITCH, *_columns(change.object), not change.active) is None:
                     raise _not_there("object.warehouse_id", change.object)
+                await bump(connection, change.object.project_id)
             case Gone():
                 await self.remove(connection, change.object)
             case _:

@@ -8,12 +8,13 @@ from typing import Final
 import asyncpg
 
 from lakeward_catalog.adapters.postgres.locating import Locating
-from lakeward_catalog.adapters.postgres.pages import Asked, SharedPages, place_of
+from lakeward_catalog.adapters.postgres.pages import Asked, place_of
 from lakeward_catalog.adapters.postgres.rows import NAMESPACE, WAREHOUSE, namespace_of, warehouse_of
 from lakeward_catalog.application.ports.stores import After, ListedNamespace, Visibility
 from lakeward_catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_servicekit.postgres.pools import Pool
+from lakeward_servicekit.shared_reads import SharedReads
 
 FIND_BY_ID: Final = f"""
 select {WAREHOUSE}, {NAMESPACE}
@@ -73,7 +74,7 @@ class PostgresNamespaces:
         self._pool: Final = pool
         self._locating: Final = locating
         self._listings: Final = listings or pool
-        self._pages: Final = SharedPages(self._page)
+        self._pages: Final = SharedReads[Asked, Sequence[ListedNamespace]](self._page)
 
     async def find(self, warehouse_id: WarehouseId, ident: NamespaceIdent) -> tuple[Warehouse | None, Namespace | None]:
         """See `NamespaceStore`."""

@@ -9,7 +9,7 @@ from uuid import UUID
 import asyncpg
 
 from lakeward_catalog.adapters.postgres.locating import Locating
-from lakeward_catalog.adapters.postgres.pages import Asked, SharedPages, place_of
+from lakeward_catalog.adapters.postgres.pages import Asked, place_of
 from lakeward_catalog.adapters.postgres.places import at_or_above
 from lakeward_catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
 from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
@@ -19,6 +19,7 @@ from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_locations import Location
 from lakeward_servicekit.deflated import Deflated
 from lakeward_servicekit.postgres.pools import Pool
+from lakeward_servicekit.shared_reads import SharedReads
 
 # The row and its document in one snapshot. What a view's body consists of is its own: no part is shared. A name has one row, so
 # that is found before its kind is looked at: of which kind few are, Postgres would look through these instead.
@@ -219,7 +220,7 @@ class PostgresTabulars:
         self._pool: Final = pool
         self._listings: Final = listings or pool
         self._locating: Final = locating
-        self._pages: Final = SharedPages(self._page)
+        self._pages: Final = SharedReads[Asked, _Page](self._page)
 
     async def locate(self, warehouse_id: WarehouseId, ident: TabularIdent) -> Located:
         """See `TabularStore`."""

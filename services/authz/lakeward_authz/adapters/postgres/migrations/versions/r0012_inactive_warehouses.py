@@ -1,4 +1,4 @@
-"""Which warehouses are inactive, by the catalog's word."""
+"""Which warehouses are inactive, by the catalog's word; and how much somebody owns in one, by an index of its own."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ _STEPS: Final = (
     "alter table objects add column inactive boolean default false not null",
     "comment on column objects.inactive is 'a warehouse in which nothing is there'",
     "create unique index objects_inactive on objects (warehouse_id) where inactive",
+    "create index grants_owned on grants (subject, project_id, warehouse_id) where relation = 'ownership'",
 )
 
 
 def upgrade() -> None:
-    """Add the column; the catalog's own migration has it told."""
+    """Add the column, which the catalog's own migration has filled, and the index."""
     for statement in _STEPS:
         op.execute(statement)

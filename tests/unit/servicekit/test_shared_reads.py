@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import pytest
 
-from lakeward_catalog.adapters.postgres.pages import Asked, SharedPages
+from lakeward_servicekit.shared_reads import SharedReads
+
+Asked: TypeAlias = tuple[str, ...]
 
 
 class Reads:
@@ -36,7 +39,7 @@ async def turns() -> None:
 
 async def test_who_asks_while_a_read_is_under_way_shares_the_next_one() -> None:
     reads = Reads()
-    pages = SharedPages(reads)
+    pages = SharedReads(reads)
     first = asyncio.create_task(pages(("one",)))
     await turns()
     crowd = [asyncio.create_task(pages(("one",))) for _ in range(20)]
@@ -51,7 +54,7 @@ async def test_who_asks_while_a_read_is_under_way_shares_the_next_one() -> None:
 
 async def test_another_page_waits_for_none() -> None:
     reads = Reads()
-    pages = SharedPages(reads)
+    pages = SharedReads(reads)
     asking = [asyncio.create_task(pages((name,))) for name in "abc"]
     await turns()
     assert reads.begun == [("a",), ("b",), ("c",)]
@@ -62,7 +65,7 @@ async def test_another_page_waits_for_none() -> None:
 
 async def test_nothing_is_kept_of_a_page_that_nobody_waits_for() -> None:
     reads = Reads()
-    pages = SharedPages(reads)
+    pages = SharedReads(reads)
     for number in range(3):
         asking = asyncio.create_task(pages(("one",)))
         await turns()
@@ -82,7 +85,7 @@ async def test_a_read_that_fails_fails_those_who_shared_it_alone() -> None:
             raise ValueError(page)
         return [calls]
 
-    pages = SharedPages(read)
+    pages = SharedReads(read)
     with pytest.raises(ValueError, match="one"):
         await pages(("one",))
     assert await pages(("one",)) == [2]
