@@ -59,7 +59,7 @@ def append(table: GenericTable, writer: int) -> None:
 
 def test_without_claims_such_a_store_is_of_no_use_to_lance(table: GenericTable, door: Unconditional) -> None:
     before = door.refused
-    with pytest.raises(OSError, match="NotImplemented|501"):
+    with pytest.raises(OSError, match="NotImplemented"):
         lance.write_dataset(rows(0), mode="create", **table.access().lance())
     assert door.refused > before
 

@@ -24,7 +24,7 @@ class Unconditional:
 
 @contextmanager
 def unconditional(store: str) -> Iterator[Unconditional]:
-    """Stand before the store at this endpoint. What was signed for the door's name stays so: the store verifies the name it sees."""
+    """Stand before the store at this endpoint. The door's name is passed on: it is what requests were signed for."""
     target = urlsplit(store)
 
     class Door(BaseHTTPRequestHandler):
