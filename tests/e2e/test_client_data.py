@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,7 @@ from botocore.exceptions import ClientError
 
 from lakeward import Access, AsyncClient, Client, Credentials, GenericTable
 from lakeward.credentials import S3Keys
+from lakeward.management.models import ScheduleTaskRequest
 from tests.support.engines import duckdb_with_installed_extensions
 from tests.support.installations import Composition
 from tests.support.lakeward import Lakeward
@@ -284,3 +286,29 @@ def test_duckdb_attaches_a_warehouse_as_it_is_told_and_reads_files_beside_it(
         access.duckdb(connection)
         place = f"{access.get().uri}/{files[0]}"
         assert connection.execute(f"select n from '{place}'").fetchall() == [(7,)]
+
+
+@pytest.mark.timeout(60)
+def test_what_libraries_wrote_is_found_in_the_tables_statistics(
+    lakeward: Lakeward, lake: Client, namespace: str
+) -> None:
+    tables = lake.warehouse(lakeward.warehouse).generic
+    made = {each: tables.create(namespace, f"measured_{each}", format=each) for each in ("lance", "delta", "dataset")}
+    lance.write_dataset(ROWS, mode="create", **made["lance"].access().lance())
+    told = made["delta"].access().deltalake()
+    for _ in range(2):
+        deltalake.write_deltalake(told["table_uri"], ROWS, mode="append", storage_options=told["storage_options"])
+    files = made["dataset"].access().pyarrow()
+    pyarrow.parquet.write_to_dataset(ROWS, "a b=ö", partition_cols=["name"], filesystem=files)
+    operations = lake.management.operations
+    task = operations.schedule_project_task_generic_statistics(ScheduleTaskRequest()).task_id
+    while operations.get_project_task_details(task).status not in {"SUCCESS", "FAILED"}:
+        time.sleep(0.1)  # what is waited for is looked for; the test's own time ends it
+    found = {each: table.reload().info.statistics for each, table in made.items()}
+    assert {each: (told["rows"], told["measured-by"]) for each, told in found.items()} == {
+        "lance": (3, "lakeward"),
+        "delta": (6, "lakeward"),
+        "dataset": (3, "lakeward"),
+    }
+    assert (found["lance"]["version"], found["delta"]["version"], found["dataset"]["files"]) == (1, 1, 3)
+    assert all(told["bytes"] > 0 for told in found.values())
