@@ -8,6 +8,7 @@ from typing import TypeAlias, cast
 
 import grpc.aio
 
+from lakeward_protocol.audit.v1 import audit_pb2_grpc
 from lakeward_protocol.authz.v1 import grants_pb2_grpc, provisioning_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
     cascades_pb2_grpc,
@@ -94,6 +95,10 @@ class Stubs:
         self.tasks: tasks_pb2_grpc.TaskServiceAsyncStub = tasks_pb2_grpc.TaskServiceStub(catalog)
         self.project_tasks: project_tasks_pb2_grpc.ProjectTaskServiceAsyncStub = (
             project_tasks_pb2_grpc.ProjectTaskServiceStub(catalog)
+        )
+        self.audits: tuple[audit_pb2_grpc.AuditServiceAsyncStub, ...] = (
+            audit_pb2_grpc.AuditServiceStub(catalog),
+            audit_pb2_grpc.AuditServiceStub(authz),
         )
         self.contracts: contracts_pb2_grpc.ContractServiceAsyncStub = contracts_pb2_grpc.ContractServiceStub(catalog)
         self.cascades: cascades_pb2_grpc.CascadeServiceAsyncStub = cascades_pb2_grpc.CascadeServiceStub(catalog)
