@@ -42,6 +42,7 @@ from lakeward_servicekit.audit.postgres import PostgresAudit
 from lakeward_servicekit.audit.recording import Recorder
 from lakeward_servicekit.audit.serving import AuditServicer, auditing, recorder_of
 from lakeward_servicekit.events.serving import relaying
+from lakeward_servicekit.postgres.outgrown import counting
 from lakeward_servicekit.postgres.plans import with_generic_plans, with_plans_by_keys
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
@@ -134,6 +135,8 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
         forgets = settings.server.maintenance_mode == "off"
         await stack.enter_async_context(auditing(settings.audit, audit, records, pool, forgets=forgets))
         await stack.enter_async_context(relaying(pool, settings.events, service="authz"))
+        if settings.server.maintenance_mode == "off":
+            await stack.enter_async_context(counting(pool))
         await stack.enter_async_context(synchronised(settings, pool, roles=roles, grants=grants))
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)

@@ -33,6 +33,7 @@ from lakeward_servicekit.events.bell import LocalBell, PostgresBell
 from lakeward_servicekit.events.serving import open_sinks, relay_loops
 from lakeward_servicekit.leases import keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
+from lakeward_servicekit.postgres.outgrown import COUNTER, keep_counting
 from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.telemetry.looking import keep_looking
 
@@ -74,6 +75,7 @@ async def background(
                 sweep, leftovers=leftovers, secrets=secrets.forget_left, clock=parts.clock, retention=retention
             )
             loops.append(keep(SWEEPER, sweeping))
+            loops.append(keep(COUNTER, partial(keep_counting, pool=pool)))
             loops += _workers(settings, parts, pool)
             schedules = partial(
                 keep_schedules,
@@ -102,6 +104,7 @@ def _workers(settings: CatalogSettings, parts: Parts, pool: Pool) -> list[Corout
         Queue.SOFT_DELETION: settings.tasks.soft_deletion_workers,
         Queue.TASK_LOG_CLEANUP: settings.tasks.log_cleanup_workers,
         Queue.STATISTICS: settings.tasks.statistics_workers,
+        Queue.GENERIC_STATISTICS: settings.tasks.generic_statistics_workers,
         Queue.NAMESPACE_DROP: settings.tasks.cascade_workers,
         Queue.WAREHOUSE_DROP: settings.tasks.cascade_workers,
     }

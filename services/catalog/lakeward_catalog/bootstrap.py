@@ -12,6 +12,7 @@ from typing import Final
 
 from lakeward_catalog.adapters.authz_tree import RemoteTree
 from lakeward_catalog.adapters.contracts.opening import open_checkers
+from lakeward_catalog.adapters.formats import FormatReaders
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.containers import Containers
@@ -227,6 +228,7 @@ def check_server_id(settings: IdentitySettings, server: Server) -> None:
 async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools:
     """The pools that serve requests, until the stack is closed."""
     planned, changing = with_generic_plans(settings.write_url), with_plans_by_keys(settings.write_url)
+    listing = with_plans_by_keys(settings.read_url)
     return Pools(
         changes=await stack.enter_async_context(
             service_pool(settings, SERVICE, url=changing, size=settings.write_pool_connections, use="serve")
@@ -235,7 +237,7 @@ async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools
             service_pool(settings, SERVICE, url=planned, size=_LOOKUP_CONNECTIONS, use="lookups")
         ),
         listings=await stack.enter_async_context(
-            service_pool(settings, SERVICE, url=settings.read_url, size=settings.read_pool_connections, use="listings")
+            service_pool(settings, SERVICE, url=listing, size=settings.read_pool_connections, use="listings")
         ),
     )
 
@@ -280,6 +282,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         default_project=rules.default_project,
         instance_admins=frozenset(settings.authorization.instance_admins),
     )
+    files = VendingFiles(vending, permits)
     return Parts(
         identity=identity,
         registrar=identity,
@@ -294,7 +297,8 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         statistics=PostgresStatistics(listings),
         calls=PostgresCalls(pool, listings=listings),
         documents=documents,
-        files=VendingFiles(vending, permits),
+        files=files,
+        measuring=FormatReaders(files),
         access=RememberedAccess(VendingAccess(vending, permits, ids), clock),
         scopes=SignedScopes(signer, clock),
         storage=VendingStorage(vending, permits),

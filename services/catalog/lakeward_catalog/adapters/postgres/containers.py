@@ -24,7 +24,8 @@ from lakeward_servicekit.telemetry.caches import told
 WAREHOUSES: Final = f"select {WAREHOUSE} from warehouse w where w.warehouse_id = any($1::uuid[])"
 NAMESPACES: Final = f"""
 select {NAMESPACE} from unnest($1::uuid[], $2::uuid[]) as k(warehouse_id, namespace_id)
-  join namespace n on n.warehouse_id = k.warehouse_id and n.namespace_id = k.namespace_id
+ cross join lateral (
+       select * from namespace n where n.warehouse_id = k.warehouse_id and n.namespace_id = k.namespace_id offset 0) n
 """
 
 
