@@ -36,11 +36,17 @@ from lakeward_authz.transport.callers import caller_of
 from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_authz.transport.tree import TreeServicer
-from lakeward_protocol.audit.v1 import audit_pb2_grpc
-from lakeward_protocol.authz.v1 import decisions_pb2_grpc, grants_pb2_grpc, identity_pb2_grpc, tree_pb2_grpc
+from lakeward_protocol.authz.v1 import (
+    audit_pb2,
+    audit_pb2_grpc,
+    decisions_pb2_grpc,
+    grants_pb2_grpc,
+    identity_pb2_grpc,
+    tree_pb2_grpc,
+)
 from lakeward_servicekit.audit.postgres import PostgresAudit
 from lakeward_servicekit.audit.recording import Recorder
-from lakeward_servicekit.audit.serving import AuditServicer, auditing, recorder_of
+from lakeward_servicekit.audit.serving import AuditListings, auditing, recorder_of
 from lakeward_servicekit.events.serving import relaying
 from lakeward_servicekit.postgres.outgrown import counting
 from lakeward_servicekit.postgres.plans import with_generic_plans, with_plans_by_keys
@@ -129,7 +135,10 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
         roles = PostgresRoles(pool, tree)
         doors = DirectoryDoors(deciding.authorizer, roles, settings.managed_providers)
         records = PostgresAudit(pool)
-        host.add(audit_pb2_grpc.add_AuditServiceServicer_to_server, AuditServicer(doors, records))
+        host.add(
+            audit_pb2_grpc.add_AuditServiceServicer_to_server,
+            AuditListings(doors, records, audit_pb2.ListAuditRecordsResponse),
+        )
         add_directory(host, settings, pool, doors=doors, grants=grants)
         add_provisioning(host, settings.scim, pool, roles=roles, grants=grants, doors=doors)
         forgets = settings.server.maintenance_mode == "off"

@@ -58,9 +58,9 @@ from lakeward_catalog.domain.view_owners import OwnerProperties
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.settings import CatalogSettings, IdentitySettings
 from lakeward_catalog.transport.callers import caller_of
-from lakeward_protocol.audit.v1 import audit_pb2_grpc
+from lakeward_protocol.catalog.v1 import audit_pb2, audit_pb2_grpc
 from lakeward_servicekit.audit.postgres import ADD_BY_WAREHOUSE, PostgresAudit
-from lakeward_servicekit.audit.serving import AuditServicer, auditing, recorder_of
+from lakeward_servicekit.audit.serving import AuditListings, auditing, recorder_of
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.events.bell import LocalBell, PostgresBell
@@ -170,7 +170,10 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
         host.add_probe("database", pools.changes.ping)
         add_servicers(host, parts, _facts(settings))
         records = PostgresAudit(pools.changes, listings=pools.listings, adding=ADD_BY_WAREHOUSE)
-        host.add(audit_pb2_grpc.add_AuditServiceServicer_to_server, AuditServicer(parts.doors, records))
+        host.add(
+            audit_pb2_grpc.add_AuditServiceServicer_to_server,
+            AuditListings(parts.doors, records, audit_pb2.ListAuditRecordsResponse),
+        )
         own = await stack.enter_async_context(
             service_pool(settings.postgres, SERVICE, size=CONNECTIONS, use="background")
         )

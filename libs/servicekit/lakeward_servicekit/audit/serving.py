@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, Generic, Protocol, TypeVar
 from uuid import UUID, uuid4
 
-from lakeward_protocol.audit.v1 import audit_pb2, audit_pb2_grpc
+from lakeward_protocol.audit.v1 import audit_pb2
 from lakeward_servicekit.audit.postgres import PostgresAudit, Wanted
 from lakeward_servicekit.audit.recording import Recorder, recording
 from lakeward_servicekit.audit.records import AuditRecord, Outcome
@@ -44,35 +44,52 @@ class AuditDoors(Protocol):
         ...
 
 
+class ListRequest(Protocol):
+    """`ListAuditRecordsRequest` of any service."""
+
+    @property
+    def filter(self) -> audit_pb2.AuditFilter:
+        """Which records are wanted."""
+        ...
+
+
+Answer = TypeVar("Answer")
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
-class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
-    """Reads a service's records for who may read who has rights: they say as much about people."""
+class AuditListings(Generic[Answer]):
+    """Reads a service's records for who may read who has rights: they say as much about people. A servicer of both contracts.
+
+    Attributes:
+        response: makes the service's `ListAuditRecordsResponse`.
+    """
 
     doors: AuditDoors
     store: PostgresAudit
+    response: Callable[..., Answer]
 
-    async def ListRecords(  # noqa: N802 - the contract's name
+    async def ListAuditRecords(  # noqa: N802 - the contract's name
         self,
-        request: audit_pb2.ListRecordsRequest,
+        request: ListRequest,
         caller: Any,  # noqa: ANN401 - each service's own
-    ) -> audit_pb2.ListRecordsResponse:
+    ) -> Answer:
         """See the contract."""
-        project_id: str | None = None
-        if request.whole_server:
+        wanted, project_id = request.filter, None
+        if wanted.whole_server:
             await self.doors.server(Action.SERVER_READ_ASSIGNMENTS, caller=caller)
         else:
             project = await self.doors.project(Action.PROJECT_READ_ASSIGNMENTS, caller=caller)
             project_id = project if isinstance(project, str) else str(getattr(project, "project_id"))  # noqa: B009 - each service's own
-        size = min(request.page_size or DEFAULT, MOST)
-        found = await self.store.read(_wanted(request, project_id), limit=size + 1)
+        size = min(wanted.page_size or DEFAULT, MOST)
+        found = await self.store.read(_wanted(wanted, project_id), limit=size + 1)
         shown = found[:size]
-        return audit_pb2.ListRecordsResponse(
+        return self.response(
             records=[message_of(each) for each in shown],
             next_page_token=str(shown[-1].audit_id) if len(found) > size else "",
         )
 
 
-def _wanted(request: audit_pb2.ListRecordsRequest, project_id: str | None) -> Wanted:
+def _wanted(request: audit_pb2.AuditFilter, project_id: str | None) -> Wanted:
     outcome = request.outcome
     if outcome and outcome not in set(Outcome):
         raise invalid_field("outcome", outcome[:100], "allowed, refused or failed")

@@ -19,5 +19,5 @@ def define_audit(metadata: sa.MetaData) -> None:
         sa.Column("project_id", sa.Text(collation="C"), nullable=False, doc="empty: of no project"),
         sa.Column("warehouse_id", pg.UUID),
         *(sa.Column(name, sa.Text, nullable=False) for name in more),
-        sa.Index("audit_record_project", "project_id", "audit_id"),
+        sa.Index("audit_record_project", "project_id", "audit_id", info={"serves": ("audit.READ",)}),
     )

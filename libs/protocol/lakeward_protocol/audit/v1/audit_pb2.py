@@ -24,25 +24,17 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
-from lakeward_protocol.common.v1 import context_pb2 as lakeward_dot_common_dot_v1_dot_context__pb2
-from lakeward_protocol.common.v1 import options_pb2 as lakeward_dot_common_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dlakeward/audit/v1/audit.proto\x12\x11lakeward.audit.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\"\xb7\x02\n\x12ListRecordsRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x14\n\x0cwhole_server\x18\x02 \x01(\x08\x12\x14\n\x0cwarehouse_id\x18\x03 \x01(\t\x12\x11\n\tprincipal\x18\x04 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x05 \x01(\t\x12\x0f\n\x07outcome\x18\x06 \x01(\t\x12\x11\n\tobject_id\x18\x07 \x01(\t\x12)\n\x05start\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\'\n\x03\x65nd\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tpage_size\x18\n \x01(\r\x12\x12\n\npage_token\x18\x0b \x01(\t\"_\n\x13ListRecordsResponse\x12/\n\x07records\x18\x01 \x03(\x0b\x32\x1e.lakeward.audit.v1.AuditRecord\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xac\x02\n\x0b\x41uditRecord\x12\x10\n\x08\x61udit_id\x18\x01 \x01(\t\x12&\n\x02\x61t\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07outcome\x18\x03 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x04 \x01(\t\x12\x0c\n\x04kind\x18\x05 \x01(\t\x12\x11\n\tobject_id\x18\x06 \x01(\t\x12\x0e\n\x06object\x18\x07 \x01(\t\x12\x12\n\nproject_id\x18\x08 \x01(\t\x12\x14\n\x0cwarehouse_id\x18\t \x01(\t\x12\x11\n\tprincipal\x18\n \x01(\t\x12\x0c\n\x04role\x18\x0b \x01(\t\x12\x0e\n\x06reason\x18\x0c \x01(\t\x12\x12\n\nrequest_id\x18\r \x01(\t\x12\x0e\n\x06\x63lient\x18\x0e \x01(\t\x12\x12\n\nuser_agent\x18\x0f \x01(\t2\xae\x01\n\x0c\x41uditService\x12\x9d\x01\n\x0bListRecords\x12%.lakeward.audit.v1.ListRecordsRequest\x1a&.lakeward.audit.v1.ListRecordsResponse\"?\x92\xb5\x18;\n\x02\x01\x05\x10\x01\"\x18PROJECT_READ_ASSIGNMENTS\"\x17SERVER_READ_ASSIGNMENTS0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dlakeward/audit/v1/audit.proto\x12\x11lakeward.audit.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xfb\x01\n\x0b\x41uditFilter\x12\x14\n\x0cwhole_server\x18\x01 \x01(\x08\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x04 \x01(\t\x12\x0f\n\x07outcome\x18\x05 \x01(\t\x12\x11\n\tobject_id\x18\x06 \x01(\t\x12)\n\x05start\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\'\n\x03\x65nd\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tpage_size\x18\t \x01(\r\x12\x12\n\npage_token\x18\n \x01(\t\"\xac\x02\n\x0b\x41uditRecord\x12\x10\n\x08\x61udit_id\x18\x01 \x01(\t\x12&\n\x02\x61t\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07outcome\x18\x03 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x04 \x01(\t\x12\x0c\n\x04kind\x18\x05 \x01(\t\x12\x11\n\tobject_id\x18\x06 \x01(\t\x12\x0e\n\x06object\x18\x07 \x01(\t\x12\x12\n\nproject_id\x18\x08 \x01(\t\x12\x14\n\x0cwarehouse_id\x18\t \x01(\t\x12\x11\n\tprincipal\x18\n \x01(\t\x12\x0c\n\x04role\x18\x0b \x01(\t\x12\x0e\n\x06reason\x18\x0c \x01(\t\x12\x12\n\nrequest_id\x18\r \x01(\t\x12\x0e\n\x06\x63lient\x18\x0e \x01(\t\x12\x12\n\nuser_agent\x18\x0f \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'lakeward.audit.v1.audit_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_AUDITSERVICE'].methods_by_name['ListRecords']._loaded_options = None
-  _globals['_AUDITSERVICE'].methods_by_name['ListRecords']._serialized_options = b'\222\265\030;\n\002\001\005\020\001\"\030PROJECT_READ_ASSIGNMENTS\"\027SERVER_READ_ASSIGNMENTS0\001'
-  _globals['_LISTRECORDSREQUEST']._serialized_start=154
-  _globals['_LISTRECORDSREQUEST']._serialized_end=465
-  _globals['_LISTRECORDSRESPONSE']._serialized_start=467
-  _globals['_LISTRECORDSRESPONSE']._serialized_end=562
-  _globals['_AUDITRECORD']._serialized_start=565
-  _globals['_AUDITRECORD']._serialized_end=865
-  _globals['_AUDITSERVICE']._serialized_start=868
-  _globals['_AUDITSERVICE']._serialized_end=1042
+  _globals['_AUDITFILTER']._serialized_start=86
+  _globals['_AUDITFILTER']._serialized_end=337
+  _globals['_AUDITRECORD']._serialized_start=340
+  _globals['_AUDITRECORD']._serialized_end=640
 # @@protoc_insertion_point(module_scope)

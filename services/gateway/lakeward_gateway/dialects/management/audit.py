@@ -15,7 +15,11 @@ from lakeward_gateway.dialects.management.errors import RENDERED
 from lakeward_gateway.http import Request, Response, json_response
 from lakeward_gateway.operation import Answer, Operation
 from lakeward_gateway.query import Flag, PageSize, Query, Text, parse_query
-from lakeward_protocol.audit.v1 import audit_pb2, audit_pb2_grpc
+from lakeward_protocol.audit.v1 import audit_pb2
+from lakeward_protocol.authz.v1 import audit_pb2 as authz_audit_pb2
+from lakeward_protocol.authz.v1 import audit_pb2_grpc as authz_audit_pb2_grpc
+from lakeward_protocol.catalog.v1 import audit_pb2 as catalog_audit_pb2
+from lakeward_protocol.catalog.v1 import audit_pb2_grpc
 from lakeward_servicekit.errors import invalid_field
 
 _SERVER: Final = Flag("wholeServer", "Records of all projects and of none; else of one project.")
@@ -59,10 +63,19 @@ class ListAuditRecordsResponse(msgspec.Struct, frozen=True, rename="kebab"):
     next_page_token: str | None
 
 
-async def list_records(request: Request, *, audits: Sequence[audit_pb2_grpc.AuditServiceAsyncStub]) -> Response:
+async def list_records(
+    request: Request,
+    *,
+    catalog: audit_pb2_grpc.AuditServiceAsyncStub,
+    authz: authz_audit_pb2_grpc.AuditServiceAsyncStub,
+) -> Response:
     """A page of what all services have, in the order of their ids, which is that of time."""
     wanted = _wanted(request)
-    answers = await asyncio.gather(*(audit.ListRecords(wanted) for audit in audits))
+    context = request.context
+    answers = await asyncio.gather(
+        catalog.ListAuditRecords(catalog_audit_pb2.ListAuditRecordsRequest(context=context, filter=wanted)),
+        authz.ListAuditRecords(authz_audit_pb2.ListAuditRecordsRequest(context=context, filter=wanted)),
+    )
     found = sorted(
         (each for answer in answers for each in answer.records), key=lambda each: each.audit_id, reverse=True
     )
@@ -75,10 +88,9 @@ async def list_records(request: Request, *, audits: Sequence[audit_pb2_grpc.Audi
     )
 
 
-def _wanted(request: Request) -> audit_pb2.ListRecordsRequest:
+def _wanted(request: Request) -> audit_pb2.AuditFilter:
     query = parse_query(request.query_string)
-    message = audit_pb2.ListRecordsRequest(
-        context=request.context,
+    message = audit_pb2.AuditFilter(
         whole_server=_SERVER.read(query) or False,
         warehouse_id=_WAREHOUSE.read(query) or "",
         principal=_PRINCIPAL.read(query) or "",
@@ -129,7 +141,9 @@ def _shown(each: audit_pb2.AuditRecord) -> AuditRecord:
     )
 
 
-def operations(audits: Sequence[audit_pb2_grpc.AuditServiceAsyncStub]) -> Sequence[Operation]:
+def operations(
+    catalog: audit_pb2_grpc.AuditServiceAsyncStub, authz: authz_audit_pb2_grpc.AuditServiceAsyncStub
+) -> Sequence[Operation]:
     """The operation."""
     return (
         Operation(
@@ -137,7 +151,7 @@ def operations(audits: Sequence[audit_pb2_grpc.AuditServiceAsyncStub]) -> Sequen
             method="GET",
             path="/management/v1/audit",
             summary="Who did or tried what, the newest first.",
-            handler=partial(list_records, audits=audits),
+            handler=partial(list_records, catalog=catalog, authz=authz),
             query=(
                 _SERVER,
                 _WAREHOUSE,

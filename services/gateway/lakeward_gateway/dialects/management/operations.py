@@ -53,6 +53,6 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *explaining.operations(stubs),
         *cascades.operations(stubs.cascades),
         *contracts.operations(stubs.contracts),
-        *audit.operations(stubs.audits),
+        *audit.operations(stubs.audit, stubs.authz_audit),
         *statistics.operations(stubs.statistics),
     )

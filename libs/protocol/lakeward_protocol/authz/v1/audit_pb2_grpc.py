@@ -4,7 +4,7 @@
 import grpc
 import warnings
 
-from lakeward_protocol.audit.v1 import audit_pb2 as lakeward_dot_audit_dot_v1_dot_audit__pb2
+from lakeward_protocol.authz.v1 import audit_pb2 as lakeward_dot_authz_dot_v1_dot_audit__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -19,7 +19,7 @@ except ImportError:
 if _version_not_supported:
     raise RuntimeError(
         f'The grpc package installed is at version {GRPC_VERSION},'
-        + ' but the generated code in lakeward/audit/v1/audit_pb2_grpc.py depends on'
+        + ' but the generated code in lakeward/authz/v1/audit_pb2_grpc.py depends on'
         + f' grpcio>={GRPC_GENERATED_VERSION}.'
         + f' Please upgrade your grpc module to grpcio>={GRPC_GENERATED_VERSION}'
         + f' or downgrade your generated code using grpcio-tools<={GRPC_VERSION}.'
@@ -27,7 +27,7 @@ if _version_not_supported:
 
 
 class AuditServiceStub:
-    """Reads the service's records.
+    """Who did or tried what, of what authz decides.
     """
 
     def __init__(self, channel):
@@ -36,18 +36,18 @@ class AuditServiceStub:
         Args:
             channel: A grpc.Channel.
         """
-        self.ListRecords = channel.unary_unary(
-                '/lakeward.audit.v1.AuditService/ListRecords',
-                request_serializer=lakeward_dot_audit_dot_v1_dot_audit__pb2.ListRecordsRequest.SerializeToString,
-                response_deserializer=lakeward_dot_audit_dot_v1_dot_audit__pb2.ListRecordsResponse.FromString,
+        self.ListAuditRecords = channel.unary_unary(
+                '/lakeward.authz.v1.AuditService/ListAuditRecords',
+                request_serializer=lakeward_dot_authz_dot_v1_dot_audit__pb2.ListAuditRecordsRequest.SerializeToString,
+                response_deserializer=lakeward_dot_authz_dot_v1_dot_audit__pb2.ListAuditRecordsResponse.FromString,
                 _registered_method=True)
 
 
 class AuditServiceServicer:
-    """Reads the service's records.
+    """Who did or tried what, of what authz decides.
     """
 
-    def ListRecords(self, request, context):
+    def ListAuditRecords(self, request, context):
         """The newest first: of the context's project, or of the whole server.
         Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN, INVALID_ARGUMENT/PROJECT_MISSING, INVALID_FIELD,
         INVALID_PAGE_TOKEN.
@@ -59,25 +59,25 @@ class AuditServiceServicer:
 
 def add_AuditServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
-            'ListRecords': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListRecords,
-                    request_deserializer=lakeward_dot_audit_dot_v1_dot_audit__pb2.ListRecordsRequest.FromString,
-                    response_serializer=lakeward_dot_audit_dot_v1_dot_audit__pb2.ListRecordsResponse.SerializeToString,
+            'ListAuditRecords': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListAuditRecords,
+                    request_deserializer=lakeward_dot_authz_dot_v1_dot_audit__pb2.ListAuditRecordsRequest.FromString,
+                    response_serializer=lakeward_dot_authz_dot_v1_dot_audit__pb2.ListAuditRecordsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
-            'lakeward.audit.v1.AuditService', rpc_method_handlers)
+            'lakeward.authz.v1.AuditService', rpc_method_handlers)
     server.add_generic_rpc_handlers((generic_handler,))
-    server.add_registered_method_handlers('lakeward.audit.v1.AuditService', rpc_method_handlers)
+    server.add_registered_method_handlers('lakeward.authz.v1.AuditService', rpc_method_handlers)
 
 
  # This class is part of an EXPERIMENTAL API.
 class AuditService:
-    """Reads the service's records.
+    """Who did or tried what, of what authz decides.
     """
 
     @staticmethod
-    def ListRecords(request,
+    def ListAuditRecords(request,
             target,
             options=(),
             channel_credentials=None,
@@ -90,9 +90,9 @@ class AuditService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/lakeward.audit.v1.AuditService/ListRecords',
-            lakeward_dot_audit_dot_v1_dot_audit__pb2.ListRecordsRequest.SerializeToString,
-            lakeward_dot_audit_dot_v1_dot_audit__pb2.ListRecordsResponse.FromString,
+            '/lakeward.authz.v1.AuditService/ListAuditRecords',
+            lakeward_dot_authz_dot_v1_dot_audit__pb2.ListAuditRecordsRequest.SerializeToString,
+            lakeward_dot_authz_dot_v1_dot_audit__pb2.ListAuditRecordsResponse.FromString,
             options,
             channel_credentials,
             insecure,
