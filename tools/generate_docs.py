@@ -37,6 +37,7 @@ from lakeward_servicekit.settings import (
     services,
     storage,
 )
+from lakeward_servicekit.settings.audit import AuditSettings
 from lakeward_servicekit.settings.catalogue import EVERYONE, FILE_SUFFIX, Family, Setting, Support
 from lakeward_servicekit.settings.events import EventSettings
 from lakeward_servicekit.settings.known import (
@@ -98,7 +99,10 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         ),
         background.SETTINGS,
     ),
-    "Logs, metrics and debugging": ((observability.LogSettings, observability.MetricsSettings), observing.SETTINGS),
+    "Logs, metrics, audit and debugging": (
+        (observability.LogSettings, observability.MetricsSettings, AuditSettings),
+        observing.SETTINGS,
+    ),
     OURS: (
         (
             catalog.CatalogEndpoint,

@@ -30,6 +30,8 @@ ADDED_MANAGEMENT = {
     ),
     *(f"get_authorizer_{kind}_actions_by_id_alone" for kind in ("table", "view", "generic_table")),
     # drops of all that is in a namespace or a warehouse, and how their queues are configured
+    # who did or tried what
+    "list_audit_records",
     # what a warehouse promises
     "get_warehouse_contracts",
     "set_warehouse_contracts",

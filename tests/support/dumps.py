@@ -23,6 +23,7 @@ _RESTLESS = frozenset(
 )
 # Rows that the schedules make and move by themselves, of queues that nobody queues anything in.
 _ASKED_FOR = {
+    "audit_record": "t.outcome = 'allowed'",  # a refusal leaves a record of itself
     "task": "t.queue not in ('statistics', 'generic_statistics', 'task_log_cleanup')",
     "task_log": "t.queue not in ('statistics', 'generic_statistics', 'task_log_cleanup')",
     "queue_setting": "num_nonnulls(t.silence, t.cleanup_period, t.retention_period, t.cron) > 0",

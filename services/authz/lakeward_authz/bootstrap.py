@@ -36,7 +36,17 @@ from lakeward_authz.transport.callers import caller_of
 from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_authz.transport.tree import TreeServicer
-from lakeward_protocol.authz.v1 import decisions_pb2_grpc, grants_pb2_grpc, identity_pb2_grpc, tree_pb2_grpc
+from lakeward_protocol.authz.v1 import (
+    audit_pb2,
+    audit_pb2_grpc,
+    decisions_pb2_grpc,
+    grants_pb2_grpc,
+    identity_pb2_grpc,
+    tree_pb2_grpc,
+)
+from lakeward_servicekit.audit.postgres import PostgresAudit
+from lakeward_servicekit.audit.recording import Recorder
+from lakeward_servicekit.audit.serving import AuditListings, auditing, recorder_of
 from lakeward_servicekit.events.serving import relaying
 from lakeward_servicekit.postgres.outgrown import counting
 from lakeward_servicekit.postgres.plans import with_generic_plans, with_plans_by_keys
@@ -49,7 +59,7 @@ from lakeward_servicekit.system import SystemClock
 
 _LOG: Final = logging.getLogger(__name__)
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 10
+SCHEMA_NUMBER: Final = 12
 # Users are written when they are first seen, so a few connections serve any load; the rest is the catalog's.
 _CONNECTIONS: Final = 4
 # A question is one statement, so few connections answer many; beside those that write.
@@ -91,13 +101,15 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
             if authorizer is not None
             else await stack.enter_async_context(open_authorizer(settings.deciding, reading, bindings))
         )
-        outbox = Outbox()
+        audit = _recorder(settings)
+        outbox = Outbox(audits=audit is not None)
         identity = _identity(authenticator, pool, outbox, reading=reading)
         host = Host(
             "authz",
             settle=_settle(settings, identity.authenticate),
             read_only=settings.server.maintenance_mode == "read-only",
             reflects=True,
+            audit=audit,
         )
         host.add(
             decisions_pb2_grpc.add_DecisionServiceServicer_to_server,
@@ -122,8 +134,15 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
         )
         roles = PostgresRoles(pool, tree)
         doors = DirectoryDoors(deciding.authorizer, roles, settings.managed_providers)
+        records = PostgresAudit(pool)
+        host.add(
+            audit_pb2_grpc.add_AuditServiceServicer_to_server,
+            AuditListings(doors, records, audit_pb2.ListAuditRecordsResponse),
+        )
         add_directory(host, settings, pool, doors=doors, grants=grants)
         add_provisioning(host, settings.scim, pool, roles=roles, grants=grants, doors=doors)
+        forgets = settings.server.maintenance_mode == "off"
+        await stack.enter_async_context(auditing(settings.audit, audit, records, pool, forgets=forgets))
         await stack.enter_async_context(
             relaying(
                 pool,
@@ -178,6 +197,12 @@ async def _checked_pool(settings: PostgresSettings, *, use: str) -> AsyncIterato
 
 def _tree(tree: PostgresTree, pool: Pool) -> TreeServicer:
     return TreeServicer(ApplyTreeChanges(tree), PostgresTreeListing(pool))
+
+
+def _recorder(settings: AuthzSettings) -> Recorder | None:
+    server = settings.server
+    default_project = server.default_project_id if server.enable_default_project else ""
+    return recorder_of(settings.audit, default_project=default_project)
 
 
 def _settle(settings: AuthzSettings, authenticate: Authenticate) -> Settle[Caller]:

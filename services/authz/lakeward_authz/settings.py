@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from lakeward_servicekit.joints import Joints
 from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings import kinds
+from lakeward_servicekit.settings.audit import AuditSettings
 from lakeward_servicekit.settings.authorization import AuthorizationSettings, AuthzBackend, OpenFgaSettings
 from lakeward_servicekit.settings.catalogue import Family, Service
 from lakeward_servicekit.settings.events import EventSettings
@@ -378,6 +379,7 @@ class AuthzSettings:
     scim: ScimSettings
     directory: DirectorySettings
     events: EventSettings
+    audit: AuditSettings
 
     def __post_init__(self) -> None:
         wrong = _wrong_scim(self.scim, self.authentication) if self.scim.enabled else []

@@ -58,6 +58,9 @@ from lakeward_catalog.domain.view_owners import OwnerProperties
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.settings import CatalogSettings, IdentitySettings
 from lakeward_catalog.transport.callers import caller_of
+from lakeward_protocol.catalog.v1 import audit_pb2, audit_pb2_grpc
+from lakeward_servicekit.audit.postgres import ADD_BY_WAREHOUSE, PostgresAudit
+from lakeward_servicekit.audit.serving import AuditListings, auditing, recorder_of
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.events.bell import LocalBell, PostgresBell
@@ -73,7 +76,7 @@ from lakeward_servicekit.settings.problems import Problem, SettingsError
 from lakeward_servicekit.system import SystemClock, SystemIds
 
 MIGRATIONS: Final = "lakeward_catalog.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 15
+SCHEMA_NUMBER: Final = 19
 SERVICE: Final = "catalog"
 # The public API's words for deciders.
 _BACKENDS: Final = {
@@ -157,17 +160,26 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
             clock=clock,
             ids=ids,
         )
+        audit = recorder_of(settings.audit, default_project=parts.rules.default_project or "")
         host = Host(
             SERVICE,
             settle=partial(caller_of, identity=parts.identity),
             read_only=settings.server.maintenance_mode == "read-only",
             reflects=True,
+            audit=audit,
         )
         host.add_probe("database", pools.changes.ping)
         add_servicers(host, parts, _facts(settings))
+        records = PostgresAudit(pools.changes, listings=pools.listings, adding=ADD_BY_WAREHOUSE)
+        host.add(
+            audit_pb2_grpc.add_AuditServiceServicer_to_server,
+            AuditListings(parts.doors, records, audit_pb2.ListAuditRecordsResponse),
+        )
         own = await stack.enter_async_context(
             service_pool(settings.postgres, SERVICE, size=CONNECTIONS, use="background")
         )
+        forgets = settings.server.maintenance_mode == "off"
+        await stack.enter_async_context(auditing(settings.audit, audit, records, own, forgets=forgets))
         await stack.enter_async_context(background(settings, parts, own, bell, feed, holder=ids.uuid4()))
         yield host
 
@@ -256,7 +268,15 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     upkeep = PostgresUpkeep(pool, ids=ids)
     permits, containers = Permits(signer, clock), Containers(pools.lookups)
     identity, locating = RemoteIdentity(authz), Locating(pools.lookups, containers)
-    changes = PostgresChanges(pool, clock=clock, ids=ids, told=bell.ring, changed=containers.keep, watch=watch)
+    changes = PostgresChanges(
+        pool,
+        clock=clock,
+        ids=ids,
+        told=bell.ring,
+        changed=containers.keep,
+        watch=watch,
+        audits=settings.audit.records != "off",
+    )
     doors = Doors(
         authorizer=RemoteAuthorizer(authz, coalesce=remote),
         servers=servers,

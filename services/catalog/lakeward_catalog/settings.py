@@ -12,6 +12,7 @@ from uuid import UUID
 from lakeward_servicekit.joints import Joints
 from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings import kinds
+from lakeward_servicekit.settings.audit import AuditSettings
 from lakeward_servicekit.settings.authorization import AuthorizationSettings
 from lakeward_servicekit.settings.catalogue import Family, Service
 from lakeward_servicekit.settings.events import EventSettings
@@ -215,6 +216,7 @@ class CatalogSettings:
     storage: SystemIdentitySettings
     authorization: AuthorizationSettings
     contracts: ContractSettings
+    audit: AuditSettings
 
 
 @dataclasses.dataclass(frozen=True)

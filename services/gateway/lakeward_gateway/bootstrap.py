@@ -78,7 +78,7 @@ async def gateway(
     application = Application(
         operations,
         renderings=RENDERED,
-        contexts=Contexts(links=links, new_id=request_id),
+        contexts=Contexts(links=links, new_id=request_id, proxies=proxies),
         bodies=Bodies(
             limit=server.max_request_body_size,
             memory=BodyMemory(total=server.body_memory, largest=server.max_request_body_size),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from lakeward_gateway.forwarded import Links
+from lakeward_gateway.forwarded import Links, Proxies
 from lakeward_gateway.http import Header, Scope
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal
@@ -66,12 +66,14 @@ class Contexts:
     Args:
         links: finds the base of links.
         new_id: makes a request id, where none that can be used came along.
+        proxies: say which client a request comes from.
     """
 
-    def __init__(self, *, links: Links, new_id: Callable[[], str]) -> None:
+    def __init__(self, *, links: Links, new_id: Callable[[], str], proxies: Proxies) -> None:
         """See the class."""
         self._links: Final = links
         self._new_id: Final = new_id
+        self._proxies: Final = proxies
 
     def request_id(self, headers: Mapping[bytes, bytes]) -> str:
         """The client's own id where it can be a line in a log, else a new one."""
@@ -94,7 +96,10 @@ class Contexts:
         # fields one by one: naming all of them in the constructor costs five times as much, and most are not given
         context = context_pb2.RequestContext()
         context.request_id = request_id
-        context.base_uri = self._links.base(scope["scheme"], peer_of(scope), headers)
+        peer = peer_of(scope)
+        context.base_uri = self._links.base(scope["scheme"], peer, headers)
+        if address := self._proxies.address_of(peer, headers):
+            context.client_address = address
         if value := get(b"authorization"):
             context.authorization = _text(value)
         if value := get(b"user-agent"):

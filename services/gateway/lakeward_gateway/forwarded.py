@@ -55,6 +55,15 @@ class Proxies:
         said = forwarded[-_MAX_FORWARDED_FOR:].decode("latin-1").split(",")
         return site(next((hop for hop in map(str.strip, reversed(said)) if not self.trusts(hop)), peer))
 
+    def address_of(self, peer: str | None, headers: Mapping[bytes, bytes]) -> str:
+        """As `client_of`, and the whole address."""
+        forwarded = headers.get(b"x-forwarded-for")
+        if forwarded is None or not self.heeds(peer):
+            return (peer or "")[:_MAX_ADDRESS]
+        said = forwarded[-_MAX_FORWARDED_FOR:].decode("latin-1").split(",")
+        hop = next((hop for hop in map(str.strip, reversed(said)) if not self.trusts(hop)), peer)
+        return "" if _address(hop) is None else (hop or "")[:_MAX_ADDRESS]
+
     def _is_trusted(self, peer: str | None) -> bool:
         address = _address(peer)
         return any(

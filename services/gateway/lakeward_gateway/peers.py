@@ -8,8 +8,10 @@ from typing import TypeAlias, cast
 
 import grpc.aio
 
+from lakeward_protocol.authz.v1 import audit_pb2_grpc as authz_audit_pb2_grpc
 from lakeward_protocol.authz.v1 import grants_pb2_grpc, provisioning_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
+    audit_pb2_grpc,
     cascades_pb2_grpc,
     contracts_pb2_grpc,
     generic_table_versions_pb2_grpc,
@@ -95,6 +97,8 @@ class Stubs:
         self.project_tasks: project_tasks_pb2_grpc.ProjectTaskServiceAsyncStub = (
             project_tasks_pb2_grpc.ProjectTaskServiceStub(catalog)
         )
+        self.audit: audit_pb2_grpc.AuditServiceAsyncStub = audit_pb2_grpc.AuditServiceStub(catalog)
+        self.authz_audit: authz_audit_pb2_grpc.AuditServiceAsyncStub = authz_audit_pb2_grpc.AuditServiceStub(authz)
         self.contracts: contracts_pb2_grpc.ContractServiceAsyncStub = contracts_pb2_grpc.ContractServiceStub(catalog)
         self.cascades: cascades_pb2_grpc.CascadeServiceAsyncStub = cascades_pb2_grpc.CascadeServiceStub(catalog)
         self.statistics: statistics_pb2_grpc.StatisticsServiceAsyncStub = statistics_pb2_grpc.StatisticsServiceStub(

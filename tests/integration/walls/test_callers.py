@@ -177,6 +177,8 @@ CALLERS: Mapping[str, set[str]] = {
     **_service("catalog.v1.StatisticsService", {"gateway"}, "RecordCalls"),
     **_service("catalog.v1.StatisticsService", _PUBLIC, "GetCallStatistics"),
     **_service("catalog.v1.CascadeService", _PUBLIC, "DropTree"),
+    **_service("catalog.v1.AuditService", _PUBLIC, "ListAuditRecords"),
+    **_service("authz.v1.AuditService", _PUBLIC, "ListAuditRecords"),
     **_service("catalog.v1.ContractService", _PUBLIC, "GetContracts", "SetContracts"),
     **_service(
         "catalog.v1.GenericTableVersionService",

@@ -15,8 +15,10 @@ from lakeward_gateway.bootstrap import gateway
 from lakeward_gateway.health import Probe
 from lakeward_gateway.peers import Peers
 from lakeward_gateway.settings import GatewaySettings, PublicSettings
+from lakeward_protocol.authz.v1 import audit_pb2_grpc as authz_audit_pb2_grpc
 from lakeward_protocol.authz.v1 import grants_pb2_grpc, provisioning_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
+    audit_pb2_grpc,
     cascades_pb2_grpc,
     contracts_pb2_grpc,
     generic_table_versions_pb2_grpc,
@@ -91,6 +93,7 @@ class World:
 def hosts(authz: Any, catalog: Any, vending: Any) -> tuple[Host, Host, Host]:
     """Hosts for servicers that answer every service's methods: of authz, of catalog and of vending."""
     authz_host = Host("authz", settle=as_it_came)
+    authz_host.add(authz_audit_pb2_grpc.add_AuditServiceServicer_to_server, authz)
     authz_host.add(grants_pb2_grpc.add_GrantServiceServicer_to_server, authz)
     authz_host.add(provisioning_pb2_grpc.add_ProvisioningServiceServicer_to_server, authz)
     authz_host.add(roles_pb2_grpc.add_RoleServiceServicer_to_server, authz)
@@ -99,6 +102,7 @@ def hosts(authz: Any, catalog: Any, vending: Any) -> tuple[Host, Host, Host]:
     for register in (
         generic_table_versions_pb2_grpc.add_GenericTableVersionServiceServicer_to_server,
         generic_tables_pb2_grpc.add_GenericTableServiceServicer_to_server,
+        audit_pb2_grpc.add_AuditServiceServicer_to_server,
         cascades_pb2_grpc.add_CascadeServiceServicer_to_server,
         contracts_pb2_grpc.add_ContractServiceServicer_to_server,
         names_pb2_grpc.add_NameServiceServicer_to_server,

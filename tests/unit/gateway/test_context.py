@@ -7,7 +7,8 @@ from lakeward_gateway.forwarded import Links, Proxies
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 
-CONTEXTS = Contexts(links=Links(base_uri=None, proxies=Proxies((), heed_forwarded=False)), new_id=lambda: "made")
+_PROXIES = Proxies((), heed_forwarded=False)
+CONTEXTS = Contexts(links=Links(base_uri=None, proxies=_PROXIES), new_id=lambda: "made", proxies=_PROXIES)
 
 
 def context(*lines: tuple[str, str]) -> context_pb2.RequestContext:

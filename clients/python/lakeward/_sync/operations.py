@@ -3838,6 +3838,43 @@ class Operations:
         )
         return read(models.Contracts, found.content)
 
+    def list_audit_records(
+        self,
+        *,
+        whole_server: bool | None = None,
+        warehouse_id: str | None = None,
+        principal: str | None = None,
+        action: str | None = None,
+        outcome: str | None = None,
+        object_id: str | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        page_token: str | None = None,
+        page_size: int | None = None,
+        project: str | None = None,
+    ) -> models.ListAuditRecordsResponse:
+        """Who did or tried what, the newest first."""
+        found = self.connection.call(
+            Call(
+                "GET",
+                "/management/v1/audit",
+                query={
+                    "wholeServer": whole_server,
+                    "warehouseId": warehouse_id,
+                    "principal": principal,
+                    "action": action,
+                    "outcome": outcome,
+                    "objectId": object_id,
+                    "start": start,
+                    "end": end,
+                    "pageToken": page_token,
+                    "pageSize": page_size,
+                },
+                project=project,
+            )
+        )
+        return read(models.ListAuditRecordsResponse, found.content)
+
     def get_endpoint_statistics(
         self,
         body: models.GetEndpointStatisticsRequest,

@@ -9,8 +9,10 @@ import click
 from lakeward.cli.files import document
 from lakeward.cli.lake import Lake, speaks
 from lakeward.errors import ConfigurationError
+from lakeward.management.models import Contracts
 
 _COLUMNS = {"NAME": "name", "ID": "id", "STATUS": "status", "PROTECTED": "protected"}
+_CONTRACTS = {"NAME": "name", "NAMESPACE": "namespace", "RULES": "rules", "CHECKERS": "checkers"}
 _FILE = click.File("r", encoding="utf-8")
 
 
@@ -55,6 +57,25 @@ def create(lake: Lake, name: str, file: IO[str]) -> None:
         name, told["storage-profile"], told.get("storage-credential"), delete_profile=told.get("delete-profile")
     )
     lake.output.done(f"Made warehouse {made.name}: {made.id}", id=made.id, name=made.name)
+
+
+@warehouses.command()
+@click.argument("warehouse")
+@click.option(
+    "--file", "file", type=_FILE, help="JSON with contracts, which take the place of all there are; - reads it."
+)
+@speaks
+def contracts(lake: Lake, warehouse: str, file: IO[str] | None) -> None:
+    """Show what a warehouse promises of its tables, or promise what a file says."""
+    management = lake.client.management
+    warehouse_id = management.warehouses.id_of(warehouse)
+    if file is None:
+        lake.output.rows(management.operations.get_warehouse_contracts(warehouse_id).contracts, _CONTRACTS)
+        return
+    kept = management.operations.set_warehouse_contracts(warehouse_id, Contracts.model_validate(document(file)))
+    lake.output.done(
+        f"{warehouse} keeps {len(kept.contracts)} contracts.", contracts=[each.name for each in kept.contracts]
+    )
 
 
 @warehouses.command()

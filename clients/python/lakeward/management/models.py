@@ -3346,6 +3346,28 @@ class RequiredColumn(Model):
     required: bool | None = False
 
 
+class AuditRecord(Model):
+    """
+    A request, or a change that one made; what is not known is left out. `audit-id` of a change is its event's id.
+    """
+
+    audit_id: Annotated[str, Field(alias="audit-id")]
+    at: str
+    outcome: Literal["allowed", "failed", "refused"] | str
+    action: str
+    object_type: Annotated[str | None, Field(alias="object-type")] = None
+    object_id: Annotated[str | None, Field(alias="object-id")] = None
+    object: str | None = None
+    project_id: Annotated[str | None, Field(alias="project-id")] = None
+    warehouse_id: Annotated[str | None, Field(alias="warehouse-id")] = None
+    principal: str | None = None
+    assumed_role: Annotated[str | None, Field(alias="assumed-role")] = None
+    reason: str | None = None
+    request_id: Annotated[str | None, Field(alias="request-id")] = None
+    client: str | None = None
+    user_agent: Annotated[str | None, Field(alias="user-agent")] = None
+
+
 class EndpointStatistic(Model):
     """
     Requests that were answered alike in an hour.
@@ -3798,6 +3820,15 @@ class ContractRules(Model):
         | None,
         Field(alias="refused-operations"),
     ] = []
+
+
+class ListAuditRecordsResponse(Model):
+    """
+    Records, the newest first; without a token they are the last.
+    """
+
+    records: list[AuditRecord]
+    next_page_token: Annotated[str | None, Field(alias="next-page-token")]
 
 
 class EndpointStatisticsResponse(Model):

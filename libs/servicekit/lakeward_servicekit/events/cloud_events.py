@@ -41,6 +41,18 @@ class Actor:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class About:
+    """What an event says of its change beside the payload; see `cloud_event`."""
+
+    type: str
+    subject: str
+    at: datetime
+    actor: Actor
+    trace_id: str
+    attributes: Mapping[str, str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Event:
     """A change, ready to leave.
 
@@ -50,6 +62,7 @@ class Event:
         kind: what changed, as "table", "namespace", "warehouse".
         verb: what happened, as "created", "committed", "dropped".
         body: the CloudEvent as JSON.
+        about: what the audit keeps of it; None of one that was read back.
     """
 
     event_id: UUID
@@ -57,6 +70,7 @@ class Event:
     kind: str
     verb: str
     body: bytes
+    about: About | None = dataclasses.field(default=None, compare=False)
 
 
 def cloud_event(  # noqa: PLR0913 - every attribute of an event, each by its name
@@ -114,4 +128,5 @@ def cloud_event(  # noqa: PLR0913 - every attribute of an event, each by its nam
         "actor": msgspec.json.encode(actor.document()).decode(),
         "data": dict(data) if request is None else {**data, "request": msgspec.Raw(request)},
     }
-    return Event(event_id, stream, kind, verb, msgspec.json.encode(document))
+    about = About(upstream_type, subject, at, actor, trace_id, attributes or {})
+    return Event(event_id, stream, kind, verb, msgspec.json.encode(document), about)

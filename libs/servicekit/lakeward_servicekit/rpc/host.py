@@ -20,6 +20,7 @@ from lakeward_servicekit.rpc.health import Checks
 from lakeward_servicekit.rpc.inprocess import InProcessChannel
 from lakeward_servicekit.rpc.lanes import Questions
 from lakeward_servicekit.rpc.methods import MAX_FRAME_BYTES, rules_of_service
+from lakeward_servicekit.rpc.origin import Audit
 from lakeward_servicekit.rpc.pipeline import Method, fill_context
 from lakeward_servicekit.rpc.status import DETAILS_KEY, code_of, details_of
 from lakeward_servicekit.telemetry import incoming
@@ -75,6 +76,7 @@ class Host:
         settle: says who the users are whom its methods act for, before they run; None: none of them acts for any.
         read_only: whether mutations are refused, for maintenance.
         reflects: whether it tells strangers which methods it has, as a service does that has a route from outside.
+        audit: hears of every call that its methods answer for a user; None: nobody does.
     """
 
     def __init__(
@@ -84,12 +86,14 @@ class Host:
         settle: Settle[object] | None = None,
         read_only: bool = False,
         reflects: bool = False,
+        audit: Audit | None = None,
     ) -> None:
         """Start empty; see the class."""
         self.name = name
         self._settle = settle
         self._reflects = reflects
         self._read_only = read_only
+        self._audit = audit
         self._methods: dict[str, Method] = {}
         self._registrations: list[Callable[[Any], None]] = []
         self._services: list[str] = []
@@ -181,7 +185,7 @@ class Host:
         for name, handler in handlers.items():
             path = f"/{service}/{name}"
             self._methods[path] = Method(
-                rules[path], handler.unary_unary, read_only=self._read_only, settle=self._settle
+                rules[path], handler.unary_unary, read_only=self._read_only, settle=self._settle, audit=self._audit
             )
         self._services.append(service)
         self._registrations.append(registration)
@@ -294,10 +298,13 @@ class _Wire:
         left: float | None = context.time_remaining()
         deadline = bind_deadline(method.rule.seconds if left is None else left)
         try:
+            caller = self._workloads.caller_of(metadata, _peer_names(context))
             if method.rule.has_context:
                 fill_context(request, metadata)
+                if caller == Caller.CALLER_USER:  # who calls by itself does not say from where
+                    request.context.client_address = _address_of(context.peer())
             with incoming(metadata.get("x-request-id"), metadata.get("traceparent")):
-                return await method(request, self._workloads.caller_of(metadata, _peer_names(context)))
+                return await method(request, caller)
         finally:
             unbind_deadline(deadline)
 
@@ -336,6 +343,14 @@ def _by_key(pairs: Iterable[tuple[str, str]]) -> Mapping[str, str]:
             raise Refusal(Reason.REASON_DUPLICATE_HEADER, f"{key} stands more than once; send one", header=key)
         found[key] = value
     return found
+
+
+def _address_of(peer: str) -> str:
+    """The address in gRPC's word for a peer, as "ipv4:192.0.2.1:50051" or "ipv6:%5B2001:db8::1%5D:50051"."""
+    family, _, rest = peer.partition(":")
+    if family not in {"ipv4", "ipv6"}:
+        return ""
+    return rest.rpartition(":")[0].replace("%5B", "").replace("%5D", "").strip("[]")
 
 
 def _peer_names(context: grpc.aio.ServicerContext[Any, Any]) -> tuple[str, ...]:

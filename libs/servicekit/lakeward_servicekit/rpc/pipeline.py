@@ -18,7 +18,8 @@ import grpc
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc.call import Call, Caller, CallerValue, Settle
 from lakeward_servicekit.rpc.methods import ActsFor, MethodRule
-from lakeward_servicekit.rpc.status import code_of
+from lakeward_servicekit.rpc.origin import Audit, Origin, bind_origin, unbind_origin
+from lakeward_servicekit.rpc.status import code_of, refusal_of
 from lakeward_servicekit.telemetry import spans
 from lakeward_servicekit.telemetry.metrics import Counter, Histogram
 
@@ -65,12 +66,18 @@ HANDLING: Final = Histogram(
 class Method:
     """One method of a servicer with what stands around it. Called for every call of it, from anywhere."""
 
-    __slots__ = ("_handed", "_handler", "_handling", "_named", "_ok", "_read_only", "_settle", "rule")
+    __slots__ = ("_audit", "_handed", "_handler", "_handling", "_named", "_ok", "_read_only", "_settle", "rule")
 
     def __init__(
-        self, rule: MethodRule, handler: type_of_handler, *, read_only: bool, settle: Settle[object] | None
+        self,
+        rule: MethodRule,
+        handler: type_of_handler,
+        *,
+        read_only: bool,
+        settle: Settle[object] | None,
+        audit: Audit | None = None,
     ) -> None:
-        """Wrap `handler`; with `read_only`, mutations are refused; `settle` says who users are.
+        """Wrap `handler`; with `read_only`, mutations are refused; `settle` says who users are; `audit` hears of users' calls.
 
         Raises:
             ValueError: the method acts for users, and nothing settles who they are.
@@ -79,6 +86,7 @@ class Method:
             raise ValueError(f"{rule.path} acts for a user, and its host has nothing that settles who that is")
         self.rule = rule
         self._handler = handler
+        self._audit = audit
         self._read_only = read_only
         self._settle = settle if rule.acts_for is ActsFor.USER else None
         self._handed = settle if rule.acts_for is ActsFor.USER_OF_EACH_ITEM else None
@@ -135,7 +143,11 @@ class Method:
             raise Refusal(Reason.REASON_MAINTENANCE, "the server is in read-only maintenance; retry when it has ended")
         try:
             if self._settle is not None:
+                if self._audit is not None:
+                    return await self._audited(request, self._settle, self._audit)
                 return await self._handler(request, await self._settle(request.context))
+            if self._handed is not None and self._audit is not None:
+                return await self._audited_items(request, self._handed, self._audit)
             return await self._handler(request, self._handed or _CALLS[caller])
         except Refusal:
             raise
@@ -153,6 +165,48 @@ class Method:
                 f"an internal error happened; the log has it under {error_id}",
                 error_id=error_id,
             ) from error
+
+    async def _audited(self, request: Any, settle: Settle[object], audit: Audit) -> Any:  # noqa: ANN401 - any message
+        """Answer a user's call, and record it."""
+        rule, user, origin = self.rule, None, None
+        try:
+            user = await settle(request.context)
+            if not rule.mutation:
+                answer = await self._handler(request, user)
+                if audit.reads:
+                    audit.done(rule, request, user, None)
+                return answer
+            origin = Origin(request.context.client_address[:64], request.context.user_agent[:256])
+            token = bind_origin(origin)
+            try:
+                answer = await self._handler(request, user)
+            finally:
+                unbind_origin(token)
+        except Refusal as refusal:
+            audit.refused(rule, request, user, refusal)
+            raise
+        except Exception:
+            audit.failed(rule, request, user)
+            raise
+        audit.done(rule, request, user, origin)
+        return answer
+
+    async def _audited_items(self, request: Any, settle: Settle[object], audit: Audit) -> Any:  # noqa: ANN401 - any message
+        """Answer a batch, and record its items: those that were refused, and where reads count, the others."""
+        answer = await self._handler(request, settle)
+        for asked, item in zip(request.items, answer.items, strict=False):
+            refused = item.WhichOneof("outcome") == "failure"
+            if not (refused or audit.reads):
+                continue
+            try:
+                user = await settle(asked.context)  # who was settled already is remembered
+            except Refusal:
+                user = None
+            if refused:
+                audit.refused(self.rule, asked, user, refusal_of(item.failure))
+            else:
+                audit.done(self.rule, asked, user, None)
+        return answer
 
 
 def _not_for(caller: CallerValue, rule: MethodRule) -> Refusal:

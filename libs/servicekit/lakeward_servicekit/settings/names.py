@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # What several services share; the others have theirs in the module `settings` of their package.
 _SHARED: Final = (
+    "audit",
     "server",
     "postgres",
     "storage",

@@ -47,6 +47,12 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     user_agent: str = ""
 
     @property
+    def who(self) -> str:
+        """The principal, as checkers are told: the user's id, with the role that is assumed."""
+        principal = self.principal
+        return principal.user_id if principal.user_id and not principal.role_id else principal.key
+
+    @property
     def actor(self) -> Actor:
         """The principal, as events say it."""
         return Actor(self.principal.user_id or None, self.principal.role_id or None)

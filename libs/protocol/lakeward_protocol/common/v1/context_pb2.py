@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n lakeward/common/v1/context.proto\x12\x12lakeward.common.v1\"\xf2\x01\n\x0eRequestContext\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x13\n\x0btraceparent\x18\x02 \x01(\t\x12\x1a\n\rauthorization\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x12\n\nproject_id\x18\x04 \x01(\t\x12\x14\n\x0c\x61ssumed_role\x18\x05 \x01(\t\x12\x10\n\x08\x62\x61se_uri\x18\x06 \x01(\t\x12\x12\n\nuser_agent\x18\x07 \x01(\t\x12\x32\n\ndelegation\x18\x08 \x03(\x0e\x32\x1e.lakeward.common.v1.Delegation\x12\x17\n\x0fidempotency_key\x18\t \x01(\t\"@\n\x04Page\x12\x11\n\x04size\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x12\n\x05token\x18\x02 \x01(\tH\x01\x88\x01\x01\x42\x07\n\x05_sizeB\x08\n\x06_token*\x89\x01\n\nDelegation\x12\x1a\n\x16\x44\x45LEGATION_UNSPECIFIED\x10\x00\x12!\n\x1d\x44\x45LEGATION_VENDED_CREDENTIALS\x10\x01\x12\x1d\n\x19\x44\x45LEGATION_REMOTE_SIGNING\x10\x02\x12\x1d\n\x19\x44\x45LEGATION_CLIENT_MANAGED\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n lakeward/common/v1/context.proto\x12\x12lakeward.common.v1\"\x8a\x02\n\x0eRequestContext\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x13\n\x0btraceparent\x18\x02 \x01(\t\x12\x1a\n\rauthorization\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x12\n\nproject_id\x18\x04 \x01(\t\x12\x14\n\x0c\x61ssumed_role\x18\x05 \x01(\t\x12\x10\n\x08\x62\x61se_uri\x18\x06 \x01(\t\x12\x12\n\nuser_agent\x18\x07 \x01(\t\x12\x32\n\ndelegation\x18\x08 \x03(\x0e\x32\x1e.lakeward.common.v1.Delegation\x12\x17\n\x0fidempotency_key\x18\t \x01(\t\x12\x16\n\x0e\x63lient_address\x18\n \x01(\t\"@\n\x04Page\x12\x11\n\x04size\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x12\n\x05token\x18\x02 \x01(\tH\x01\x88\x01\x01\x42\x07\n\x05_sizeB\x08\n\x06_token*\x89\x01\n\nDelegation\x12\x1a\n\x16\x44\x45LEGATION_UNSPECIFIED\x10\x00\x12!\n\x1d\x44\x45LEGATION_VENDED_CREDENTIALS\x10\x01\x12\x1d\n\x19\x44\x45LEGATION_REMOTE_SIGNING\x10\x02\x12\x1d\n\x19\x44\x45LEGATION_CLIENT_MANAGED\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,10 +34,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_REQUESTCONTEXT'].fields_by_name['authorization']._loaded_options = None
   _globals['_REQUESTCONTEXT'].fields_by_name['authorization']._serialized_options = b'\200\001\001'
-  _globals['_DELEGATION']._serialized_start=368
-  _globals['_DELEGATION']._serialized_end=505
+  _globals['_DELEGATION']._serialized_start=392
+  _globals['_DELEGATION']._serialized_end=529
   _globals['_REQUESTCONTEXT']._serialized_start=57
-  _globals['_REQUESTCONTEXT']._serialized_end=299
-  _globals['_PAGE']._serialized_start=301
-  _globals['_PAGE']._serialized_end=365
+  _globals['_REQUESTCONTEXT']._serialized_end=323
+  _globals['_PAGE']._serialized_start=325
+  _globals['_PAGE']._serialized_end=389
 # @@protoc_insertion_point(module_scope)

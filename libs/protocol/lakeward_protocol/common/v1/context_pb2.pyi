@@ -66,6 +66,7 @@ class RequestContext(_message.Message):
     USER_AGENT_FIELD_NUMBER: _builtins.int
     DELEGATION_FIELD_NUMBER: _builtins.int
     IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
+    CLIENT_ADDRESS_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Unset: one is made. At most 128 characters; echoed, logged, and the trace-id of the change's events."""
     traceparent: _builtins.str
@@ -84,6 +85,8 @@ class RequestContext(_message.Message):
     """At most 256 bytes; longer is cut."""
     idempotency_key: _builtins.str
     """A UUID. With it a change is made once, however often it is sent; without it each call is its own."""
+    client_address: _builtins.str
+    """Address of the client, as trusted proxies say; for the audit alone. Of who calls by itself, the connection's other end counts."""
     @_builtins.property
     def delegation(self) -> _containers.RepeatedScalarFieldContainer[Global___Delegation.ValueType]:
         """What the client accepts, in no order; empty: the server chooses."""
@@ -100,10 +103,11 @@ class RequestContext(_message.Message):
         user_agent: _builtins.str = ...,
         delegation: _abc.Iterable[Global___Delegation.ValueType] | None = ...,
         idempotency_key: _builtins.str = ...,
+        client_address: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["assumed_role", b"assumed_role", "authorization", b"authorization", "base_uri", b"base_uri", "delegation", b"delegation", "idempotency_key", b"idempotency_key", "project_id", b"project_id", "request_id", b"request_id", "traceparent", b"traceparent", "user_agent", b"user_agent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assumed_role", b"assumed_role", "authorization", b"authorization", "base_uri", b"base_uri", "client_address", b"client_address", "delegation", b"delegation", "idempotency_key", b"idempotency_key", "project_id", b"project_id", "request_id", b"request_id", "traceparent", b"traceparent", "user_agent", b"user_agent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -65,7 +65,7 @@ class CheckChangeRequest(_message.Message):
     operation: _builtins.str
     """"create", "commit", "rename", "drop", "undrop", "create-namespace", "update-namespace", "move-namespace", "drop-namespace"."""
     principal: _builtins.str
-    """Who wants it, as "oidc~4711"; with an assumed role, "role:<id>"."""
+    """Who wants it, as "oidc~4711"; with an assumed role, "role <id> by oidc~4711"."""
     project_id: _builtins.str
     """In which project."""
     warehouse_id: _builtins.str

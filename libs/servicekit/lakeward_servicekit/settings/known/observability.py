@@ -12,7 +12,6 @@ _CLI: Final = frozenset({Service.CLI})
 _PLANNED: Final = Support.PLANNED
 
 SETTINGS: Final = (
-    Setting("AUDIT__TRACING__ENABLED", kinds.BOOLEAN, "true", "Whether decisions are logged.", support=_PLANNED),
     Setting(
         "METRICS__TOKIO__REPORT_INTERVAL",
         kinds.DURATION,

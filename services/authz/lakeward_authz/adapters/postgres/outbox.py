@@ -13,6 +13,8 @@ from typing import Final
 
 from lakeward_authz.application.announcements import Announcer
 from lakeward_authz.domain.permissions.tuples import FgaTuple
+from lakeward_servicekit.audit.postgres import record
+from lakeward_servicekit.audit.records import of_changes
 from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.events.outbox import tell
 from lakeward_servicekit.postgres.pools import Connection
@@ -28,15 +30,18 @@ select * from unnest($1::text[], $2::text[], $3::text[], $4::boolean[])
 class Outbox:
     """Takes changes of tuples, and events."""
 
-    __slots__ = ("announcer",)
+    __slots__ = ("_audits", "announcer")
 
-    def __init__(self, announcer: Announcer | None = None) -> None:
-        """Have events made by `announcer`; None: with the machine's clock and fresh ids."""
+    def __init__(self, announcer: Announcer | None = None, *, audits: bool = False) -> None:
+        """Have events made by `announcer`; None: with the machine's clock and fresh ids. Where it `audits`, each is recorded."""
+        self._audits: Final = audits
         self.announcer: Final = announcer or Announcer(SystemClock(), SystemIds())
 
     async def tell(self, connection: Connection, *events: Event) -> None:
         """Write events in the transaction of their change."""
         await tell(connection, *events)
+        if self._audits:
+            await record(connection, of_changes(events))
 
     async def put(self, connection: Connection, changes: Sequence[tuple[FgaTuple, bool]]) -> None:
         """Put changes in order: tuples, and whether each is wanted from now on."""

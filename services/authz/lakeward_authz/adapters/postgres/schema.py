@@ -7,6 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
+from lakeward_servicekit.audit.tables import define_audit
 from lakeward_servicekit.events.tables import define_events
 from lakeward_servicekit.postgres.lease_table import define_leases
 
@@ -236,3 +237,4 @@ openfga_feeds: Final = sa.Table(
 
 lease: Final = define_leases(metadata)
 define_events(metadata)
+define_audit(metadata)

@@ -50,6 +50,7 @@ class PostgresChanges:
         told: Callable[[], None] = lambda: None,
         changed: Callable[[Warehouse], None] = lambda _: None,
         watch: TreeWatch | None = None,
+        audits: bool = False,
     ) -> None:
         """Change through `pool`, which leads to the primary.
 
@@ -60,6 +61,7 @@ class PostgresChanges:
             told: called after a commit that wrote events; wakes the relay. It must not wait.
             changed: called after a commit with each warehouse that it updated, as it now is; for what keeps warehouses in memory.
             watch: told of commits that changed the tree, and waited for; None: nobody is.
+            audits: each transaction writes down for the audit what it tells of.
         """
         self._pool: Final = pool
         self._clock: Final = clock
@@ -67,11 +69,18 @@ class PostgresChanges:
         self._told: Final = told
         self._changed: Final = changed
         self._watch: Final = watch or _NobodyWatches()
+        self._audits: Final = audits
 
     def change(self) -> AbstractAsyncContextManager[Change]:
         """See `Changes`."""
         return _Transaction(
-            self._pool, clock=self._clock, ids=self._ids, told=self._told, changed=self._changed, watch=self._watch
+            self._pool,
+            clock=self._clock,
+            ids=self._ids,
+            told=self._told,
+            changed=self._changed,
+            watch=self._watch,
+            audits=self._audits,
         )
 
     async def current_metadata(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> MetadataId | None:
@@ -92,6 +101,7 @@ class _Transaction:
         told: Callable[[], None],
         changed: Callable[[Warehouse], None],
         watch: TreeWatch,
+        audits: bool,
     ) -> None:
         self._lease: Final = pool.reading()
         self._clock: Final = clock
@@ -99,6 +109,7 @@ class _Transaction:
         self._told: Final = told
         self._changed: Final = changed
         self._watch: Final = watch
+        self._audits: Final = audits
         self._change: PostgresChange | None = None
 
     async def __aenter__(self) -> Change:
@@ -108,7 +119,7 @@ class _Transaction:
         except BaseException as error:
             await self._lease.__aexit__(type(error), error, error.__traceback__)
             raise
-        self._change = PostgresChange(connection, clock=self._clock, ids=self._ids)
+        self._change = PostgresChange(connection, clock=self._clock, ids=self._ids, audits=self._audits)
         return self._change
 
     async def __aexit__(
@@ -150,10 +161,10 @@ class PostgresChange:
         updated: warehouses that were updated, as they will be.
     """
 
-    def __init__(self, connection: Connection, *, clock: Clock, ids: Ids) -> None:
+    def __init__(self, connection: Connection, *, clock: Clock, ids: Ids, audits: bool = False) -> None:
         """Change through `connection`, whose transaction someone else ends."""
         self.connection: Final = connection
-        self.ledger: Final = PostgresLedger(connection, clock=clock)
+        self.ledger: Final = PostgresLedger(connection, clock=clock, audits=audits)
         self.updated: Final[list[Warehouse]] = []
         self._clock: Final = clock
         self._ids: Final = ids

@@ -20,6 +20,9 @@ from lakeward_catalog.application.placing import location_taken
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Incarnation, WarehouseId
 from lakeward_locations import Location
+from lakeward_servicekit.audit.postgres import COUNT as RECORDED
+from lakeward_servicekit.audit.postgres import RECORD_ONE, RECORD_SOME, columns, row_of
+from lakeward_servicekit.audit.records import of_changes
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.events.outbox import TELL_ONE, TELL_SOME, columns_of
@@ -47,14 +50,15 @@ TELL_ALONE: Final = TELL_ONE.format(*_EVENT)
 
 
 @functools.lru_cache(maxsize=16)
-def writing(*, one: bool, looks: bool, grows: bool, remembers: bool) -> str:
+def writing(*, one: bool, looks: bool, grows: bool, remembers: bool, audits: bool = False) -> str:
     """The statement that writes what was gathered; its row says whether the key was kept, and whether something lies around.
 
     Args:
         one: event, and change of the tree where there is one: their parameters are no arrays.
         looks: around one place; its five parameters come first.
         grows: what authz is told, whose eight parameters come behind those of events.
-        remembers: a key, whose seven parameters come last.
+        remembers: a key, whose seven parameters come behind those.
+        audits: the change for the audit, whose parameters come last.
     """
     numbers = iter(f"${number}" for number in itertools.count(6 if looks else 1))
     parts = [f"told as ({(TELL_ONE if one else TELL_SOME).format(*itertools.islice(numbers, 5))})"]
@@ -62,6 +66,9 @@ def writing(*, one: bool, looks: bool, grows: bool, remembers: bool) -> str:
         parts.append(f"grown as ({(grow_one if one else grow)(*itertools.islice(numbers, 8))})")
     if remembers:
         parts.append(f"kept as ({_REMEMBER.format(*itertools.islice(numbers, 7))})")
+    if audits:
+        record = RECORD_ONE if one else RECORD_SOME
+        parts.append(f"audited as ({record.format(*itertools.islice(numbers, RECORDED))})")
     kept = "exists (select from kept)" if remembers else "true"
     around = f"exists ({_AROUND})" if looks else "false"
     return f"with {', '.join(parts)} select {kept}, {around}"
@@ -74,8 +81,15 @@ class PostgresLedger:
         growth: what the transaction changes of the tree.
     """
 
-    def __init__(self, connection: Connection, *, clock: Clock) -> None:
-        """Gather; `flush` writes through `connection`. The clock says when a remembered key has expired."""
+    def __init__(self, connection: Connection, *, clock: Clock, audits: bool = False) -> None:
+        """Gather; `flush` writes through `connection`.
+
+        Args:
+            connection: in a transaction.
+            clock: says when a remembered key has expired.
+            audits: each event is written down for the audit too.
+        """
+        self._audits: Final = audits
         self._connection: Final = connection
         self._clock: Final = clock
         self.growth: Final = Growth()
@@ -118,16 +132,18 @@ class PostgresLedger:
         one = len(events) == 1 and len(growth) <= 1
         rows = [columns_of(event) for event in events]
         told = rows[0] if one else [[row[column] for row in rows] for column in range(len(_EVENT))]
-        if not (growth or remembers or self._around):
+        records = of_changes(events) if self._audits else []
+        if not (growth or remembers or self._around or records):
             await self._connection.execute(TELL_ALONE if one else TELL, *told)
             return
         kept = (*self._kept, self._clock.now()) if remembers else ()
         row = await self._connection.fetchrow(
-            writing(one=one, looks=bool(self._around), grows=bool(growth), remembers=remembers),
+            writing(one=one, looks=bool(self._around), grows=bool(growth), remembers=remembers, audits=bool(records)),
             *self._around,
             *told,
             *(() if not growth else growth.row() if one else growth.columns()),
             *kept,
+            *(() if not records else row_of(records[0]) if one else columns(records)),
         )
         assert row is not None, "the statement has one row"
         mine, taken = row

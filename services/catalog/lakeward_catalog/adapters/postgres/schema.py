@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
+from lakeward_servicekit.audit.tables import define_audit
 from lakeward_servicekit.events.tables import define_events
 from lakeward_servicekit.postgres.lease_table import define_leases
 
@@ -347,6 +348,7 @@ idempotency = sa.Table(
 )
 
 define_events(metadata)
+define_audit(metadata)
 
 tree_change = sa.Table(
     "tree_change",

@@ -96,7 +96,7 @@ class NamespaceCreations:
             ProposedChange(
                 warehouse=warehouse,
                 operation=Operation.CREATE_NAMESPACE,
-                principal=caller.principal.key,
+                principal=caller.who,
                 namespace=namespace.ident,
                 properties=properties,
             )

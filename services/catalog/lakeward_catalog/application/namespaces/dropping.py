@@ -110,7 +110,7 @@ def drop_of(warehouse: Warehouse, namespace: Namespace, caller: Caller) -> Propo
     return ProposedChange(
         warehouse=warehouse,
         operation=Operation.DROP_NAMESPACE,
-        principal=caller.principal.key,
+        principal=caller.who,
         namespace=namespace.ident,
         holds=namespace,
     )

@@ -121,7 +121,7 @@ class NamespaceMoves:
                 ProposedChange(
                     warehouse=opened.warehouse,
                     operation=Operation.MOVE_NAMESPACE,
-                    principal=caller.principal.key,
+                    principal=caller.who,
                     namespace=there.ident,
                     destination=goes_to,
                     holds=there,

@@ -92,7 +92,7 @@ class PropertiesUpdates:
                 ProposedChange(
                     warehouse=opened.warehouse,
                     operation=Operation.UPDATE_NAMESPACE,
-                    principal=caller.principal.key,
+                    principal=caller.who,
                     namespace=there.ident,
                     properties=_with(there, updates, removals),
                     holds=there,

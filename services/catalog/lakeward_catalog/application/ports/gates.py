@@ -19,7 +19,7 @@ class ProposedChange:
     Attributes:
         warehouse: in which.
         operation: what it is.
-        principal: who wants it, as keys of principals are.
+        principal: who wants it, as "oidc~4711", or "role <id> by oidc~4711".
         namespace: of the table or view; the namespace itself where it is about one.
         name: of the table or view; None for a namespace.
         kind: of the table or view.

@@ -196,7 +196,7 @@ class Commits(Generic[M]):
                 ProposedChange(
                     warehouse=entry.before.warehouse,
                     operation=Operation.CREATE if staged else Operation.COMMIT,
-                    principal=principal,
+                    principal=caller.who,
                     namespace=ident.namespace,
                     name=ident.name,
                     kind=self.kind.kind,

@@ -88,7 +88,7 @@ class TabularDrops:
             ProposedChange(
                 warehouse=opened.warehouse,
                 operation=Operation.DROP,
-                principal=caller.principal.key,
+                principal=caller.who,
                 namespace=opened.tabular.ident.namespace,
                 name=opened.tabular.ident.name,
                 kind=command.kind,

@@ -151,7 +151,7 @@ class Making(Generic[M]):
         proposed = ProposedChange(
             warehouse=opened.warehouse,
             operation=Operation.CREATE,
-            principal=caller.principal.key,
+            principal=caller.who,
             namespace=ident.namespace,
             name=ident.name,
             kind=self.kind.kind,

@@ -68,7 +68,7 @@ class TabularRenames:
             ProposedChange(
                 warehouse=warehouse,
                 operation=Operation.RENAME,
-                principal=caller.principal.key,
+                principal=caller.who,
                 namespace=decided_on.ident.namespace,
                 name=decided_on.ident.name,
                 kind=command.kind,

@@ -148,7 +148,7 @@ async def ask_to_restore(
                 ProposedChange(
                     warehouse=warehouse,
                     operation=Operation.UNDROP,
-                    principal=caller.principal.key,
+                    principal=caller.who,
                     namespace=each.ident.namespace,
                     name=each.ident.name,
                     kind=each.kind,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lakeward_gateway.dialects.management import (
     actions,
+    audit,
     cascades,
     checks,
     contracts,
@@ -52,5 +53,6 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *explaining.operations(stubs),
         *cascades.operations(stubs.cascades),
         *contracts.operations(stubs.contracts),
+        *audit.operations(stubs.audit, stubs.authz_audit),
         *statistics.operations(stubs.statistics),
     )

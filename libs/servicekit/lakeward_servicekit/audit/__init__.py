@@ -1,0 +1,1 @@
+"""Who did or tried what: log lines, and rows of the service that decided it."""
