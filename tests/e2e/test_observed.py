@@ -12,6 +12,7 @@ import pytest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.support import promql
 from tests.support.installations import Composition
 from tests.support.lakeward import Lakeward
 
@@ -106,3 +107,31 @@ def test_no_label_holds_what_a_caller_named(lakeward: Lakeward, scraped: Mapping
         for family in found.values():
             for sample in family.samples:
                 assert not [value for value in sample.labels.values() if named.search(value)], sample
+
+
+def test_what_the_dashboard_and_the_alerts_ask_for_is_scraped(scraped: Mapping[str, Mapping[str, Metric]]) -> None:
+    known = {name for found in scraped.values() for family in found.values() for name in names_of(family)}
+    asked = promql.selected()
+    assert {each.metric for each in asked} - known == set()
+
+
+def names_of(family: Metric) -> set[str]:
+    """Of its samples, though it has none yet."""
+    match family.type:
+        case "counter":
+            return {f"{family.name}_total"}
+        case "histogram":
+            return {f"{family.name}_{part}" for part in ("bucket", "sum", "count")}
+        case _:
+            return {family.name}
+
+
+def test_what_is_scraped_has_the_labels_that_it_is_asked_by(scraped: Mapping[str, Mapping[str, Metric]]) -> None:
+    labels: dict[str, set[str]] = {}
+    for found in scraped.values():
+        for family in found.values():
+            for sample in family.samples:
+                labels.setdefault(sample.name, set()).update(sample.labels)
+    seen = [each for each in promql.selected() if each.metric in labels]
+    assert len(seen) > 20
+    assert [each for each in seen if not each.labels <= labels[each.metric] | promql.ADDED] == []

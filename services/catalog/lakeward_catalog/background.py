@@ -104,6 +104,7 @@ def _workers(settings: CatalogSettings, parts: Parts, pool: Pool) -> list[Corout
         Queue.SOFT_DELETION: settings.tasks.soft_deletion_workers,
         Queue.TASK_LOG_CLEANUP: settings.tasks.log_cleanup_workers,
         Queue.STATISTICS: settings.tasks.statistics_workers,
+        Queue.GENERIC_STATISTICS: settings.tasks.generic_statistics_workers,
         Queue.NAMESPACE_DROP: settings.tasks.cascade_workers,
         Queue.WAREHOUSE_DROP: settings.tasks.cascade_workers,
     }

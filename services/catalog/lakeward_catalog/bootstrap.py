@@ -12,6 +12,7 @@ from typing import Final
 
 from lakeward_catalog.adapters.authz_tree import RemoteTree
 from lakeward_catalog.adapters.contracts.opening import open_checkers
+from lakeward_catalog.adapters.formats import FormatReaders
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.containers import Containers
@@ -264,6 +265,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         default_project=rules.default_project,
         instance_admins=frozenset(settings.authorization.instance_admins),
     )
+    files = VendingFiles(vending, permits)
     return Parts(
         identity=identity,
         registrar=identity,
@@ -278,7 +280,8 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         statistics=PostgresStatistics(listings),
         calls=PostgresCalls(pool, listings=listings),
         documents=documents,
-        files=VendingFiles(vending, permits),
+        files=files,
+        measuring=FormatReaders(files),
         access=RememberedAccess(VendingAccess(vending, permits, ids), clock),
         scopes=SignedScopes(signer, clock),
         storage=VendingStorage(vending, permits),

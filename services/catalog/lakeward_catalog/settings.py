@@ -74,6 +74,13 @@ class TaskSettings(Settings, read_by=_CATALOG):
     statistics_workers: int = setting(
         "TASK_STATISTICS_WORKERS", kinds.INTEGER, "1", "Workers that count what warehouses have.", family=Family.OURS
     )
+    generic_statistics_workers: int = setting(
+        "TASK_GENERIC_STATISTICS_WORKERS",
+        kinds.INTEGER,
+        "1",
+        "Workers that record how much generic tables hold.",
+        family=Family.OURS,
+    )
     max_attempts: int = setting(
         "TASK_MAX_ATTEMPTS",
         kinds.INTEGER,

@@ -31,7 +31,15 @@ from lakeward_vending.adapters.s3.backend import S3Backend
 from lakeward_vending.adapters.s3.cached import CachedS3
 from lakeward_vending.adapters.s3.kind import S3Kind
 from lakeward_vending.application.client_access import AccessVends, RequestSignatures
-from lakeward_vending.application.files import EmptinessChecks, FileDeletions, FileReads, FileWrites, PagePurges
+from lakeward_vending.application.files import (
+    EmptinessChecks,
+    FileDeletions,
+    FileListings,
+    FileReads,
+    FileWrites,
+    PagePurges,
+    PartReads,
+)
 from lakeward_vending.application.places import PlaceClaims, PlaceReleases
 from lakeward_vending.application.profiles import ProfileNormalisations
 from lakeward_vending.application.secrets import (
@@ -123,6 +131,8 @@ async def vending(
                 delete_files=FileDeletions(storages),
                 check_empty=EmptinessChecks(storages),
                 purge_page=PagePurges(storages),
+                list_files=FileListings(storages),
+                read_part=PartReads(storages),
             ),
         )
         host.add(

@@ -190,6 +190,7 @@ CALLERS: Mapping[str, set[str]] = {
     **_service("catalog.v1.SigningService", _PUBLIC, "SignS3Request"),
     **_service("vending.v1.VendingService", _CATALOG, "VendAccess", "SignRequest"),
     **_service("vending.v1.FileService", _CATALOG, "ReadFile", "WriteFile", "DeleteFiles", "CheckEmpty", "PurgePage"),
+    **_service("vending.v1.FileService", _CATALOG, "ListFiles", "ReadPart"),
     **_service("vending.v1.StorageService", _PUBLIC, "StageCredential"),
     **_service(
         "vending.v1.StorageService",

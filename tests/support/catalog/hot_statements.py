@@ -201,6 +201,7 @@ def statements(tabular: Tabular) -> dict[str, tuple[str, tuple[object, ...], set
             (here, *at_or_above(location), *at_or_inside(location)),
             {"task_purged_location"},
         ),
+        "generic tables": (tabulars.OF_FORMATS, (here, incarnation, ["lance"], 50), {"tabular_generic"}),
         "namespace lock": (namespace_changes.LOCK_SHARED, (here, path_key), {"namespace_path"}),
         "subtree lock": (namespace_changes.LOCK_SUBTREE, (here, namespace_id), {"namespace_path"}),
         "key": (idempotency.FIND, (str(here), "p", incarnation, NOON), {"idempotency_pkey"}),

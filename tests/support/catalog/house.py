@@ -19,6 +19,7 @@ from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from lakeward_catalog.adapters.formats import FormatReaders
 from lakeward_catalog.adapters.signer_scopes import SignedScopes
 from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.application.contracts.gate import Checker, ContractGate
@@ -174,6 +175,7 @@ class House:
             calls=MemoryCalls(self.catalog) if stores is None else stores.calls,
             documents=documents,
             files=self.files,
+            measuring=FormatReaders(self.files),
             access=self.access,
             scopes=SignedScopes(self.signer, self.clock),
             storage=self.judge,

@@ -35,7 +35,7 @@ _FROM_METADATA = (
     ("idempotency_key", "idempotency-key"),
 )
 _CALLS = {caller: Call(caller) for caller in Caller.values()}
-# Named and labelled as by gRPC's other servers, whose dashboards know them. A call within a process counts like one over the wire.
+# Named and labelled as by gRPC's other servers, whose dashboards know them. A call within a process counts, too.
 HANDLED: Final = Counter(
     "grpc_server_handled_total",
     "Calls of a service's methods that were answered, by the answer's code; a batch is one.",

@@ -15,7 +15,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
 
 Kind: TypeAlias = Literal["counter", "gauge", "histogram"]
 Labels: TypeAlias = tuple[str, ...]
@@ -177,7 +177,7 @@ class Histogram(Family[Spread]):
 
 
 AnyFamily: TypeAlias = Counter | Gauge | Histogram
-_declared: Final[dict[str, Family[Number] | Family[Spread]]] = {}
+_declared: Final[dict[str, Family[Any]]] = {}
 
 
 def families() -> Sequence[AnyFamily]:

@@ -248,6 +248,13 @@ tabular = sa.Table(
         info=_serves("tabulars.DELETED"),
     ),
     sa.Index(
+        "tabular_generic",
+        "warehouse_id",
+        "incarnation",
+        postgresql_where=sa.text("kind = 'generic_table' and state = 'live'"),
+        info=_serves("tabulars.OF_FORMATS"),
+    ),
+    sa.Index(
         "tabular_beginning",
         _WAREHOUSE_TEXT,
         "name_key",
@@ -353,7 +360,7 @@ tree_change = sa.Table(
     sa.Column("parent_id", pg.UUID),
     sa.Column("public_id", pg.UUID),
     sa.Column("owner", sa.Text, doc="user:<id> or role:<id>"),
-    sa.CheckConstraint("verb in ('made', 'moved', 'gone', 'nothing')", name="verb"),
+    sa.CheckConstraint("verb in ('made', 'moved', 'opened', 'closed', 'gone', 'nothing')", name="verb"),
     # No foreign keys: it is told after what it tells of is gone. Rows live for milliseconds, as those of the outbox.
     postgresql_with={"autovacuum_vacuum_scale_factor": 0, "autovacuum_vacuum_threshold": 2000},
 )

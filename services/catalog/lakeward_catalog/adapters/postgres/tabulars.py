@@ -87,6 +87,14 @@ select {_LISTED} from (
   ) t
  order by t.created_at, t.incarnation limit $6
 """
+# Generic tables are few beside others, so what finds them is an index of their own.
+OF_FORMATS: Final = f"""
+select {TABULAR}, n.path
+  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+ where t.warehouse_id = $1 and t.kind = 'generic_table' and t.state = 'live' and t.incarnation > $2
+   and lower(t.format) = any($3::text[])
+ order by t.incarnation limit $4
+"""
 
 # Of so many tabulars of a page one must show, for the next page to be read whole as well.
 _SIFTED: Final = 8
@@ -283,6 +291,14 @@ class PostgresTabulars:
 
     async def _page(self, page: Asked) -> _Page:
         return _Page([*map(Listed._make, await self._listings.fetch(PAGE, *page))])
+
+    async def of_formats(
+        self, warehouse_id: WarehouseId, formats: Collection[str], *, after: UUID | None, limit: int
+    ) -> Sequence[Tabular]:
+        """See `TabularStore`."""
+        behind = UUID(int=0) if after is None else after
+        rows = await self._listings.fetch(OF_FORMATS, warehouse_id, behind, list(formats), limit)
+        return [tabular_with_path(row) for row in rows]
 
     async def search(
         self, warehouse_id: WarehouseId, text: str | UUID, *, visible: Mapping[Kind, Visibility], limit: int

@@ -31,7 +31,9 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
 """
 # A secret that the row names no longer is remembered in the same statement, until vending has forgotten it.
 UPDATE: Final = f"""
-with unnamed as (
+with before as materialized (
+    select active from warehouse where warehouse_id = $1),
+unnamed as (
     insert into unnamed_secret (secret_id, unnamed_at)
     select w.secret_id, $23 from warehouse w
      where w.warehouse_id = $1 and w.row_version = $2 and w.secret_id is distinct from $7 and w.secret_id is not null
@@ -42,7 +44,7 @@ update warehouse w
        tells_case = $16, restorable_for = $17, allowed_format_versions = $18, default_format_version = $19, protected = $20,
        managed_by = $21, contracts = $22, row_version = w.row_version + 1, updated_at = $23
  where w.warehouse_id = $1 and w.row_version = $2
-returning {WAREHOUSE}
+returning {WAREHOUSE}, (select active from before) as was_active
 """
 # What failed for good keeps no warehouse; what waits or runs does, by its foreign key.
 FORGET_FAILED_TASKS: Final = "delete from task where warehouse_id = $1 and state = 'failed'"
@@ -118,7 +120,10 @@ class PostgresWarehouseChanges:
                 f"warehouse {warehouse.name!r} was changed meanwhile; read it again and retry",
                 object=f"warehouse {warehouse.name}",
             )
-        updated = warehouse_of(row)
+        *columns, was_active = row
+        updated = warehouse_of(columns)
+        if updated.active != was_active:
+            self._growth.warehouse_switched(updated)
         self._updated.append(updated)
         return updated
 
