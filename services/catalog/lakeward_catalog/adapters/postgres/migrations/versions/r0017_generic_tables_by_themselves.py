@@ -7,7 +7,7 @@ from typing import Final
 from alembic import op
 
 revision: Final = "0017"
-down_revision: Final = "0015"
+down_revision: Final = "0016"
 branch_labels: Final = None
 depends_on: Final = None
 

@@ -7,7 +7,7 @@ from typing import Final
 from alembic import op
 
 revision: Final = "0018"
-down_revision: Final = "0015"
+down_revision: Final = "0017"
 branch_labels: Final = None
 depends_on: Final = None
 
