@@ -1,8 +1,8 @@
 """Tables that outgrew what Postgres knows of them are looked at again.
 
 Postgres plans by what it counted at the last ANALYZE, and a session keeps the plan of a prepared statement until the next one.
-Its own daemon comes once a minute at best: a statement that was planned for three rows, for which one index is as good as any
-other, is run for thousands meanwhile. ANALYZE makes every session plan anew.
+Its own daemon comes once a minute at best: a statement that was planned for three rows, for which one index is as good as
+another, is run for thousands meanwhile. ANALYZE makes every session plan anew.
 """
 
 from __future__ import annotations
