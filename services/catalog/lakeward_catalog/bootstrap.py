@@ -19,6 +19,8 @@ from lakeward_catalog.adapters.postgres.endpoint_counts import PostgresCalls
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.locating import Locating
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
+from lakeward_catalog.adapters.postgres.snapshots import CONNECTIONS as SNAPSHOT_CONNECTIONS
+from lakeward_catalog.adapters.postgres.snapshots import PostgresSnapshots
 from lakeward_catalog.adapters.postgres.statistics import PostgresStatistics
 from lakeward_catalog.adapters.postgres.table_versions import PostgresVersions
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
@@ -47,7 +49,7 @@ from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.server import Facts
 from lakeward_catalog.application.tree import TreeWatch
 from lakeward_catalog.application.verifying import Difference, TreeVerification, Verified
-from lakeward_catalog.background import CONNECTIONS, background
+from lakeward_catalog.background import CONNECTIONS, Bells, background
 from lakeward_catalog.composition import add_servicers
 from lakeward_catalog.domain.model import ProjectId, Server
 from lakeward_catalog.domain.names import name_key
@@ -59,6 +61,9 @@ from lakeward_catalog.transport.callers import caller_of
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.events.bell import LocalBell, PostgresBell
+from lakeward_servicekit.events.history import HistoryReads
+from lakeward_servicekit.events.postgres_history import PostgresHistory
+from lakeward_servicekit.events.tail import Tail
 from lakeward_servicekit.permits import PermitSigner
 from lakeward_servicekit.postgres.plans import with_generic_plans, with_plans_by_keys
 from lakeward_servicekit.postgres.pools import Pool, service_pool
@@ -95,11 +100,13 @@ class Pools:
         changes: to the primary; what has no pool of its own goes there too.
         lookups: to the primary, in sessions that plan once; point reads.
         listings: to where reads may lag behind.
+        snapshots: to the primary, of snapshots for who reads events alone; one takes long.
     """
 
     changes: Pool
     lookups: Pool
     listings: Pool
+    snapshots: Pool
 
 
 @asynccontextmanager
@@ -136,7 +143,9 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
     async with AsyncExitStack() as stack:
         pools = await open_pools(settings.postgres, stack)
         await _check_schema(pools.changes, settings.postgres)
-        bell = PostgresBell(pools.changes, channel=f"{settings.postgres.schema_of(SERVICE)}_events")
+        schema = settings.postgres.schema_of(SERVICE)
+        bell = PostgresBell(pools.changes, channel=f"{schema}_events")
+        bells = Bells(bell, PostgresBell(pools.changes, channel=f"{schema}_logged"))
         # What is decided from the tree waits for the tree; the other backends know no difference.
         awaited = settings.authorization.backend is not AuthzBackend.ALLOW_ALL
         feed = TreeFeed(PostgresTreeStreams(pools.changes), RemoteTree(authz), LocalBell(), awaited=awaited)
@@ -145,6 +154,7 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
             pools,
             bell,
             feed,
+            stack,
             authz=authz,
             vending=vending,
             signer=signer,
@@ -164,7 +174,7 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
         own = await stack.enter_async_context(
             service_pool(settings.postgres, SERVICE, size=CONNECTIONS, use="background")
         )
-        await stack.enter_async_context(background(settings, parts, own, bell, feed, holder=ids.uuid4()))
+        await stack.enter_async_context(background(settings, parts, own, bells, feed, holder=ids.uuid4()))
         yield host
 
 
@@ -226,6 +236,9 @@ async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools
         listings=await stack.enter_async_context(
             service_pool(settings, SERVICE, url=settings.read_url, size=settings.read_pool_connections, use="listings")
         ),
+        snapshots=await stack.enter_async_context(
+            service_pool(settings, SERVICE, size=SNAPSHOT_CONNECTIONS, use="snapshots")
+        ),
     )
 
 
@@ -234,6 +247,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     pools: Pools,
     bell: PostgresBell,
     watch: TreeWatch,
+    stack: AsyncExitStack,
     *,
     authz: Channel,
     vending: Channel,
@@ -244,7 +258,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     ids: Ids,
 ) -> Parts:
     rules, pool, listings = _rules(settings), pools.changes, pools.listings
-    servers, bodies = PostgresServer(pool), PostgresBodies(pool)
+    servers, bodies, history = PostgresServer(pool), PostgresBodies(pool), PostgresHistory(pool)
     server = await servers.server()
     check_server_id(settings.identity, server)
     upkeep = PostgresUpkeep(pool, ids=ids)
@@ -260,6 +274,9 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         default_project=rules.default_project,
         instance_admins=frozenset(settings.authorization.instance_admins),
     )
+    announcer = Announcer(source=f"lakeward://{server.server_id}", ids=ids)
+    snapshots = PostgresSnapshots(pools.snapshots, announcer=announcer, ids=ids, bell=bell)
+    stack.push_async_callback(snapshots.close)
     return Parts(
         identity=identity,
         registrar=identity,
@@ -281,7 +298,8 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         unnamed_secrets=PostgresUnnamedSecrets(pool),
         gate=gate,
         once=Once(store=PostgresIdempotency(pool), clock=clock, rules=rules),
-        announcer=Announcer(source=f"lakeward://{server.server_id}", ids=ids),
+        announcer=announcer,
+        history=HistoryReads(history, snapshots, Tail(history.newest)),
         clock=clock,
         ids=ids,
         rules=rules,

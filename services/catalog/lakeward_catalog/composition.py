@@ -11,6 +11,7 @@ from lakeward_catalog.application.generic_tables.kind import GenericTables
 from lakeward_catalog.application.generic_tables.loading import GenericCredentialLoads
 from lakeward_catalog.application.generic_tables.updating import GenericTableUpdates
 from lakeward_catalog.application.generic_tables.versions import VersionClaims, VersionReads, VersionRemovals
+from lakeward_catalog.application.history import EventReadings
 from lakeward_catalog.application.namespaces.creating import NamespaceCreations
 from lakeward_catalog.application.namespaces.dropping import NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import NamespaceListings
@@ -75,6 +76,7 @@ from lakeward_catalog.application.warehouses.validating import WarehouseChecks
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.cascades import CascadeServicer
+from lakeward_catalog.transport.events import EventServicer
 from lakeward_catalog.transport.generic_table_versions import GenericTableVersionServicer
 from lakeward_catalog.transport.generic_tables import GenericTableServicer
 from lakeward_catalog.transport.names import NameServicer
@@ -92,6 +94,7 @@ from lakeward_catalog.transport.views import ViewServicer
 from lakeward_catalog.transport.warehouses import WarehouseServicer
 from lakeward_protocol.catalog.v1 import (
     cascades_pb2_grpc,
+    events_pb2_grpc,
     generic_table_versions_pb2_grpc,
     generic_tables_pb2_grpc,
     names_pb2_grpc,
@@ -154,6 +157,8 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
         project_tasks_pb2_grpc.add_ProjectTaskServiceServicer_to_server,
         _tasks_of_projects(parts),
     )
+    events = EventServicer(read=EventReadings(parts.doors, parts.history))
+    host.add(events_pb2_grpc.add_EventServiceServicer_to_server, events)
     cascades = TreeDrops(parts.doors, parts.changes, parts.once, parts.clock)
     host.add(cascades_pb2_grpc.add_CascadeServiceServicer_to_server, CascadeServicer(drops=cascades))
     host.add(statistics_pb2_grpc.add_StatisticsServiceServicer_to_server, _statistics(parts))

@@ -11,6 +11,7 @@ import grpc.aio
 from lakeward_protocol.authz.v1 import grants_pb2_grpc, provisioning_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
     cascades_pb2_grpc,
+    events_pb2_grpc,
     generic_table_versions_pb2_grpc,
     generic_tables_pb2,
     generic_tables_pb2_grpc,
@@ -95,6 +96,7 @@ class Stubs:
             project_tasks_pb2_grpc.ProjectTaskServiceStub(catalog)
         )
         self.cascades: cascades_pb2_grpc.CascadeServiceAsyncStub = cascades_pb2_grpc.CascadeServiceStub(catalog)
+        self.events: events_pb2_grpc.EventServiceAsyncStub = events_pb2_grpc.EventServiceStub(catalog)
         self.statistics: statistics_pb2_grpc.StatisticsServiceAsyncStub = statistics_pb2_grpc.StatisticsServiceStub(
             catalog
         )

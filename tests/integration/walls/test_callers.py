@@ -177,6 +177,7 @@ CALLERS: Mapping[str, set[str]] = {
     **_service("catalog.v1.StatisticsService", {"gateway"}, "RecordCalls"),
     **_service("catalog.v1.StatisticsService", _PUBLIC, "GetCallStatistics"),
     **_service("catalog.v1.CascadeService", _PUBLIC, "DropTree"),
+    **_service("catalog.v1.EventService", _PUBLIC, "ReadEvents"),
     **_service(
         "catalog.v1.GenericTableVersionService",
         _PUBLIC,

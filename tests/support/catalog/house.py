@@ -45,6 +45,7 @@ from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.callers import caller_of
 from lakeward_protocol.catalog.v1 import (
     cascades_pb2_grpc,
+    events_pb2_grpc,
     generic_table_versions_pb2_grpc,
     generic_tables_pb2,
     generic_tables_pb2_grpc,
@@ -74,6 +75,7 @@ from lakeward_servicekit.rpc import Caller, Host
 from tests.support.catalog.fakes import CountedIds, CountingAccess, MemoryFiles, OpenGate, PlainJudge, TokenIdentity
 from tests.support.catalog.memory import MemoryCatalog
 from tests.support.catalog.memory_calls import MemoryCalls
+from tests.support.catalog.memory_history import memory_history
 from tests.support.catalog.memory_tasks import MemoryTaskRecords, MemoryUpkeep
 from tests.support.catalog.values import FreshIds, HeldClock
 from tests.support.deciding import Rule, TableAuthorizer
@@ -140,6 +142,7 @@ class House:
             instance_admins=frozenset({ADMINISTRATOR}),
         )
         upkeep = MemoryUpkeep(self.catalog) if stores is None else stores.upkeep
+        announcer = Announcer(source="lakeward://test", ids=self.ids)
         self.parts = Parts(
             identity=self.identity,
             registrar=self.identity,
@@ -161,7 +164,8 @@ class House:
             unnamed_secrets=rows.unnamed_secrets,
             gate=OpenGate(),
             once=Once(store=rows.idempotency, clock=self.clock, rules=rules, twin_wait=timedelta(milliseconds=50)),
-            announcer=Announcer(source="lakeward://test", ids=self.ids),
+            announcer=announcer,
+            history=memory_history(self.catalog, announcer),
             clock=self.clock,
             ids=self.ids,
             rules=rules,
@@ -191,6 +195,7 @@ class House:
         self.project_tasks: Any = project_tasks_pb2_grpc.ProjectTaskServiceStub(channel)
         self.cascades: Any = cascades_pb2_grpc.CascadeServiceStub(channel)
         self.statistics: Any = statistics_pb2_grpc.StatisticsServiceStub(channel)
+        self.event_service: Any = events_pb2_grpc.EventServiceStub(channel)
         self.signing: Any = signing_pb2_grpc.SigningServiceStub(channel)
 
     def events(self) -> list[str]:

@@ -28,7 +28,6 @@ from lakeward_servicekit.settings.events import EventSettings
 _LOG: Final = logging.getLogger(__name__)
 
 FORGETTER: Final = "events-forgetter"
-KEPT_DAYS: Final = 7
 _LAG_TOLD_FROM: Final = 1000
 _FORGET_EVERY: Final = timedelta(hours=1)
 # Where nothing rings after a commit, it is looked this often.
@@ -65,7 +64,13 @@ async def open_sinks(settings: EventSettings, stack: AsyncExitStack) -> Sequence
 
 
 def relay_loops(
-    pool: Pool, sinks: Sequence[Sink], bell: Bell, *, keep: Keep, pace: Pace | None = None
+    pool: Pool,
+    sinks: Sequence[Sink],
+    bell: Bell,
+    *,
+    keep: Keep,
+    pace: Pace | None = None,
+    logged: Callable[[], None] = lambda: None,
 ) -> list[Coroutine[Any, Any, None]]:
     """The loop that puts events in order, and one for each sink.
 
@@ -75,6 +80,7 @@ def relay_loops(
         bell: rings when a change wrote events.
         keep: holds a lease, by its name, and does the work under it.
         pace: of the loops; None: as `Pace` has it.
+        logged: called when events may have been put in order; wakes who reads them.
     """
     rung = [(sink, LocalBell()) for sink in sinks]
     pace = pace or Pace()
@@ -82,6 +88,7 @@ def relay_loops(
     def moved() -> None:
         for _, each in rung:
             each.ring()
+        logged()
 
     log = PostgresEventLog(pool)
     return [
@@ -98,17 +105,17 @@ def relay_loops(
 
 @asynccontextmanager
 async def relaying(pool: Pool, settings: EventSettings) -> AsyncIterator[None]:
-    """Relay a service's events, and forget those of more than a week ago, until the block ends.
+    """Relay a service's events, and forget those that are older than the settings say, until the block ends.
 
     Args:
         pool: of the service's schema.
-        settings: where events go.
+        settings: where events go, and how long they are kept.
     """
     keep = partial(keep_holding, PostgresLeases(pool), holder=str(uuid4()))
     async with AsyncExitStack() as stack:
         sinks = await open_sinks(settings, stack)
         loops = relay_loops(pool, sinks, LocalBell(), keep=keep, pace=_UNRUNG)
-        loops.append(keep(FORGETTER, partial(_keep_forgetting, log=PostgresEventLog(pool))))
+        loops.append(keep(FORGETTER, partial(_keep_forgetting, log=PostgresEventLog(pool), days=settings.kept_days)))
         running = [asyncio.create_task(loop) for loop in loops]
         try:
             yield
@@ -118,9 +125,9 @@ async def relaying(pool: Pool, settings: EventSettings) -> AsyncIterator[None]:
             await asyncio.gather(*running, return_exceptions=True)
 
 
-async def _keep_forgetting(_lease: Lease, *, log: PostgresEventLog) -> None:
+async def _keep_forgetting(_lease: Lease, *, log: PostgresEventLog, days: int) -> None:
     while True:
-        await log.forget(days=KEPT_DAYS)
+        await log.forget(days=days)
         await asyncio.sleep(_FORGET_EVERY.total_seconds())
 
 

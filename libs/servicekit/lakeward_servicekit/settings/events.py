@@ -10,6 +10,7 @@ from lakeward_servicekit.settings import kinds
 from lakeward_servicekit.settings.catalogue import Family, Service
 from lakeward_servicekit.settings.model import Contradiction, Settings, setting
 
+LONGEST_KEPT: Final = 14  # as the log's slots have it; see events/postgres_log.py
 _WRITERS: Final = frozenset({Service.CATALOG, Service.AUTHZ, Service.VENDING})
 
 
@@ -53,6 +54,13 @@ class EventSettings(Settings, read_by=_WRITERS):
     nats_user: str | None = setting("NATS_USER", kinds.TEXT, None, "User.")
     nats_password: SecretStr | None = setting("NATS_PASSWORD", kinds.SECRET, None, "Password of the user.")
     nats_token: SecretStr | None = setting("NATS_TOKEN", kinds.SECRET, None, "Token.")
+    kept_days: int = setting(
+        "EVENTS__KEPT_DAYS",
+        kinds.INTEGER,
+        "7",
+        "Days for which events can be read again, 1 to 14; a sink or consumer that is away for longer misses some.",
+        family=Family.OURS,
+    )
     log_cloudevents: bool = setting("LOG_CLOUDEVENTS", kinds.BOOLEAN, "false", "Whether each event is logged.")
 
     def __post_init__(self) -> None:
@@ -66,5 +74,7 @@ class EventSettings(Settings, read_by=_WRITERS):
             if (first is None) != (second is None):
                 missing, given = (one, other) if first is None else (other, one)
                 wrong.append((missing, f"is missing; {given} is set and needs it"))
+        if not 1 <= self.kept_days <= LONGEST_KEPT:
+            wrong.append(("EVENTS__KEPT_DAYS", f"is {self.kept_days}; it must be 1 to {LONGEST_KEPT}"))
         if wrong:
             raise Contradiction(*wrong)

@@ -70,6 +70,7 @@ class TabularChange(enum.Enum):
     DROPPED = ("dropped", "drop{}")
     UNDROPPED = ("undropped", "undropTabulars")
     VERSIONS_FORGOTTEN = ("versions-forgotten", "forget{}Versions")
+    SNAPSHOT = ("snapshot", "snapshot{}")
 
 
 class NamespaceChange(enum.StrEnum):
@@ -80,6 +81,7 @@ class NamespaceChange(enum.StrEnum):
     PROTECTION_UPDATED = "protection-updated"
     MOVED = "moved"
     DROPPED = "dropped"
+    SNAPSHOT = "snapshot"
 
 
 class ProjectChange(enum.StrEnum):
@@ -106,6 +108,8 @@ class WarehouseChange(enum.StrEnum):
     MANAGED_BY_UPDATED = "managed-by-updated"
     QUEUE_UPDATED = "task-queue-updated"
     DELETED = "deleted"
+    SNAPSHOT = "snapshot"
+    SNAPSHOT_COMPLETED = "snapshot-completed"
 
 
 class TagDefinitionChange(enum.StrEnum):
@@ -121,6 +125,7 @@ class TagChange(enum.StrEnum):
 
     APPLIED = "applied"
     REMOVED = "removed"
+    SNAPSHOT = "snapshot"
 
 
 class Announcer:
@@ -437,6 +442,7 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("namespace", NamespaceChange.PROTECTION_UPDATED): "updateNamespaceProtection",
     ("namespace", NamespaceChange.MOVED): "moveNamespace",
     ("namespace", NamespaceChange.DROPPED): "dropNamespace",
+    ("namespace", NamespaceChange.SNAPSHOT): "snapshotNamespace",
     ("warehouse", WarehouseChange.CREATED): "createWarehouse",
     ("warehouse", WarehouseChange.RENAMED): "renameWarehouse",
     ("warehouse", WarehouseChange.ACTIVATED): "activateWarehouse",
@@ -449,6 +455,8 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("warehouse", WarehouseChange.MANAGED_BY_UPDATED): "updateWarehouseManagedBy",
     ("warehouse", WarehouseChange.QUEUE_UPDATED): "updateTaskQueueConfig",
     ("warehouse", WarehouseChange.DELETED): "deleteWarehouse",
+    ("warehouse", WarehouseChange.SNAPSHOT): "snapshotWarehouse",
+    ("warehouse", WarehouseChange.SNAPSHOT_COMPLETED): "completeSnapshot",
     ("project", ProjectChange.CREATED): "createProject",
     ("project", ProjectChange.RENAMED): "renameProject",
     ("project", ProjectChange.QUEUE_UPDATED): "updateProjectTaskQueueConfig",
@@ -458,5 +466,6 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("tag-definition", TagDefinitionChange.DELETED): "deleteTagDefinition",
     ("tag", TagChange.APPLIED): "applyTag",
     ("tag", TagChange.REMOVED): "removeTag",
+    ("tag", TagChange.SNAPSHOT): "snapshotTag",
     ("server", "bootstrapped"): "bootstrapServer",
 }

@@ -473,6 +473,12 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """A namespace would hang from itself: {namespace: "a", destination: "a.b"}."""
     REASON_LAYOUT_FORBIDS_MOVE: _Reason.ValueType  # 812
     """The warehouse's layout puts names of namespaces into paths: {namespace: "a"}."""
+    REASON_EVENTS_FORGOTTEN: _Reason.ValueType  # 900
+    """Events behind a position are not kept any more: {stream: "...", after: "120", oldest: "4711"}. `oldest` is the number of the oldest
+    one that is; a consumer begins again, from "beginning".
+    """
+    REASON_EVENTS_BEHIND: _Reason.ValueType  # 901
+    """So many changes wait to be put in order that no snapshot is made now: {stream: "..."}."""
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Every reason a Lakeward service refuses for."""
@@ -844,6 +850,12 @@ REASON_NAMESPACE_INTO_ITSELF: Reason.ValueType  # 811
 """A namespace would hang from itself: {namespace: "a", destination: "a.b"}."""
 REASON_LAYOUT_FORBIDS_MOVE: Reason.ValueType  # 812
 """The warehouse's layout puts names of namespaces into paths: {namespace: "a"}."""
+REASON_EVENTS_FORGOTTEN: Reason.ValueType  # 900
+"""Events behind a position are not kept any more: {stream: "...", after: "120", oldest: "4711"}. `oldest` is the number of the oldest
+one that is; a consumer begins again, from "beginning".
+"""
+REASON_EVENTS_BEHIND: Reason.ValueType  # 901
+"""So many changes wait to be put in order that no snapshot is made now: {stream: "..."}."""
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
 
 @_typing.final

@@ -8,6 +8,7 @@ from lakeward_gateway.dialects.management import (
     actions,
     cascades,
     checks,
+    events,
     explaining,
     grants,
     moving,
@@ -51,4 +52,5 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *explaining.operations(stubs),
         *cascades.operations(stubs.cascades),
         *statistics.operations(stubs.statistics),
+        *events.operations(stubs.events),
     )
