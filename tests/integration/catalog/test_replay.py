@@ -19,6 +19,7 @@ from lakeward.events.shapes import page_of
 from lakeward_catalog.adapters.postgres.snapshots import PostgresSnapshots
 from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
 from lakeward_catalog.application.announcements import Announcer
+from lakeward_catalog.domain.model import Kind
 from lakeward_protocol.catalog.v1 import (
     namespaces_pb2,
     server_pb2,
@@ -226,8 +227,10 @@ class _Changes:
         await self._house.namespaces.MoveNamespace(request)
 
     async def _set_properties(self) -> None:
-        body = json.dumps({"updates": {"size": str(self._random.randrange(99))}, "removals": ["color"]}).encode()
-        request = namespaces_pb2.UpdateNamespacePropertiesRequest(**self._of(ident=ident(*self._space()), body=body))
+        updates = {"size": str(self._random.randrange(99))}
+        request = namespaces_pb2.UpdateNamespacePropertiesRequest(
+            **self._of(ident=ident(*self._space()), updates=updates, removals=["color"])
+        )
         await self._house.namespaces.UpdateNamespaceProperties(request)
 
     async def _drop_namespace(self) -> None:
@@ -255,7 +258,10 @@ class _Changes:
 
     async def _drop(self) -> None:
         kind, call = self._random.choice(
-            ((tables_pb2.DropTableRequest, self._house.tables.DropTable), (views_pb2.DropViewRequest, self._house.views.DropView))
+            (
+                (tables_pb2.DropTableRequest, self._house.tables.DropTable),
+                (views_pb2.DropViewRequest, self._house.views.DropView),
+            )
         )
         field = "table" if kind is tables_pb2.DropTableRequest else "view"
         await call(kind(**self._of(**{field: tabular(*self._name())}, force=self._random.random() < 0.3)))
@@ -266,13 +272,12 @@ class _Changes:
             UUID(self._house.warehouse_id),
         )
         if found is not None:
-            kind = next(each for each in _KINDS if each.value == found[1])
-            request = tabulars_pb2.UndropTabularsRequest(**self._of(tabulars=[tabular_ref(kind, found[0])]))
+            request = tabulars_pb2.UndropTabularsRequest(**self._of(tabulars=[tabular_ref(Kind(found[1]), found[0])]))
             await self._house.tabulars.UndropTabulars(request)
 
     async def _protect(self) -> None:
         request = tables_pb2.SetTableProtectionRequest(
-            **self._of(table_id=await self._any("tabular_id", "tabular"), protected=self._random.random() < 0.5)
+            **self._of(tabular_id=await self._any("tabular_id", "tabular"), protected=self._random.random() < 0.5)
         )
         await self._house.tables.SetTableProtection(request)
 
@@ -295,3 +300,166 @@ class _Changes:
             UUID(self._house.warehouse_id),
         )
         return str(found or uuid7())
+
+
+async def _consume(reads: HistoryReads, stream: str, over: asyncio.Event, *, limit: int) -> Mirror:
+    """A consumer from the beginning, until all is over and it has all of it."""
+    mirror, after = Mirror(), "beginning"
+    while True:
+        ends = over.is_set()
+        page = await reads(stream, Part(position_of(after), limit), snapshots=True)
+        for event in _shown(page).events:
+            if event.verb == "created":  # what the snapshot has is not told of once more
+                known = {*mirror.namespaces, *mirror.tabulars}
+                assert not known & {getattr(event.namespace, "id", ""), getattr(event.tabular, "incarnation", "")}
+            mirror.apply(event)  # which takes no gap
+        after = str(page.position)
+        if ends and not page.events:
+            return mirror
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_a_snapshot_and_the_log_behind_it_are_the_state_while_everything_changes(
+    house: House, stores: PostgresStores, seed: int
+) -> None:
+    pool, reads, stream = stores.pool, _reads(stores.pool), house.warehouse_id
+    tag = await house.make_tag(f"tag-{uuid4()}", "table")
+    for name in _NAMES:
+        await house.make_namespace(name)
+    over = asyncio.Event()
+    racing = [_Changes(house, pool, tag, seed * 10 + each) for each in range(3)]
+    consumers: list[asyncio.Task[Mirror]] = []
+
+    async def change(one: _Changes) -> None:
+        for turn in range(120):
+            await one.one()
+            if turn % 30 == 0:  # each begins at a moment of its own, among changes under way
+                consumers.append(asyncio.create_task(_consume(reads, stream, over, limit=len(consumers) * 5 + 1)))
+
+    async with _sequencing(pool):
+        await asyncio.gather(*map(change, racing))
+        await _caught_up(pool)
+        over.set()
+        mirrors = await asyncio.gather(*consumers)
+    stored = await _stored(pool, stream)
+    assert len(stored["tabulars"]) > 0
+    assert len(stored["tags"]) + sum(each.done for each in racing) > 50
+    for mirror in mirrors:
+        assert mirror.complete
+        assert _mirrored(mirror) == stored
+    assert (await reads(stream, Part(Now()), snapshots=True)).newest == mirrors[0].sequence
+
+
+async def test_a_change_that_nobody_numbered_yet_is_in_the_snapshot_and_not_behind_it(
+    house: House, stores: PostgresStores
+) -> None:
+    reads, stream = _reads(stores.pool), house.warehouse_id
+    await house.make_namespace("sales")
+    await house.make_table("sales", "orders")
+    await house.make_table("sales", "staged", **{"stage-create": True})
+    mirror = Mirror()
+    position: Position = Beginning()
+    async for page in _pages(reads, stream, Beginning(), limit=2):
+        assert all(each.snapshot for each in page.events)
+        for event in _shown(page).events:
+            mirror.apply(event)
+        position = page.position
+    assert _mirrored(mirror) == await _stored(stores.pool, stream)
+    assert position == LogPlace(mirror.sequence)
+    assert await stores.pool.fetchval("select count(*) from outbox where stream = $1", stream) == 0
+    await house.make_table("sales", "later")
+    async with _sequencing(stores.pool):
+        await _caught_up(stores.pool)
+    (page,) = [each async for each in _pages(reads, stream, position)]
+    assert [(each.sequence, each.kind, each.verb) for each in page.events] == [
+        (mirror.sequence + 1, "table", "created")
+    ]
+
+
+async def test_a_change_under_way_is_behind_the_snapshot_and_not_in_it(house: House, stores: PostgresStores) -> None:
+    """The snapshot's moment lies between a change's first statement and its commit, and before one with a smaller number."""
+    reads, stream, pool = _reads(stores.pool), house.warehouse_id, stores.pool
+    async with pool.raw.acquire() as other:
+        transaction = other.transaction()
+        await transaction.start()
+        await other.execute(
+            "insert into outbox (event_id, stream, kind, verb, body) values ($1, $2, 'namespace', 'told', '{}')",
+            uuid7(),
+            stream,
+        )
+        await house.make_namespace("sales")
+        pages = [page async for page in _pages(reads, stream, Beginning(), limit=1000)]
+        await transaction.commit()
+    assert [each.kind for each in pages[0].events] == ["warehouse", "namespace", "warehouse"]
+    async with _sequencing(pool):
+        await _caught_up(pool)
+    (later,) = [page async for page in _pages(reads, stream, pages[0].position)]
+    assert [each.verb for each in later.events] == ["told"]
+
+
+async def test_a_snapshot_is_shared_while_it_is_fresh_and_each_stream_keeps_few(
+    house: House, stores: PostgresStores
+) -> None:
+    pool, stream = stores.pool, house.warehouse_id
+    shared, anew = _reads(pool, fresh_within=1000), _reads(pool, fresh_within=-1)
+    first = await shared(stream, Part(Beginning(), 1), snapshots=True)
+    await house.make_namespace("sales")
+    second = await shared(stream, Part(Beginning(), 1), snapshots=True)
+    assert second.position == first.position
+    for _ in range(3):
+        await anew(stream, Part(Beginning(), 1), snapshots=True)
+    kept = "select count(*) from event_snapshot where stream = $1"
+    assert await pool.fetchval(kept, stream) == 2
+    refused = await refusal_of(shared(stream, Part(first.position), snapshots=True))
+    assert refused.reason == Reason.REASON_EVENTS_FORGOTTEN
+    left = await pool.fetchval(
+        "select count(*) from event_snapshot_entry e where not exists (select from event_snapshot s "
+        "where s.snapshot_id = e.snapshot_id)"
+    )
+    assert left == 0
+
+
+async def test_a_snapshot_of_one_warehouse_is_none_of_another(house: House, stores: PostgresStores) -> None:
+    reads, stream = _reads(stores.pool), house.warehouse_id
+    page = await reads(stream, Part(Beginning(), 1), snapshots=True)
+    assert isinstance(page.position, SnapshotPlace)
+    other = await house.make_warehouse(f"w-{uuid4()}", base=f"s3://lake/{uuid4()}")
+    refused = await refusal_of(reads(other, Part(page.position), snapshots=True))
+    assert refused.reason == Reason.REASON_EVENTS_FORGOTTEN
+
+
+async def test_old_snapshots_are_swept_with_their_events(house: House, stores: PostgresStores) -> None:
+    pool, stream = stores.pool, house.warehouse_id
+    await _reads(pool)(stream, Part(Beginning(), 1), snapshots=True)
+    made = await pool.fetchval("select max(made_at) from event_snapshot where stream = $1", stream)
+    leftovers = PostgresLeftovers(pool)
+    while await leftovers.old_snapshots(before=made + timedelta(microseconds=1), limit=1):
+        pass
+    assert await pool.fetchval("select count(*) from event_snapshot where stream = $1", stream) == 0
+    assert await pool.fetchval("select count(*) from event_snapshot_entry") == 0
+
+
+async def test_so_much_that_waits_is_no_snapshot(
+    house: House, stores: PostgresStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakeward_catalog.adapters.postgres.snapshots._MOST_WAITING", 2)
+    for name in _NAMES:
+        await house.make_namespace(name)
+    refused = await refusal_of(_reads(stores.pool)(house.warehouse_id, Part(Beginning()), snapshots=True))
+    assert (refused.reason, refused.retryable) == (Reason.REASON_EVENTS_BEHIND, True)
+
+
+async def test_a_page_has_one_event_at_least_and_no_more_bytes_than_it_may(
+    house: House, stores: PostgresStores
+) -> None:
+    history, stream = PostgresHistory(stores.pool), house.warehouse_id
+    for name in _NAMES:
+        await house.make_namespace(name)
+    async with _sequencing(stores.pool):
+        await _caught_up(stores.pool)
+    every = await history.read(stream, after=0, limit=10, most_bytes=1 << 20)
+    assert [each.sequence for each in every] == [1, 2, 3, 4]
+    sizes = [len(each.event.body) for each in every]
+    assert len(await history.read(stream, after=0, limit=10, most_bytes=1)) == 1
+    assert len(await history.read(stream, after=0, limit=10, most_bytes=sizes[0] + sizes[1])) == 2
+    assert len(await history.read(stream, after=0, limit=10, most_bytes=sizes[0] + sizes[1] - 1)) == 1

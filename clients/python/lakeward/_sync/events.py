@@ -65,12 +65,12 @@ class Events:
     ) -> Iterator[Event]:
         """Every event behind a position, in order, each once, and those that come.
 
-        An event counts as processed when the next one is asked for. What was processed is kept with each page, and when the caller
-        leaves; after a crash the events of the last page come again. While the server can't be reached it is asked again.
+        An event counts as processed when the next one is asked for. What was processed is kept with each page, and when the
+        caller leaves; after a crash the events of the last page come again. While the server can't be reached it is asked again.
 
         Args:
-            position: where to begin, and what keeps how far the consumer is; where nothing was kept yet, the beginning: what is there
-                comes first, as a snapshot.
+            position: where to begin, and what keeps how far the consumer is; where nothing was kept yet, the beginning: what
+                is there comes first, as a snapshot.
             batch: events that are asked for at once, up to 1000.
             follow: False ends with the newest event, instead of waiting for more.
 
@@ -87,9 +87,7 @@ class Events:
                     raise
                 time.sleep(_AWAY_SECONDS)
                 continue
-            if not found.events and not follow:
-                return
-            processed = after
+            processed = after if found.events else found.position  # where "now" was, is kept too
             try:
                 for event in found.events:
                     yield event
@@ -98,3 +96,5 @@ class Events:
                 if processed != after:
                     kept.keep(processed)
             after = found.position
+            if not found.events and not follow:
+                return

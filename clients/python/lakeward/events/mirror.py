@@ -1,8 +1,8 @@
 """What is in a warehouse, rebuilt from its events alone.
 
-A mirror shows what a consumer has to do: a snapshot says what is, and what it did not name is gone once it is complete; each event
-behind it says what one thing is now. Two things go without an event of their own, and a mirror follows them: what is inside of a
-namespace moves with it, and tags go with what they are on.
+A mirror shows what a consumer has to do: a snapshot says what is, and what it did not name is gone once it is complete; each
+event behind it says what one thing is now. Two things go without an event of their own, and a mirror follows them: what is
+inside of a namespace moves with it, and tags go with what they are on.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _LONGEST: Final = 200
 
 
 class Position(Protocol):
-    """Keeps a position. What was processed and not kept is read again, so keeping belongs to processing: in one transaction, best."""
+    """Keeps a position. What was processed and not kept is read again; best, both are done in one transaction."""
 
     def load(self) -> str | None:
         """The one that was kept last; None where none was."""

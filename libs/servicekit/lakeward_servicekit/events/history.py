@@ -107,7 +107,7 @@ class NoSnapshots:
     async def find(self, stream: str, snapshot_id: UUID) -> Snapshot | None:
         """None."""
         del stream, snapshot_id
-        return None  # noqa: RET501, PLR1711 - the answer, and not the lack of one
+        return None
 
     async def read(self, snapshot_id: UUID, *, after: int, limit: int, most_bytes: int) -> Sequence[Entry]:
         """None are there."""

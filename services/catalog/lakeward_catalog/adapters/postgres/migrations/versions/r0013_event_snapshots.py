@@ -12,7 +12,8 @@ branch_labels: Final = None
 depends_on: Final = None
 
 # Not logged: they are made again of what is there, and who was reading one that a crash took begins again.
-_TABLES: Final = """
+_STATEMENTS: Final = (
+    """
 create unlogged table event_snapshot (
     stream text collate "C" not null,
     snapshot_id uuid not null,
@@ -20,8 +21,10 @@ create unlogged table event_snapshot (
     entries bigint not null,
     made_at timestamptz not null,
     constraint event_snapshot_pkey primary key (snapshot_id)
-);
-create index event_snapshot_newest on event_snapshot (stream, made_at);
+)
+""",
+    "create index event_snapshot_newest on event_snapshot (stream, made_at)",
+    """
 create unlogged table event_snapshot_entry (
     snapshot_id uuid not null,
     entry bigint not null,
@@ -30,9 +33,11 @@ create unlogged table event_snapshot_entry (
     body bytea not null,
     constraint event_snapshot_entry_pkey primary key (snapshot_id, entry)
 )
-"""
+""",
+)
 
 
 def upgrade() -> None:
     """Make their tables."""
-    op.execute(_TABLES)
+    for statement in _STATEMENTS:
+        op.execute(statement)
