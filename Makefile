@@ -36,6 +36,7 @@ check: $(DEV_STAMP) ## lint, types, imports, protos
 	$(BIN)/python tools/check_breaking.py
 	$(BIN)/python tools/generate_protos.py --check
 	$(BIN)/python tools/generate_docs.py --check
+	$(BIN)/python tools/generate_dashboard.py --check
 	$(BIN)/python tools/generate_client.py --check
 
 proto: $(DEV_STAMP) ## generate lakeward_protocol from protos/

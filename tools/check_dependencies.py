@@ -22,6 +22,7 @@ MODULES = {
     "pyjwt": "jwt",
     "nats-py": "nats",
     "opentelemetry-api": "opentelemetry",
+    "prometheus-client": "prometheus_client",
 }
 
 # Declared for what they bring, not for what is imported from them: programs are started, and plug-ins are found by those who

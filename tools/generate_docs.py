@@ -15,6 +15,9 @@ from typing import Final
 
 from event_pages import events
 
+import lakeward_authz.adapters.openfga.engine
+import lakeward_cli.composing
+import lakeward_servicekit.observing
 from lakeward_authz import settings as authz
 from lakeward_catalog import settings as catalog
 from lakeward_gateway import settings as gateway
@@ -46,6 +49,7 @@ from lakeward_servicekit.settings.known import (
 from lakeward_servicekit.settings.known import observability as observing
 from lakeward_servicekit.settings.known import server as serving
 from lakeward_servicekit.settings.model import Settings
+from lakeward_servicekit.telemetry import metrics
 from lakeward_vending import settings as vending
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -58,6 +62,7 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
     "Server, limits and storage switches": (
         (
             gateway.PublicSettings,
+            server.BindSettings,
             server.ServerSettings,
             server.PageSettings,
             catalog.IdentitySettings,
@@ -84,10 +89,16 @@ GROUPS: Final[Mapping[str, tuple[Sequence[type[Settings]], Sequence[Setting]]]] 
         access.SETTINGS,
     ),
     "Tasks, events, caches and idempotency": (
-        (catalog.TaskSettings, EventSettings, vending.CacheSettings, server.IdempotencySettings),
+        (
+            catalog.TaskSettings,
+            catalog.CheckerSettings,
+            EventSettings,
+            vending.CacheSettings,
+            server.IdempotencySettings,
+        ),
         background.SETTINGS,
     ),
-    "Logs, metrics and debugging": ((observability.LogSettings,), observing.SETTINGS),
+    "Logs, metrics and debugging": ((observability.LogSettings, observability.MetricsSettings), observing.SETTINGS),
     OURS: (
         (
             catalog.CatalogEndpoint,
@@ -371,12 +382,31 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+METRICS_BEGIN: Final = "<!-- metrics: made by tools/generate_docs.py from the code; do not edit -->\n"
+METRICS_END: Final = "<!-- end of metrics -->\n"
+# Whose modules are loaded above declare all there are; the runtime's own come with the Python process.
+DECLARING: Final = (lakeward_cli.composing, lakeward_authz.adapters.openfga.engine, lakeward_servicekit.observing)
+
+
+def operators() -> str:
+    """docs/operators.md, as it stands, with its table of metrics."""
+    before, _, rest = (ROOT / "docs/operators.md").read_text().partition(METRICS_BEGIN)
+    _, _, after = rest.partition(METRICS_END)
+    rows = ["| metric | type | labels | |", "|---|---|---|---|"]
+    rows += [
+        f"| `{each.name}` | {each.kind} | {', '.join(f'`{label}`' for label in each.labels)} | {_cell(each.about)} |"
+        for each in metrics.families()
+    ]
+    return "".join([before, METRICS_BEGIN, "\n", *(f"{row}\n" for row in rows), "\n", METRICS_END, after])
+
+
 KIT: Final = "libs/servicekit/lakeward_servicekit/settings"
 PAGES: Final = {
     "docs/configuration.md": configuration,
     "docs/errors.md": errors,
     "docs/api-coverage.md": coverage,
     "docs/events.md": events,
+    "docs/operators.md": operators,
     f"{KIT}/known/elsewhere.txt": elsewhere,
 }
 

@@ -32,7 +32,8 @@ def version() -> None:
     help="Processes that host everything and share one listener. Pods need one each: scale pods instead.",
 )
 @click.option("--fd", type=int, hidden=True, help="A listening socket that the parent handed over.")
-def serve(service: str | None, workers: int, fd: int | None) -> None:
+@click.option("--worker", type=int, default=0, hidden=True, help="Which of the parent's workers this is, from 0.")
+def serve(service: str | None, workers: int, fd: int | None, worker: int) -> None:
     """Serve everything in one process, or one SERVICE that meets the others over gRPC."""
     if service is not None:
         if workers > 1:
@@ -47,7 +48,7 @@ def serve(service: str | None, workers: int, fd: int | None) -> None:
         _run(serve_many(workers, os.environ))
     from lakeward_cli.serving import serve_all  # noqa: PLC0415 - see the module
 
-    _run(serve_all(os.environ, fd=fd))
+    _run(serve_all(os.environ, fd=fd, worker=worker))
 
 
 @click.command()

@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,7 @@ from lakeward_components.embedded import Components, Wanted, components, first_t
 from lakeward_components.errors import ComponentMisconfigured
 from lakeward_gateway.server import bound_socket
 from lakeward_gateway.server import serve as serve_http
+from lakeward_servicekit.observing import observed
 from lakeward_servicekit.process import loaded, told_to_stop
 from lakeward_servicekit.settings.authorization import AuthorizationSettings, AuthzBackend
 from lakeward_servicekit.settings.loading import load
@@ -57,6 +59,9 @@ async def up(home: Path, environ: Mapping[str, str], *, secure: bool = False) ->
         if not await databases.exists(parts.postgres, _DATABASE):
             await databases.create(parts.postgres, _DATABASE)
         settings = loaded(EverySetting, {**chosen(parts, home), **environ})
+        await stack.enter_async_context(
+            observed(settings.observability, service="all", version=version("lakeward-server"))
+        )
         await migrate_all(settings.catalog.postgres, settings.authz.deciding, settings.catalog.identity)
         composition = await stack.enter_async_context(one_process(settings))
         tokens = {name: await people.token(home, name) for name in people.PEOPLE} if secure else {}

@@ -7,7 +7,7 @@ import dataclasses
 from lakeward_authz.settings import AuthzSettings
 from lakeward_catalog.settings import CatalogSettings
 from lakeward_gateway.settings import GatewaySettings
-from lakeward_servicekit.settings.observability import LogSettings
+from lakeward_servicekit.settings.observability import Observability
 from lakeward_vending.settings import VendingSettings
 
 
@@ -15,7 +15,7 @@ from lakeward_vending.settings import VendingSettings
 class EverySetting:
     """Of a process that hosts all services."""
 
-    log: LogSettings
+    observability: Observability
     catalog: CatalogSettings
     authz: AuthzSettings
     vending: VendingSettings

@@ -41,7 +41,7 @@ async def serve_many(workers: int, environ: Mapping[str, str]) -> None:
 
 async def _keep_running(index: int, fd: int, environ: Mapping[str, str], stopping: asyncio.Event) -> None:
     while not stopping.is_set():
-        child = await asyncio.create_subprocess_exec(*_command(fd), pass_fds=(fd,), env=dict(environ))
+        child = await asyncio.create_subprocess_exec(*_command(fd, index), pass_fds=(fd,), env=dict(environ))
         _log.info("started a worker", extra={"worker": index, "pid": child.pid})
         ended, told = asyncio.create_task(child.wait()), asyncio.create_task(stopping.wait())
         await asyncio.wait([ended, told], return_when=asyncio.FIRST_COMPLETED)
@@ -54,6 +54,6 @@ async def _keep_running(index: int, fd: int, environ: Mapping[str, str], stoppin
         await ended
 
 
-def _command(fd: int) -> list[str]:
-    serve = [sys.executable, "-m", "lakeward_cli", "serve", "--fd", str(fd)]
+def _command(fd: int, index: int) -> list[str]:
+    serve = [sys.executable, "-m", "lakeward_cli", "serve", "--fd", str(fd), "--worker", str(index)]
     return launched(serve, death_signal=signal.SIGTERM, identity=SELF)

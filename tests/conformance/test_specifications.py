@@ -30,17 +30,23 @@ ADDED_MANAGEMENT = {
     ),
     *(f"get_authorizer_{kind}_actions_by_id_alone" for kind in ("table", "view", "generic_table")),
     # drops of all that is in a namespace or a warehouse, and how their queues are configured
+    # what a warehouse promises
+    "get_warehouse_contracts",
+    "set_warehouse_contracts",
     *(f"cascade_drop_{kind}" for kind in ("namespace", "warehouse")),
     *(f"{verb}_task_queue_config_namespace_drop" for verb in ("get", "set")),
     *(f"{verb}_project_task_queue_config_warehouse_drop" for verb in ("get", "set")),
-    # the queue that counts, and schedules of a project's queues
-    "get_project_task_queue_config_statistics",
-    "set_project_task_queue_config_statistics",
-    *(f"schedule_project_task_{queue}" for queue in ("statistics", "task_log_cleanup")),
+    # the queues that count and measure, and schedules of a project's queues
+    *(
+        f"{verb}_project_task_queue_config_{queue}"
+        for verb in ("get", "set")
+        for queue in ("statistics", "generic_statistics")
+    ),
+    *(f"schedule_project_task_{queue}" for queue in ("statistics", "generic_statistics", "task_log_cleanup")),
     *(
         f"{verb}_project_task_queue_schedule_{queue}"
         for verb in ("get", "set", "drop")
-        for queue in ("statistics", "task_log_cleanup")
+        for queue in ("statistics", "generic_statistics", "task_log_cleanup")
     ),
 }
 ICEBERG = ("lakekeeper-iceberg-rest.yaml", "iceberg-rest-catalog.yaml")

@@ -23,8 +23,8 @@ _RESTLESS = frozenset(
 )
 # Rows that the schedules make and move by themselves, of queues that nobody queues anything in.
 _ASKED_FOR = {
-    "task": "t.queue not in ('statistics', 'task_log_cleanup')",
-    "task_log": "t.queue not in ('statistics', 'task_log_cleanup')",
+    "task": "t.queue not in ('statistics', 'generic_statistics', 'task_log_cleanup')",
+    "task_log": "t.queue not in ('statistics', 'generic_statistics', 'task_log_cleanup')",
     "queue_setting": "num_nonnulls(t.silence, t.cleanup_period, t.retention_period, t.cron) > 0",
 }
 _EVENTS = frozenset({"outbox", "event_log"})

@@ -172,6 +172,8 @@ LINES = (
     Line("POST", "!/deactivate", WRITE, harmful=True),
     Line("POST", "!/protection", WRITE, 200, _PROTECT),
     Line("POST", "!/delete-profile", WRITE, 200, lambda _: {"delete-profile": {"type": "hard"}}),
+    Line("GET", "!/contracts", SEE),
+    Line("PUT", "!/contracts", WRITE, 200, lambda _: {"contracts": []}),
     Line("GET", "!/task-queue/tabular_purge/config", SEE),
     Line("GET", "!/deleted-tabulars", SEE),
     Line("POST", "!/search-tabular", SEE, 200, lambda place: {"search": place.table}),

@@ -243,6 +243,7 @@ def environment(
         "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), inherited.get("PYTHONPATH")))),
         "LAKEKEEPER__PG_DATABASE_URL_WRITE": database,
         "LAKEKEEPER__PG_ENCRYPTION_KEY": secrets.token_urlsafe(24),
+        "LAKEKEEPER__METRICS__PORT": "0",
         "LAKEKEEPER__TASK_POLL_INTERVAL": "1s",
         "LAKEWARD__PURGE_DELAY": "1s",
         "LAKEKEEPER__ENDPOINT_STAT_FLUSH_INTERVAL": "1s",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from lakeward.errors import AuthError
+from lakeward.logins import LoginFile, Logins, name_of
 
 _LARGEST_TOKEN = 64 * 1024  # bytes of a file that holds one
 
@@ -154,6 +155,7 @@ class DeviceFlow:
         audience: for providers that want one.
         prompt: shows the person where to go.
         timeout: seconds for the person.
+        logins: keeps the refresh token for the next program; None: nobody does.
     """
 
     device_url: str
@@ -164,6 +166,12 @@ class DeviceFlow:
     audience: str | None = None
     prompt: Callable[[DevicePrompt], object] = print_prompt
     timeout: float = 300.0
+    logins: Logins | None = field(default=LoginFile(), repr=False)
+
+    @property
+    def login(self) -> str:
+        """Under which name it is kept."""
+        return name_of(self.device_url, self.token_url, self.client_id, self.scope, self.audience)
 
 
 def open_browser(url: str) -> None:
@@ -190,6 +198,7 @@ class BrowserLogin:
         path: where the provider sends the browser back.
         show: is given the address to open.
         timeout: seconds for the person.
+        logins: keeps the refresh token for the next program; None: nobody does.
     """
 
     authorization_url: str
@@ -203,6 +212,12 @@ class BrowserLogin:
     path: str = "/callback"
     show: Callable[[str], object] = open_browser
     timeout: float = 300.0
+    logins: Logins | None = field(default=LoginFile(), repr=False)
+
+    @property
+    def login(self) -> str:
+        """Under which name it is kept."""
+        return name_of(self.authorization_url, self.token_url, self.client_id, self.scope)
 
 
 Auth: TypeAlias = (

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.joints import Joints
+from lakeward_servicekit.observing import observed
 from lakeward_servicekit.process import told_to_stop
 from lakeward_servicekit.rpc import Channel, ChannelSecurity, Host, ServerSecurity, connect, is_serving
 from lakeward_servicekit.settings.problems import Problem, SettingsError
@@ -53,6 +55,11 @@ class Joined:
                 )
             ]
         )
+
+    def observed(self) -> AbstractAsyncContextManager[None]:
+        """Say how this process is until the block ends."""
+        release = version(f"lakeward-{self._service}")
+        return observed(self._joints.observability, service=self._service, version=release)
 
     def private_key(self) -> Ed25519PrivateKey:
         """The workload key, for what is signed with it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from lakeward_servicekit.settings.observability import LogSettings
+from lakeward_servicekit.settings.observability import Observability
 from lakeward_servicekit.settings.services import PeerSettings, TlsSettings, WorkloadSettings
 
 
@@ -12,7 +12,7 @@ from lakeward_servicekit.settings.services import PeerSettings, TlsSettings, Wor
 class Joints:
     """What joins a process that hosts one service to the others."""
 
-    log: LogSettings
+    observability: Observability
     peers: PeerSettings
     tls: TlsSettings
     workload: WorkloadSettings

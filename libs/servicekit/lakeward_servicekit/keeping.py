@@ -32,9 +32,11 @@ class Kept(Generic[Key, Value]):
     Attributes:
         look: what is kept under a key, or None; that it was looked at does not keep it longer.
         used: says that a key which is here was used just now, and so goes later than the others.
+        hits: looks that found what was good, as whoever looks counts them: whether a value is good is theirs to say.
+        misses: looks that did not.
     """
 
-    __slots__ = ("_entries", "_held", "_size", "_sizes", "_values", "look", "used")
+    __slots__ = ("__weakref__", "_entries", "_held", "_size", "_sizes", "_values", "hits", "look", "misses", "used")
 
     def __init__(self, entries: int | None = None, *, size: int | None = None) -> None:
         """Start empty; see the class."""
@@ -43,6 +45,8 @@ class Kept(Generic[Key, Value]):
         self._values: Final[OrderedDict[Key, Value]] = OrderedDict()
         self._sizes: Final[dict[Key, int]] = {}
         self._held = 0
+        self.hits = 0
+        self.misses = 0
         self.look: Final[Callable[[Key], Value | None]] = self._values.get
         self.used: Final[Callable[[Key], None]] = self._values.move_to_end
 
@@ -138,15 +142,25 @@ class Loaded(Generic[Key, Value]):
     Args:
         entries: most values.
         now: seconds on a clock that never goes back.
+
+    Attributes:
+        hits: values that were there and good.
+        misses: values that were not.
     """
 
-    __slots__ = ("_kept", "_now", "_once")
+    __slots__ = ("__weakref__", "_kept", "_now", "_once", "hits", "misses")
 
     def __init__(self, entries: int, *, now: Callable[[], float] = time.monotonic) -> None:
         """Start empty; see the class."""
         self._now: Final = now
         self._kept: Final = Kept[Key, tuple[Value, float]](entries)
         self._once: Final = Once[Key, Value]()
+        self.hits = 0
+        self.misses = 0
+
+    def __len__(self) -> int:
+        """How many are kept, those among them whose time is over and that nobody asked for since."""
+        return len(self._kept)
 
     async def get(self, key: Key, load: Callable[[], Awaitable[tuple[Value, float]]]) -> Value:
         """The value of `key`.
@@ -161,7 +175,9 @@ class Loaded(Generic[Key, Value]):
         kept = self._kept.look(key)
         if kept is not None and self._now() < kept[1]:
             self._kept.used(key)
+            self.hits += 1
             return kept[0]
+        self.misses += 1
         return await self._once(key, lambda: self._load(key, load))
 
     def discard(self, key: Key) -> None:

@@ -15,7 +15,7 @@ async def serve(environ: Mapping[str, str]) -> None:
     """Serve until told to stop."""
     settings = loaded(Alone, environ)
     joined = Joined("authz", settings.joints)
-    async with authz(settings.service) as host:
+    async with joined.observed(), authz(settings.service) as host:
         await serve_grpc(host, settings.endpoint.listen, joined)
 
 

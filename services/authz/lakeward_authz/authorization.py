@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lakeward_authz.adapters.allow_all import AllowAll
 from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.joined_rights import JoinedRights
+from lakeward_authz.adapters.metered import Metered
 from lakeward_authz.adapters.postgres.rights import PostgresRights
 from lakeward_authz.adapters.postgres.visible_states import PostgresVisibleStates
 from lakeward_authz.application.deciding import InstanceAdministrators, OwnProviders, RevisedAuthorizer, VisibleStates
@@ -68,7 +69,8 @@ async def open_authorizer(settings: DecidingSettings, pool: Pool, bindings: Bind
                 )
         administered = _administered(deciding.authorizer, settings.authorization)
         bound = OwnProviders(administered, bindings) if bindings.projects else administered
-        yield dataclasses.replace(deciding, authorizer=bound)
+        metered = Metered(bound, engine=settings.authorization.backend.value)
+        yield dataclasses.replace(deciding, authorizer=metered)
 
 
 async def migrate_openfga(settings: DecidingSettings) -> None:

@@ -38,6 +38,7 @@ from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_authz.transport.tree import TreeServicer
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc, grants_pb2_grpc, identity_pb2_grpc, tree_pb2_grpc
 from lakeward_servicekit.events.serving import relaying
+from lakeward_servicekit.postgres.outgrown import counting
 from lakeward_servicekit.postgres.plans import with_generic_plans, with_plans_by_keys
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
@@ -123,7 +124,9 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
         doors = DirectoryDoors(deciding.authorizer, roles, settings.managed_providers)
         add_directory(host, settings, pool, doors=doors, grants=grants)
         add_provisioning(host, settings.scim, pool, roles=roles, grants=grants, doors=doors)
-        await stack.enter_async_context(relaying(pool, settings.events))
+        await stack.enter_async_context(relaying(pool, settings.events, service="authz"))
+        if settings.server.maintenance_mode == "off":
+            await stack.enter_async_context(counting(pool))
         await stack.enter_async_context(synchronised(settings, pool, roles=roles, grants=grants))
         # Not the identity providers: tokens under known keys are verified while those are away.
         host.add_probe("database", pool.ping)

@@ -19,6 +19,7 @@ async def serve(environ: Mapping[str, str]) -> None:
     joined = Joined("catalog", settings.joints)
     signer = PermitSigner(joined.private_key())
     async with (
+        joined.observed(),
         joined.channel("authz") as authz,
         joined.channel("vending") as vending,
         catalog(settings.service, authz=authz, vending=vending, signer=signer, remote=True) as host,

@@ -16,9 +16,11 @@ from typing import Any, Final
 from uuid import UUID
 
 from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
+from lakeward_catalog.adapters.postgres.task_depths import PostgresTaskDepths
 from lakeward_catalog.adapters.postgres.tasks import PostgresTasks
 from lakeward_catalog.application.feeding import TreeFeed
 from lakeward_catalog.application.sweeping import SWEEPER, Retention, sweep
+from lakeward_catalog.application.tasks.depths import look as look_at_queues
 from lakeward_catalog.application.tasks.queues import KINDS
 from lakeward_catalog.application.tasks.scheduling import SCHEDULER, keep_schedules
 from lakeward_catalog.application.warehouses.secrets import Secrets
@@ -26,11 +28,14 @@ from lakeward_catalog.application.workers import Handler, Terms, Worker
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.settings import CatalogSettings, TaskSettings
+from lakeward_servicekit.events.behind import Behind
 from lakeward_servicekit.events.bell import LocalBell, PostgresBell
 from lakeward_servicekit.events.serving import open_sinks, relay_loops
 from lakeward_servicekit.leases import keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
+from lakeward_servicekit.postgres.outgrown import COUNTER, keep_counting
 from lakeward_servicekit.postgres.pools import Pool
+from lakeward_servicekit.telemetry.looking import keep_looking
 
 _log = logging.getLogger(__name__)
 
@@ -76,10 +81,11 @@ async def background(
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(bells.written.listening(settings.postgres.direct_url))
         await stack.enter_async_context(bells.logged.listening(settings.postgres.direct_url))
-        loops = relay_loops(
-            pool, await open_sinks(settings.events, stack), bells.written, keep=keep, logged=bells.logged.ring
-        )
+        sinks = await open_sinks(settings.events, stack)
+        loops = relay_loops(pool, sinks, bells.written, keep=keep, logged=bells.logged.ring)
         loops.append(parts.history.tail.watch(bells.logged))
+        loops.append(keep_looking(partial(look_at_queues, PostgresTaskDepths(pool), parts.clock), what="tasks"))
+        loops.append(keep_looking(Behind(pool, "catalog", [sink.name for sink in sinks]), what="events"))
         if settings.server.maintenance_mode == "off":
             leftovers = PostgresLeftovers(pool)
             retention = Retention(
@@ -92,6 +98,7 @@ async def background(
                 sweep, leftovers=leftovers, secrets=secrets.forget_left, clock=parts.clock, retention=retention
             )
             loops.append(keep(SWEEPER, sweeping))
+            loops.append(keep(COUNTER, partial(keep_counting, pool=pool)))
             loops += _workers(settings, parts, pool)
             schedules = partial(
                 keep_schedules,
@@ -120,6 +127,7 @@ def _workers(settings: CatalogSettings, parts: Parts, pool: Pool) -> list[Corout
         Queue.SOFT_DELETION: settings.tasks.soft_deletion_workers,
         Queue.TASK_LOG_CLEANUP: settings.tasks.log_cleanup_workers,
         Queue.STATISTICS: settings.tasks.statistics_workers,
+        Queue.GENERIC_STATISTICS: settings.tasks.generic_statistics_workers,
         Queue.NAMESPACE_DROP: settings.tasks.cascade_workers,
         Queue.WAREHOUSE_DROP: settings.tasks.cascade_workers,
     }

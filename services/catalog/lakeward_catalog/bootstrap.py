@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
@@ -11,7 +11,8 @@ from importlib.metadata import version
 from typing import Final
 
 from lakeward_catalog.adapters.authz_tree import RemoteTree
-from lakeward_catalog.adapters.gates import OpenGate
+from lakeward_catalog.adapters.contracts.opening import open_checkers
+from lakeward_catalog.adapters.formats import FormatReaders
 from lakeward_catalog.adapters.postgres.bodies import PostgresBodies
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
 from lakeward_catalog.adapters.postgres.containers import Containers
@@ -38,6 +39,7 @@ from lakeward_catalog.adapters.vending.permits import Permits
 from lakeward_catalog.adapters.vending.remembered import RememberedAccess
 from lakeward_catalog.adapters.vending.storage import VendingStorage
 from lakeward_catalog.application.announcements import Announcer
+from lakeward_catalog.application.contracts.gate import Checker, ContractGate
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.feeding import TreeFeed
@@ -75,7 +77,7 @@ from lakeward_servicekit.settings.problems import Problem, SettingsError
 from lakeward_servicekit.system import SystemClock, SystemIds
 
 MIGRATIONS: Final = "lakeward_catalog.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 9
+SCHEMA_NUMBER: Final = 15
 SERVICE: Final = "catalog"
 # The public API's words for deciders.
 _BACKENDS: Final = {
@@ -130,7 +132,7 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
         signer: signs permits with a key whose public half vending knows, and signer scopes; processes with one key read each
             other's scopes.
         remote: whether the channels leave this process; then questions to authz that arrive together are sent as one.
-        gate: asked before each change; None: nobody is.
+        gate: asked before each change; None: the contracts of the warehouse.
         clock: the time; None: the machine's.
         ids: fresh ids; None: the machine's.
 
@@ -159,7 +161,8 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
             vending=vending,
             signer=signer,
             remote=remote,
-            gate=gate or OpenGate(),
+            gate=gate,
+            checkers=await open_checkers(settings.contracts.checkers, stack),
             clock=clock,
             ids=ids,
         )
@@ -226,6 +229,7 @@ def check_server_id(settings: IdentitySettings, server: Server) -> None:
 async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools:
     """The pools that serve requests, until the stack is closed."""
     planned, changing = with_generic_plans(settings.write_url), with_plans_by_keys(settings.write_url)
+    listing = with_plans_by_keys(settings.read_url)
     return Pools(
         changes=await stack.enter_async_context(
             service_pool(settings, SERVICE, url=changing, size=settings.write_pool_connections, use="serve")
@@ -234,7 +238,7 @@ async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools
             service_pool(settings, SERVICE, url=planned, size=_LOOKUP_CONNECTIONS, use="lookups")
         ),
         listings=await stack.enter_async_context(
-            service_pool(settings, SERVICE, url=settings.read_url, size=settings.read_pool_connections, use="listings")
+            service_pool(settings, SERVICE, url=listing, size=settings.read_pool_connections, use="listings")
         ),
         snapshots=await stack.enter_async_context(
             service_pool(settings, SERVICE, size=SNAPSHOT_CONNECTIONS, use="snapshots")
@@ -253,12 +257,14 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     vending: Channel,
     signer: PermitSigner,
     remote: bool,
-    gate: ChangeGate,
+    gate: ChangeGate | None,
+    checkers: Mapping[str, Checker],
     clock: Clock,
     ids: Ids,
 ) -> Parts:
     rules, pool, listings = _rules(settings), pools.changes, pools.listings
-    servers, bodies, history = PostgresServer(pool), PostgresBodies(pool), PostgresHistory(pool)
+    servers, documents = PostgresServer(pool), Documents(PostgresBodies(pool))
+    history = PostgresHistory(pool)
     server = await servers.server()
     check_server_id(settings.identity, server)
     upkeep = PostgresUpkeep(pool, ids=ids)
@@ -277,6 +283,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     announcer = Announcer(source=f"lakeward://{server.server_id}", ids=ids)
     snapshots = PostgresSnapshots(pools.snapshots, announcer=announcer, ids=ids, bell=bell)
     stack.push_async_callback(snapshots.close)
+    files = VendingFiles(vending, permits)
     return Parts(
         identity=identity,
         registrar=identity,
@@ -290,13 +297,15 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         schedules=upkeep,
         statistics=PostgresStatistics(listings),
         calls=PostgresCalls(pool, listings=listings),
-        documents=Documents(bodies),
-        files=VendingFiles(vending, permits),
+        documents=documents,
+        files=files,
+        measuring=FormatReaders(files),
         access=RememberedAccess(VendingAccess(vending, permits, ids), clock),
         scopes=SignedScopes(signer, clock),
         storage=VendingStorage(vending, permits),
         unnamed_secrets=PostgresUnnamedSecrets(pool),
-        gate=gate,
+        gate=gate or ContractGate(documents, checkers),
+        checkers=frozenset(checkers),
         once=Once(store=PostgresIdempotency(pool), clock=clock, rules=rules),
         announcer=announcer,
         history=HistoryReads(history, snapshots, Tail(history.newest)),

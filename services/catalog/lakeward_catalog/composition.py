@@ -7,6 +7,7 @@ import dataclasses
 from lakeward_catalog.application.calls import CallStatistics
 from lakeward_catalog.application.cascading.queueing import TreeDrops
 from lakeward_catalog.application.config import ClientConfigs
+from lakeward_catalog.application.contracts.setting import ContractSettings
 from lakeward_catalog.application.generic_tables.kind import GenericTables
 from lakeward_catalog.application.generic_tables.loading import GenericCredentialLoads
 from lakeward_catalog.application.generic_tables.updating import GenericTableUpdates
@@ -76,6 +77,7 @@ from lakeward_catalog.application.warehouses.validating import WarehouseChecks
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.cascades import CascadeServicer
+from lakeward_catalog.transport.contracts import ContractServicer
 from lakeward_catalog.transport.events import EventServicer
 from lakeward_catalog.transport.generic_table_versions import GenericTableVersionServicer
 from lakeward_catalog.transport.generic_tables import GenericTableServicer
@@ -94,6 +96,7 @@ from lakeward_catalog.transport.views import ViewServicer
 from lakeward_catalog.transport.warehouses import WarehouseServicer
 from lakeward_protocol.catalog.v1 import (
     cascades_pb2_grpc,
+    contracts_pb2_grpc,
     events_pb2_grpc,
     generic_table_versions_pb2_grpc,
     generic_tables_pb2_grpc,
@@ -159,13 +162,19 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
     )
     events = EventServicer(read=EventReadings(parts.doors, parts.history))
     host.add(events_pb2_grpc.add_EventServiceServicer_to_server, events)
-    cascades = TreeDrops(parts.doors, parts.changes, parts.once, parts.clock)
+    cascades = TreeDrops(parts.doors, parts.changes, parts.once, parts.clock, parts.gate)
     host.add(cascades_pb2_grpc.add_CascadeServiceServicer_to_server, CascadeServicer(drops=cascades))
+    host.add(contracts_pb2_grpc.add_ContractServiceServicer_to_server, _contracts(parts))
     host.add(statistics_pb2_grpc.add_StatisticsServiceServicer_to_server, _statistics(parts))
     host.add(
         signing_pb2_grpc.add_SigningServiceServicer_to_server,
         SigningServicer(sign=StorageSignings(parts.doors, parts.access, parts.scopes)),
     )
+
+
+def _contracts(parts: Parts) -> ContractServicer:
+    edits = WarehouseEdits(parts.doors, parts.changes, parts.announcer, parts.clock)
+    return ContractServicer(doors=parts.doors, set=ContractSettings(parts.doors, edits, parts.checkers))
 
 
 def _statistics(parts: Parts) -> StatisticsServicer:
@@ -181,7 +190,7 @@ def _tabulars_of_every_kind(parts: Parts) -> TabularServicer:
     return TabularServicer(
         deleted=DeletedListings(doors, parts.rules),
         search=TabularSearches(doors),
-        undrop=TabularUndrops(doors, changes, parts.once, announcer, clock),
+        undrop=TabularUndrops(doors, changes, parts.once, announcer, clock, parts.gate),
     )
 
 
@@ -191,7 +200,7 @@ def _tasks(parts: Parts) -> TaskServicer:
     return TaskServicer(
         list=TaskListings(doors, records, parts.rules),
         view=TaskViews(doors, records),
-        control=TaskControls(doors, changes, records, parts.once, announcer, clock),
+        control=TaskControls(doors, changes, records, parts.once, announcer, clock, parts.gate),
         queues=QueueSettings(doors, changes, records, announcer, clock),
     )
 
@@ -218,7 +227,7 @@ def _tasks_of_projects(parts: Parts) -> ProjectTaskServicer:
         doors=doors,
         list=TaskListings(doors, records, parts.rules),
         view=TaskViews(doors, records),
-        control=TaskControls(doors, changes, records, parts.once, announcer, clock),
+        control=TaskControls(doors, changes, records, parts.once, announcer, clock, parts.gate),
         queues=QueueSettings(doors, changes, records, announcer, clock),
         schedules=QueueSchedules(doors, changes, records, announcer, clock),
         schedule=TaskSchedulings(doors, changes, parts.once, clock),
@@ -268,11 +277,11 @@ def _namespaces(parts: Parts) -> NamespaceServicer:
     return NamespaceServicer(
         doors=doors,
         list=NamespaceListings(doors, rules),
-        create=NamespaceCreations(doors, changes, once, announcer, clock, parts.ids, rules),
-        update_properties=PropertiesUpdates(doors, changes, once, announcer, clock),
+        create=NamespaceCreations(doors, changes, once, announcer, clock, parts.ids, rules, parts.gate),
+        update_properties=PropertiesUpdates(doors, changes, once, announcer, clock, parts.gate),
         protect=NamespaceProtections(doors, changes, announcer, clock),
-        drop=NamespaceDrops(doors, parts.documents, changes, once, announcer, clock, rules),
-        move=NamespaceMoves(doors, changes, once, announcer, clock, rules),
+        drop=NamespaceDrops(doors, parts.documents, changes, once, announcer, clock, rules, parts.gate),
+        move=NamespaceMoves(doors, changes, once, announcer, clock, rules, parts.gate),
     )
 
 
@@ -283,8 +292,8 @@ def _tabulars(parts: Parts, kind: Kind) -> TabularMethods:
         kind=kind,
         doors=doors,
         listings=TabularListings(doors, rules),
-        drops=TabularDrops(doors, parts.documents, changes, once, announcer, clock, rules),
-        renames=TabularRenames(doors, changes, once, announcer, clock),
+        drops=TabularDrops(doors, parts.documents, changes, once, announcer, clock, rules, parts.gate),
+        renames=TabularRenames(doors, changes, once, announcer, clock, parts.gate),
         protections=TabularProtections(doors, changes, announcer, clock),
     )
 

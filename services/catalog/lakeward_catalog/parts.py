@@ -15,6 +15,7 @@ from lakeward_catalog.application.ports.access import ClientAccess
 from lakeward_catalog.application.ports.counting import CallStore
 from lakeward_catalog.application.ports.files import Files
 from lakeward_catalog.application.ports.gates import ChangeGate
+from lakeward_catalog.application.ports.measuring import Measuring
 from lakeward_catalog.application.ports.storage import StorageJudge, UnnamedSecrets
 from lakeward_catalog.application.ports.stores import VersionStore
 from lakeward_catalog.application.ports.system import Clock, Ids
@@ -47,11 +48,13 @@ class Parts:
     documents: Documents
     outcomes: Outcomes
     files: Files
+    measuring: Measuring
     access: ClientAccess
     scopes: SignerScopes
     storage: StorageJudge
     unnamed_secrets: UnnamedSecrets
     gate: ChangeGate
+    checkers: frozenset[str]
     once: Once
     announcer: Announcer
     history: HistoryReads

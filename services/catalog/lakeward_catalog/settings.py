@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 from uuid import UUID
 
 from lakeward_servicekit.joints import Joints
+from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings import kinds
 from lakeward_servicekit.settings.authorization import AuthorizationSettings
 from lakeward_servicekit.settings.catalogue import Family, Service
 from lakeward_servicekit.settings.events import EventSettings
-from lakeward_servicekit.settings.model import Contradiction, Settings, setting
+from lakeward_servicekit.settings.model import Contradiction, Settings, level, setting
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.settings.server import IdempotencySettings, PageSettings, ServerSettings
 from lakeward_servicekit.settings.storage import SystemIdentitySettings
@@ -20,6 +23,7 @@ from lakeward_servicekit.settings.storage import SystemIdentitySettings
 _CATALOG: Final = frozenset({Service.CATALOG})
 _SHORTEST_SILENCE: Final = timedelta(seconds=10)  # as application/tasks/controlling.py has both
 _LONGEST_SILENCE: Final = timedelta(days=1)
+_LONGEST_CHECK: Final = timedelta(seconds=20)  # within what a request may take
 LONGEST_RESTORABLE: Final = timedelta(days=3650)  # as domain/warehouse_rules.py has it; settings know no rules
 
 
@@ -69,6 +73,13 @@ class TaskSettings(Settings, read_by=_CATALOG):
     log_cleanup_workers: int = setting("TASK_LOG_CLEANUP_WORKERS", kinds.INTEGER, "2", "Workers that forget old tasks.")
     statistics_workers: int = setting(
         "TASK_STATISTICS_WORKERS", kinds.INTEGER, "1", "Workers that count what warehouses have.", family=Family.OURS
+    )
+    generic_statistics_workers: int = setting(
+        "TASK_GENERIC_STATISTICS_WORKERS",
+        kinds.INTEGER,
+        "1",
+        "Workers that record how much generic tables hold.",
+        family=Family.OURS,
     )
     max_attempts: int = setting(
         "TASK_MAX_ATTEMPTS",
@@ -123,6 +134,65 @@ class TaskSettings(Settings, read_by=_CATALOG):
             raise Contradiction(*wrong)
 
 
+class CheckerSettings(Settings, read_by=_CATALOG):
+    """A service that contracts may name as their checker."""
+
+    url: str | None = setting(
+        "CONTRACT_CHECKERS__<NAME>__URL",
+        kinds.url("http", "https", "grpc", "grpcs"),
+        None,
+        "Where a checker that contracts name is asked about changes: by a POST to a URL, or by gRPC at grpc(s)://host:port.",
+        family=Family.OURS,
+    )
+    token: SecretStr | None = setting(
+        "CONTRACT_CHECKERS__<NAME>__TOKEN",
+        kinds.SECRET,
+        None,
+        "Bearer token that the checker is asked with.",
+        family=Family.OURS,
+    )
+    timeout: timedelta = setting(
+        "CONTRACT_CHECKERS__<NAME>__TIMEOUT",
+        kinds.DURATION,
+        "2s",
+        "Longest wait for the checker's answer; at most 20 seconds.",
+        family=Family.OURS,
+    )
+    on_failure: str = setting(
+        "CONTRACT_CHECKERS__<NAME>__ON_FAILURE",
+        kinds.word("refuse", "allow"),
+        "refuse",
+        "What becomes of a change that the checker gives no answer to.",
+        family=Family.OURS,
+    )
+    ca_file: Path | None = setting(
+        "CONTRACT_CHECKERS__<NAME>__CA_FILE",
+        kinds.PATH,
+        None,
+        "PEM file with the authorities that the checker's certificate may come from.",
+        family=Family.OURS,
+    )
+
+
+class ContractSettings(Settings, read_by=_CATALOG):
+    """Who is asked about changes."""
+
+    checkers: Mapping[str, CheckerSettings] = level("CONTRACT_CHECKERS__<NAME>", CheckerSettings)
+
+    def __post_init__(self) -> None:
+        wrong: list[tuple[str, str]] = []
+        for name, checker in self.checkers.items():
+            prefix = f"CONTRACT_CHECKERS__{name.upper()}__"
+            if checker.url is None:
+                wrong.append((f"{prefix}URL", "is missing; a checker needs it"))
+            if not timedelta(0) < checker.timeout <= _LONGEST_CHECK:
+                wrong.append(
+                    (f"{prefix}TIMEOUT", f"is {checker.timeout}; it must be above zero, and at most 20 seconds")
+                )
+        if wrong:
+            raise Contradiction(*wrong)
+
+
 class CatalogEndpoint(Settings, read_by={Service.CATALOG, Service.CLI}):
     """The catalog's own listener."""
 
@@ -144,6 +214,7 @@ class CatalogSettings:
     tasks: TaskSettings
     storage: SystemIdentitySettings
     authorization: AuthorizationSettings
+    contracts: ContractSettings
 
 
 @dataclasses.dataclass(frozen=True)

@@ -28,6 +28,7 @@ async def serve(environ: Mapping[str, str]) -> None:
     joined = Joined("gateway", settings.joints)
     server = settings.service.server
     async with AsyncExitStack() as stack:
+        await stack.enter_async_context(joined.observed())
         authz = await stack.enter_async_context(joined.channel("authz"))
         catalog = await stack.enter_async_context(joined.channel("catalog"))
         vending = await stack.enter_async_context(joined.channel("vending"))

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from time import perf_counter
 from typing import Final
 
 from lakeward_gateway.body import Arriving, Bodies, ClientGone, LateBody
@@ -18,6 +19,7 @@ from lakeward_gateway.encoding import GZIP, WORTHWHILE, gzipped, takes_gzip
 from lakeward_gateway.errors import ErrorStyle, Rendering, Renderings, no_such_route, rendered
 from lakeward_gateway.http import Header, Receive, Request, Response, Scope, Send
 from lakeward_gateway.memory import Holding
+from lakeward_gateway.metering import Meter, Meters
 from lakeward_gateway.operation import Operation
 from lakeward_gateway.router import Router
 from lakeward_servicekit.errors import Reason, Refusal
@@ -70,8 +72,10 @@ class Application:
     ) -> None:
         """See the class."""
         self._router: Final[Router[Operation]] = Router()
-        for operation in operations:
+        served = list(operations)
+        for operation in served:
             self._router.add(operation.method, operation.path, operation)
+        self._meters: Final = Meters(served)
         self._renderings: Final = renderings
         self._contexts: Final = contexts
         self._bodies: Final = bodies
@@ -92,7 +96,9 @@ class Application:
         if scope["type"] != "http":
             await _decline(scope, receive, send)
             return
+        began = perf_counter()
         operation: Operation | None = None
+        meter: Meter | None = None
         arguments: Sequence[str] = ()
         lines: Sequence[Header] = scope["headers"]
         headers: Mapping[bytes, bytes] = dict(lines)
@@ -106,6 +112,8 @@ class Application:
                 if operation is None:
                     response = self._unserved(scope, operations, headers)
                 else:
+                    meter = self._meters.of(operation)
+                    meter.pending.value += 1
                     response = await self._answer(
                         operation, arguments, scope=scope, headers=headers, request_id=request_id, receive=receive
                     )
@@ -113,6 +121,10 @@ class Application:
                 return
             except Refusal as refusal:
                 response = self._refused(refusal, operation, scope["raw_path"])
+            finally:
+                if meter is not None:
+                    meter.pending.value -= 1
+        (meter or self._meters.unmatched(scope["method"])).answered(response.status, perf_counter() - began)
         if self._counts is not None and operation is not None:
             self._counts.add(operation, arguments, scope["query_string"], headers, response.status)
         await self._send(response, operation, headers, request_id, send)

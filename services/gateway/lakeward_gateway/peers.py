@@ -11,6 +11,7 @@ import grpc.aio
 from lakeward_protocol.authz.v1 import grants_pb2_grpc, provisioning_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
     cascades_pb2_grpc,
+    contracts_pb2_grpc,
     events_pb2_grpc,
     generic_table_versions_pb2_grpc,
     generic_tables_pb2,
@@ -95,6 +96,7 @@ class Stubs:
         self.project_tasks: project_tasks_pb2_grpc.ProjectTaskServiceAsyncStub = (
             project_tasks_pb2_grpc.ProjectTaskServiceStub(catalog)
         )
+        self.contracts: contracts_pb2_grpc.ContractServiceAsyncStub = contracts_pb2_grpc.ContractServiceStub(catalog)
         self.cascades: cascades_pb2_grpc.CascadeServiceAsyncStub = cascades_pb2_grpc.CascadeServiceStub(catalog)
         self.events: events_pb2_grpc.EventServiceAsyncStub = events_pb2_grpc.EventServiceStub(catalog)
         self.statistics: statistics_pb2_grpc.StatisticsServiceAsyncStub = statistics_pb2_grpc.StatisticsServiceStub(

@@ -33,13 +33,6 @@ class PublicSettings(ServerSettings, read_by={Service.GATEWAY}):
         "Port of the public HTTP APIs; 0 takes a free one.",
         services=_LISTENERS,
     )
-    bind_ip: str = setting(
-        "BIND_IP",
-        kinds.IP,
-        "0.0.0.0",  # noqa: S104 - the documented default of a drop-in; `lakeward up` listens on loopback
-        "Address of the public HTTP APIs and of the metrics; :: for IPv4 and IPv6.",
-        services=_LISTENERS,
-    )
     use_x_forwarded_headers: bool = setting(
         "USE_X_FORWARDED_HEADERS",
         kinds.BOOLEAN,

@@ -18,6 +18,7 @@ async def serve(environ: Mapping[str, str]) -> None:
     joined = Joined("vending", settings.joints)
     verifier = PermitVerifier([joined.public_key_of("catalog")])
     async with (
+        joined.observed(),
         joined.channel("authz") as authz,
         vending(settings.service, authz=authz, verifier=verifier, remote=True) as host,
     ):

@@ -31,7 +31,15 @@ from lakeward_vending.adapters.s3.backend import S3Backend
 from lakeward_vending.adapters.s3.cached import CachedS3
 from lakeward_vending.adapters.s3.kind import S3Kind
 from lakeward_vending.application.client_access import AccessVends, RequestSignatures
-from lakeward_vending.application.files import EmptinessChecks, FileDeletions, FileReads, FileWrites, PagePurges
+from lakeward_vending.application.files import (
+    EmptinessChecks,
+    FileDeletions,
+    FileListings,
+    FileReads,
+    FileWrites,
+    PagePurges,
+    PartReads,
+)
 from lakeward_vending.application.places import PlaceClaims, PlaceReleases
 from lakeward_vending.application.profiles import ProfileNormalisations
 from lakeward_vending.application.secrets import (
@@ -123,6 +131,8 @@ async def vending(
                 delete_files=FileDeletions(storages),
                 check_empty=EmptinessChecks(storages),
                 purge_page=PagePurges(storages),
+                list_files=FileListings(storages),
+                read_part=PartReads(storages),
             ),
         )
         host.add(
@@ -138,7 +148,7 @@ async def vending(
                 release_place=PlaceReleases(storages, skip=skip),
             ),
         )
-        await stack.enter_async_context(relaying(pool, settings.events))
+        await stack.enter_async_context(relaying(pool, settings.events, service=SERVICE))
         stack.push_async_callback(_ended, asyncio.create_task(_keep_sweeping(StagedSweeps(store, clock))))
         yield host
 

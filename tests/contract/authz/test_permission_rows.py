@@ -15,7 +15,7 @@ from lakeward_authz.adapters.postgres.names import PostgresNames
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
 from lakeward_authz.adapters.postgres.trails import PostgresTrails
-from lakeward_authz.application.permissions import ALL, Given, Gone, Grant, Made, Moved, Named, Wanted
+from lakeward_authz.application.permissions import ALL, Given, Gone, Grant, Made, Moved, Named, Switched, Wanted
 from lakeward_authz.domain.permissions.explaining import Right, causes, lacking
 from lakeward_authz.domain.permissions.lakeward import MODEL
 from lakeward_authz.domain.permissions.objects import SERVER, ObjectKey, role_subject
@@ -445,6 +445,43 @@ async def test_what_several_are_called_by_is_found_in_its_warehouse_alone(stores
     await stores.tree.apply("w", [(1, twins[0])])
     asked = [Named("table", id=called), Named("table", "", id_of("w"), called), Named("table", "", v, called)]
     assert await names.find(asked) == [None, twins[0].object, twins[1].object]
+
+
+async def test_nothing_in_an_inactive_warehouse_is_found_by_any_name_and_it_itself_is(stores: Stores) -> None:
+    await fill(small(), stores.tree, stores.grants)
+    w, v, called, anne = id_of("w"), id_of("v"), id_of("called"), subject_of("user:anne")
+    warehouse, namespace = ObjectKey("warehouse", "p", v), ObjectKey("namespace", "p", v, id_of("nv"))
+    theirs, ours = (
+        Made(ObjectKey("table", "p", each, id_of(f"one of {each}")), parent, anne, called)
+        for each, parent in ((v, id_of("nv")), (w, id_of("n")))
+    )
+    await stores.tree.apply("v", [(1, Made(warehouse)), (2, Made(namespace, owner=anne)), (3, theirs)])
+    await stores.tree.apply("w", [(1, ours)])
+    asked = [
+        Named("warehouse", warehouse_id=v),
+        Named("namespace", "p", v, id_of("nv")),
+        Named("namespace", id=id_of("nv")),
+        Named("table", "", v, called),
+        Named("table", id=called),
+    ]
+    names = PostgresNames(stores.pool)
+
+    async def owned() -> set[Named]:
+        given = await stores.grants.granted_to(anne, "p", Wanted(relations=["ownership"]))
+        return {each.named for each in given if each.named.warehouse_id == v}
+
+    assert await names.find(asked) == [warehouse, namespace, namespace, theirs.object, None]
+    assert len(await owned()) == 2
+    await stores.tree.apply("v", [(4, Switched(warehouse, active=False))])
+    assert await names.find(asked) == [warehouse, None, None, None, ours.object], "the other is the only one now"
+    assert await owned() == set()
+    assert await held(stores, "user:anne", theirs.object), "what was granted stays"
+    await stores.tree.apply("v", [(5, Switched(warehouse, active=True))])
+    assert await names.find(asked) == [warehouse, namespace, namespace, theirs.object, None]
+    assert len(await owned()) == 2
+    with pytest.raises(Refusal) as refused:
+        await stores.tree.apply("v", [(6, Switched(ObjectKey("warehouse", "p", id_of("nowhere")), active=True))])
+    assert refused.value.reason == Reason.REASON_INVALID_FIELD
 
 
 async def test_an_exact_change_refuses_what_is_so_already_and_changes_nothing(stores: Stores) -> None:

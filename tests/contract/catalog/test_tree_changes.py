@@ -19,6 +19,7 @@ from lakeward_catalog.application.tree import (
     Nothing,
     Numbered,
     StreamId,
+    Switched,
     TreeChange,
     stream_of,
 )
@@ -203,6 +204,18 @@ async def test_what_changes_no_place_is_not_told(stores: Stores) -> None:
         await change.namespaces.set_properties(namespace, {"a": "b"})
         change.ledger.emit(an_event(warehouse.warehouse_id))
     assert await _told(stores, stream) == []
+
+
+async def test_a_warehouse_that_is_switched_is_told_and_another_change_of_it_is_not(stores: Stores) -> None:
+    warehouse = await _a_quiet_warehouse(stores)
+    stream = stream_of(warehouse.warehouse_id)
+    for edit in ({"active": False}, {"protected": True}, {"active": True}):
+        async with stores.changes.change() as change:
+            stored = await change.warehouses.lock(warehouse.warehouse_id)
+            assert stored is not None
+            await change.warehouses.update(dataclasses.replace(stored, **edit))
+    ref = warehouse_ref(warehouse)
+    assert await _told(stores, stream) == [Switched(ref, active=False), Switched(ref, active=True)]
 
 
 async def test_a_change_that_is_refused_tells_nothing(stores: Stores) -> None:

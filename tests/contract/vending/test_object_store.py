@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 
 from lakeward_servicekit.errors import Reason
-from lakeward_vending.application.ports import ObjectStore
+from lakeward_vending.application.ports import ListedObject, ObjectStore
 from lakeward_vending.application.refusals import FileExists, FileTooLarge
 from tests.support.vending.fakes import FakeObjects, refusal_of
 from tests.support.vending.kinds import REAL, RealGround, each_of
@@ -87,6 +87,25 @@ async def test_a_key_is_taken_literally(store: ObjectStore, at: str, name: str) 
     assert await store.read(f"{at}{name}", limit=1) == b"x"
     await store.delete([f"{at}{name}"])
     assert await store.list_page(at, limit=10) == []
+
+
+async def test_a_listing_with_sizes_goes_on_behind_a_key(store: ObjectStore, at: str) -> None:
+    for number, name in enumerate(("t/1", "t/2", "t/a b+c", "t/é", "t2/1")):
+        await store.write(f"{at}{name}", b"x" * number, content_type=None)
+    names = [f"{at}{name}" for name in ("t/1", "t/2", "t/a b+c", "t/é")]
+    everything = [ListedObject(name, size) for size, name in enumerate(names)]
+    assert await store.list_objects(f"{at}t/", after="", limit=10) == everything
+    assert await store.list_objects(f"{at}t/", after=names[0], limit=2) == everything[1:3]
+    assert await store.list_objects(f"{at}t/", after=names[2], limit=10) == everything[3:]
+    assert await store.list_objects(f"{at}t/", after=names[3], limit=10) == []
+
+
+async def test_a_part_ends_where_it_was_asked_to_or_the_object_does(store: ObjectStore, at: str) -> None:
+    await store.write(f"{at}a", b"0123456789", content_type=None)
+    assert await store.read_part(f"{at}a", offset=2, length=3) == b"234"
+    assert await store.read_part(f"{at}a", offset=8, length=5) == b"89"
+    assert await store.read_part(f"{at}a", offset=10, length=5) == b""
+    assert await store.read_part(f"{at}none", offset=0, length=1) is None
 
 
 async def test_a_thousand_keys_are_listed_and_deleted_at_once(store: ObjectStore, at: str) -> None:

@@ -15,7 +15,7 @@ from lakeward_catalog.application import verifying
 from lakeward_catalog.application.feeding import TreeFeed
 from lakeward_catalog.application.verifying import Difference, Key, Place, TreeVerification, Verified
 from lakeward_catalog.domain.model import NIL_PROJECT, WarehouseId
-from lakeward_protocol.catalog.v1 import tables_pb2, tags_pb2
+from lakeward_protocol.catalog.v1 import tables_pb2, tags_pb2, warehouses_pb2
 from lakeward_servicekit.events.bell import LocalBell
 from tests.support.catalog.house import House, tabular
 from tests.support.catalog.joined import Joined, joined_at
@@ -133,6 +133,32 @@ async def test_what_hangs_elsewhere_is_found_and_moved_before_what_it_hung_from_
     assert await verify(repair=True) == Verified(3, 0)
     assert await joined.differences() == []
     assert await joined.authz.pool.fetchval(owned, UUID(house.warehouse_id)) == before
+
+
+async def test_a_warehouse_that_authz_takes_for_active_or_not_otherwise_is_switched(
+    joined: Joined, house: House
+) -> None:
+    verify = Verifier(joined)
+    await _spoil(joined, house, "update objects set inactive = true where warehouse_id = $1 and kind = 'warehouse'")
+    assert await verify() == Verified(1, 1)
+    assert [each[:2] for each in verify.shown()] == [("active or not otherwise in authz", "warehouse")]
+    assert await verify(repair=True) == Verified(1, 0)
+    assert not await _inactive(joined, house)
+    await house.warehouses.DeactivateWarehouse(
+        warehouses_pb2.DeactivateWarehouseRequest(warehouse_id=house.warehouse_id)
+    )
+    assert await _inactive(joined, house)
+    assert await verify() == Verified(0, 0)
+    await _spoil(joined, house, _DISOWN)
+    await _spoil(joined, house, "delete from objects where warehouse_id = $1")
+    assert (await verify(repair=True)).left == 0
+    assert await _inactive(joined, house)
+
+
+async def _inactive(joined: Joined, house: House) -> bool | None:
+    asked = "select inactive from objects where warehouse_id = $1 and kind = 'warehouse'"
+    found: bool | None = await joined.authz.pool.fetchval(asked, UUID(house.warehouse_id))
+    return found
 
 
 async def test_a_warehouse_that_authz_lacks_is_repaired_with_everything_in_it(joined: Joined, house: House) -> None:

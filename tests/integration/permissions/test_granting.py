@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import functools
 import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -18,7 +19,7 @@ from tests.conformance.documents import document
 from tests.conformance.specifications import operations
 from tests.integration.permissions.conftest import PROJECT, House
 from tests.integration.permissions.test_people import kind_of
-from tests.support.warehouses import make_namespace, make_table, tables_of, told
+from tests.support.warehouses import make_namespace, make_table, make_warehouse, tables_of, told
 
 pytestmark = pytest.mark.integration
 
@@ -103,6 +104,44 @@ async def test_a_right_counts_from_the_reply_that_gives_it_to_the_reply_that_tak
             assert {"action": "write_data"} not in allowed
             assert kind_of(await http.delete(place.table_path)) == (403, "TableActionForbidden")
             await place.take(who, "select")
+
+
+async def test_rights_on_what_is_in_an_inactive_warehouse_are_those_on_nothing(house: House) -> None:
+    async with house.client("admin") as admin:
+        warehouse = await make_warehouse(admin, house.store)
+        name = await make_namespace(admin, warehouse)
+        table: Any = await make_table(admin, warehouse, name, "t")
+        found = told(await admin.get(f"{warehouse.path}/namespaces", params={"returnUuids": "true"})).json()
+        own = dataclasses.replace(house, warehouse=warehouse)
+        (namespace_id,) = found["namespace-uuids"]
+        place = Place(own, admin, name, namespace_id, table["metadata"]["table-uuid"], "")
+        nowhere = dataclasses.replace(place, namespace_id=str(uuid4()), table_id=str(uuid4()))
+
+        async def answers(where: Place) -> list[tuple[int, str]]:
+            write = {"writes": [{"type": "select", "user": "oidc~somebody"}]}
+            apply = {"writes": [{"principal": {"user": "oidc~somebody"}, "privilege": "select"}]}
+            asked = [
+                call
+                for noun in ("namespace", "table")
+                for call in (
+                    admin.get(where.assignments(noun)),
+                    admin.post(where.assignments(noun), json=write),
+                    admin.get(where.grants(noun)),
+                    admin.post(where.grants(noun), json=apply),
+                    admin.get(where.actions(noun)),
+                )
+            ]
+            replies = [await each for each in asked]
+            ids = {where.namespace_id, where.table_id}
+            texts = [functools.reduce(lambda text, each: text.replace(each, "it"), ids, each.text) for each in replies]
+            return [(each.status_code, text) for each, text in zip(replies, texts, strict=True)]
+
+        assert {status for status, _ in await answers(place)} <= {200, 204}
+        told(await admin.post(f"{MANAGEMENT}/warehouse/{warehouse.id}/deactivate"))
+        assert await answers(place) == await answers(nowhere)
+        told(await admin.get(place.grants("warehouse")))
+        told(await admin.post(f"{MANAGEMENT}/warehouse/{warehouse.id}/activate"))
+        assert {status for status, _ in await answers(place)} <= {200, 204, 409}
 
 
 async def test_assignments_and_grants_are_two_faces_of_the_same_rows(place: Place) -> None:

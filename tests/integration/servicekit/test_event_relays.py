@@ -49,7 +49,7 @@ async def test_two_replicas_relay_each_event_once_and_in_order(
             "LAKEKEEPER__NATS_PASSWORD": server.password,
         }
         settings = load(EventSettings, environ).settings
-        async with relaying(pool, settings), relaying(pool, settings):
+        async with relaying(pool, settings, service="test"), relaying(pool, settings, service="test"):
             for number in range(0, COUNT, 4):
                 async with pool.transaction() as connection:
                     await tell(connection, *(_event(stream, number + more) for more in range(4)))

@@ -177,6 +177,7 @@ CALLERS: Mapping[str, set[str]] = {
     **_service("catalog.v1.StatisticsService", {"gateway"}, "RecordCalls"),
     **_service("catalog.v1.StatisticsService", _PUBLIC, "GetCallStatistics"),
     **_service("catalog.v1.CascadeService", _PUBLIC, "DropTree"),
+    **_service("catalog.v1.ContractService", _PUBLIC, "GetContracts", "SetContracts"),
     **_service("catalog.v1.EventService", _PUBLIC, "ReadEvents"),
     **_service(
         "catalog.v1.GenericTableVersionService",
@@ -190,6 +191,7 @@ CALLERS: Mapping[str, set[str]] = {
     **_service("catalog.v1.SigningService", _PUBLIC, "SignS3Request"),
     **_service("vending.v1.VendingService", _CATALOG, "VendAccess", "SignRequest"),
     **_service("vending.v1.FileService", _CATALOG, "ReadFile", "WriteFile", "DeleteFiles", "CheckEmpty", "PurgePage"),
+    **_service("vending.v1.FileService", _CATALOG, "ListFiles", "ReadPart"),
     **_service("vending.v1.StorageService", _PUBLIC, "StageCredential"),
     **_service(
         "vending.v1.StorageService",

@@ -35,6 +35,8 @@ PURPOSES: Mapping[str, permits.Purpose.ValueType] = {
     f"{_FILES}DeleteFiles": permits.PURPOSE_FILES,
     f"{_FILES}CheckEmpty": permits.PURPOSE_FILES,
     f"{_FILES}PurgePage": permits.PURPOSE_PURGE,
+    f"{_FILES}ListFiles": permits.PURPOSE_FILES,
+    f"{_FILES}ReadPart": permits.PURPOSE_FILES,
     f"{_STORAGE}ValidateStorage": permits.PURPOSE_VALIDATE,
     f"{_STORAGE}ClaimPlace": permits.PURPOSE_VALIDATE,
     f"{_STORAGE}ReleasePlace": permits.PURPOSE_VALIDATE,
@@ -54,6 +56,8 @@ def _request(walled: Walled, path: str, storage: pb.Storage, *, file: str | None
         "DeleteFiles": pb.DeleteFilesRequest(storage=storage, locations=[file]),
         "CheckEmpty": pb.CheckEmptyRequest(storage=storage),
         "PurgePage": pb.PurgePageRequest(storage=storage),
+        "ListFiles": pb.ListFilesRequest(storage=storage, limit=10),
+        "ReadPart": pb.ReadPartRequest(storage=storage, location=file, length=10),
         "ValidateStorage": pb.ValidateStorageRequest(storage=storage),
         "ClaimPlace": pb.ClaimPlaceRequest(
             storage=storage,
@@ -83,6 +87,8 @@ async def test_a_sound_permit_opens_each_method(walled: Walled) -> None:
         "WriteFile",
         "ReadFile",
         "CheckEmpty",
+        "ListFiles",
+        "ReadPart",
         "VendAccess",
         "SignRequest",
         "ValidateStorage",
@@ -221,7 +227,7 @@ def _outside(walled: Walled) -> Iterator[str]:
     yield walled.location.upper() + "/f"
 
 
-@pytest.mark.parametrize("method", ["ReadFile", "WriteFile", "DeleteFiles"])
+@pytest.mark.parametrize("method", ["ReadFile", "ReadPart", "WriteFile", "DeleteFiles"])
 async def test_no_file_outside_of_the_permit_s_location_is_touched(walled: Walled, method: str) -> None:
     (path,) = (path for path in PURPOSES if path.endswith(method))
     objects = Objects(walled.store)

@@ -7,7 +7,7 @@ import dataclasses
 import gzip
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -78,6 +78,8 @@ class MemoryFiles:
 
     def __init__(self) -> None:
         self.stored: dict[str, bytes] = {}
+        self.parts: list[tuple[str, int]] = []
+        self.during: Callable[[], Awaitable[object]] | None = None
         self.refuses: Refusal | None = None
 
     def _check(self) -> None:
@@ -107,6 +109,24 @@ class MemoryFiles:
     async def is_empty(self, warehouse: Warehouse, location: Location, *, principal: str) -> bool:
         self._check()
         return not any(location.contains(Location.parse(stored)) for stored in self.stored)
+
+    async def list_files(
+        self, warehouse: Warehouse, tabular: Tabular, *, below: str, after: str, limit: int
+    ) -> Sequence[tuple[str, int]]:
+        self._check()
+        if self.during is not None:
+            await self.during()
+        root = f"{tabular.location}/"
+        paths = sorted(each.removeprefix(root) for each in self.stored if each.startswith(f"{root}{below}"))
+        return [(path, len(self.stored[f"{root}{path}"])) for path in paths if path > after][:limit]
+
+    async def read_part(self, warehouse: Warehouse, tabular: Tabular, path: str, *, offset: int, length: int) -> bytes:
+        self._check()
+        location = str(Location.parse(f"{tabular.location}/{path}"))
+        if location not in self.stored:
+            raise Refusal(Reason.REASON_FILE_NOT_FOUND, "no such file", location=location)
+        self.parts.append((path, length))
+        return self.stored[location][offset : offset + length]
 
     async def purge_page(self, warehouse: Warehouse, incarnation: Incarnation, location: Location) -> tuple[int, bool]:
         raise NotImplementedError
@@ -232,8 +252,3 @@ class PlainJudge:
         self._step("forget")
         self.kept.pop(secret_id, None)
         self.forgotten.append(secret_id)
-
-
-class OpenGate:
-    async def check(self, **_: Any) -> None:
-        """Nobody objects."""

@@ -19,13 +19,16 @@ from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from lakeward_catalog.adapters.formats import FormatReaders
 from lakeward_catalog.adapters.signer_scopes import SignedScopes
 from lakeward_catalog.application.announcements import Announcer
+from lakeward_catalog.application.contracts.gate import Checker, ContractGate
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.metadata_files import to_the_end
 from lakeward_catalog.application.outcomes import Outcomes
+from lakeward_catalog.application.ports.gates import CheckerAway, Question
 from lakeward_catalog.application.ports.system import Ids
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.server import Facts
@@ -45,6 +48,7 @@ from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.callers import caller_of
 from lakeward_protocol.catalog.v1 import (
     cascades_pb2_grpc,
+    contracts_pb2_grpc,
     events_pb2_grpc,
     generic_table_versions_pb2_grpc,
     generic_tables_pb2,
@@ -72,7 +76,7 @@ from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.permits import PermitSigner
 from lakeward_servicekit.rpc import Caller, Host
-from tests.support.catalog.fakes import CountedIds, CountingAccess, MemoryFiles, OpenGate, PlainJudge, TokenIdentity
+from tests.support.catalog.fakes import CountedIds, CountingAccess, MemoryFiles, PlainJudge, TokenIdentity
 from tests.support.catalog.memory import MemoryCatalog
 from tests.support.catalog.memory_calls import MemoryCalls
 from tests.support.catalog.memory_history import memory_history
@@ -105,6 +109,21 @@ RULES: Final = Rules(
     owner_properties=OwnerProperties({"trino": "trino.run-as-owner", "dremio": "dremio.owner"}),
     default_project=NIL_PROJECT,
 )
+
+
+class ScriptedChecker:
+    """Answers each question with the next of `answers`, and with no objection once they are used up."""
+
+    def __init__(self) -> None:
+        self.asked: list[Question] = []
+        self.answers: list[str | CheckerAway | None] = []
+
+    async def objection(self, question: Question) -> str | None:
+        self.asked.append(question)
+        answer = self.answers.pop(0) if self.answers else None
+        if isinstance(answer, CheckerAway):
+            raise answer
+        return answer
 
 
 class House:
@@ -141,6 +160,7 @@ class House:
             default_project=rules.default_project,
             instance_admins=frozenset({ADMINISTRATOR}),
         )
+        documents, self.checker = Documents(rows.bodies), ScriptedChecker()
         upkeep = MemoryUpkeep(self.catalog) if stores is None else stores.upkeep
         announcer = Announcer(source="lakeward://test", ids=self.ids)
         self.parts = Parts(
@@ -156,13 +176,18 @@ class House:
             schedules=upkeep,
             statistics=upkeep,
             calls=MemoryCalls(self.catalog) if stores is None else stores.calls,
-            documents=Documents(rows.bodies),
+            documents=documents,
             files=self.files,
+            measuring=FormatReaders(self.files),
             access=self.access,
             scopes=SignedScopes(self.signer, self.clock),
             storage=self.judge,
             unnamed_secrets=rows.unnamed_secrets,
-            gate=OpenGate(),
+            gate=ContractGate(
+                documents,
+                {"approval": Checker(self.checker), "lenient": Checker(self.checker, fails_open=True)},
+            ),
+            checkers=frozenset({"approval", "lenient"}),
             once=Once(store=rows.idempotency, clock=self.clock, rules=rules, twin_wait=timedelta(milliseconds=50)),
             announcer=announcer,
             history=memory_history(self.catalog, announcer),
@@ -193,6 +218,7 @@ class House:
         self.tasks: Any = tasks_pb2_grpc.TaskServiceStub(channel)
         self.tags: Any = tags_pb2_grpc.TagServiceStub(channel)
         self.project_tasks: Any = project_tasks_pb2_grpc.ProjectTaskServiceStub(channel)
+        self.contracts: Any = contracts_pb2_grpc.ContractServiceStub(channel)
         self.cascades: Any = cascades_pb2_grpc.CascadeServiceStub(channel)
         self.statistics: Any = statistics_pb2_grpc.StatisticsServiceStub(channel)
         self.event_service: Any = events_pb2_grpc.EventServiceStub(channel)

@@ -270,6 +270,19 @@ class MemoryTabulars:
             if distance <= enough
         ][:limit]
 
+    async def of_formats(
+        self, warehouse_id: WarehouseId, formats: Collection[str], *, after: UUID | None, limit: int
+    ) -> Sequence[Tabular]:
+        rows = self._catalog.rows
+        found = [
+            each
+            for key, each in rows.tabulars.items()
+            if (each.warehouse_id, each.state, each.kind) == (warehouse_id, State.LIVE, Kind.GENERIC_TABLE)
+            and rows.formats[key].lower() in formats
+            and (after is None or each.incarnation > after)
+        ]
+        return sorted(found, key=lambda each: each.incarnation)[:limit]
+
     async def counts(self, warehouse_id: WarehouseId) -> Mapping[Kind, int]:
         found = self._catalog.rows.tabulars.values()
         return Counter(each.kind for each in found if (each.warehouse_id, each.state) == (warehouse_id, State.LIVE))

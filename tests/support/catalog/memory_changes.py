@@ -14,7 +14,7 @@ from lakeward_catalog.application.changes import Change, Contents, TabularCommit
 from lakeward_catalog.application.placing import location_taken
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
-from lakeward_catalog.application.tree import PROJECTS, Gone, Made, Moved
+from lakeward_catalog.application.tree import PROJECTS, Gone, Made, Moved, Switched
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.generic.versions import TableVersion
 from lakeward_catalog.domain.model import (
@@ -150,6 +150,8 @@ class _Warehouses:
         self._unname(stored, warehouse.storage.secret_id)
         changed = dataclasses.replace(warehouse, row_version=stored.row_version + 1, updated_at=self._clock.now())
         self.rows.warehouses[warehouse.warehouse_id] = changed
+        if changed.active != stored.active:
+            self.rows.grown(warehouse.warehouse_id, Switched(warehouse_ref(changed), changed.active))
         return changed
 
     def _unname(self, warehouse: Warehouse, instead: UUID | None) -> None:

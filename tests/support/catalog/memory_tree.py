@@ -16,6 +16,7 @@ from lakeward_catalog.application.tree import (
     Nothing,
     Numbered,
     StreamId,
+    Switched,
     TreeChange,
 )
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
@@ -123,6 +124,9 @@ def _apply(
             if not _has_parent(objects, ref) or _key(ref) not in objects:
                 raise invalid_field("object", str(ref), "an object that is there")
             objects[_key(ref)] = ref.parent_id
+        case Switched(object=ref):
+            if _key(ref) not in objects:
+                raise invalid_field("object", str(ref), "a warehouse that is there")
         case Gone(object=ref):
             _remove(objects, ref)
         case Nothing():

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from lakeward_locations import Location
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_vending.application.ports import Grant, Moved, ObjectStore, Storage, StoredSecret
+from lakeward_vending.application.ports import Grant, ListedObject, Moved, ObjectStore, Storage, StoredSecret
 from lakeward_vending.application.refusals import FileExists, FileTooLarge, StoreDenied
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.addresses import Address
@@ -160,6 +160,15 @@ class FakeObjects:
     async def list_page(self, prefix: str, *, limit: int) -> Sequence[str]:
         self._check(prefix, Access.READ)
         return sorted(key for key in self.objects if key.startswith(prefix))[:limit]
+
+    async def list_objects(self, prefix: str, *, after: str, limit: int) -> Sequence[ListedObject]:
+        self._check(prefix, Access.READ)
+        keys = sorted(key for key in self.objects if key.startswith(prefix) and key > after)
+        return [ListedObject(key, len(self.objects[key])) for key in keys[:limit]]
+
+    async def read_part(self, key: str, *, offset: int, length: int) -> bytes | None:
+        self._check(key, Access.READ)
+        return None if key not in self.objects else self.objects[key][offset : offset + length]
 
     def _check(self, key: str, access: Access) -> None:
         compared = (key.casefold(), self._prefix.casefold()) if "policies" in self._folds else (key, self._prefix)

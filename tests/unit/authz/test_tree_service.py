@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from lakeward_authz.application.permissions import Gone, Made, Moved, TreeChange
+from lakeward_authz.application.permissions import Gone, Made, Moved, Switched, TreeChange
 from lakeward_authz.application.tree import ApplyTreeChanges, Place, Standing
 from lakeward_authz.domain.permissions.objects import ObjectKey
 from lakeward_authz.transport.tree import TreeServicer
@@ -74,6 +74,10 @@ def gone(ref: ObjectRef, *, sequence: int = 1) -> pb.TreeChange:
     return pb.TreeChange(sequence=sequence, gone=pb.ObjectGone(object=object_message(ref)))
 
 
+def switched(ref: ObjectRef, *, active: bool, sequence: int = 1) -> pb.TreeChange:
+    return pb.TreeChange(sequence=sequence, switched=pb.ObjectSwitched(object=object_message(ref), active=active))
+
+
 async def apply(tree: Told, *changes: pb.TreeChange, stream: str = "s") -> int:
     request = pb.ApplyTreeChangesRequest(stream=stream, changes=changes)
     return (
@@ -91,6 +95,7 @@ async def test_changes_are_told_as_they_stand() -> None:
         made(TABLE, sequence=4),
         moved(TABLE, sequence=5),
         moved(NAMESPACE, sequence=6),
+        switched(WAREHOUSE, active=False, sequence=7),
         gone(WAREHOUSE, sequence=8),
     )
     table, namespace = ObjectKey("table", "p", W, T), ObjectKey("namespace", "p", W, N)
@@ -102,6 +107,7 @@ async def test_changes_are_told_as_they_stand() -> None:
         (4, Made(table, N, None)),
         (5, Moved(table, N)),
         (6, Moved(namespace, None)),
+        (7, Switched(ObjectKey("warehouse", "p", W), active=False)),
         (8, Gone(ObjectKey("warehouse", "p", W))),
     ]
 
@@ -125,6 +131,7 @@ NO_ROLE = principals_pb2.Principal(kind=3, role_id="no uuid")
         ([made(SERVER)], "object.kind"),
         ([gone(SERVER)], "object.kind"),
         ([moved(WAREHOUSE)], "object.kind"),
+        ([switched(NAMESPACE, active=False)], "object.kind"),
         ([pb.TreeChange(sequence=1, made=pb.ObjectMade(object=BAD_ID))], "object.warehouse_id"),
         ([pb.TreeChange(sequence=1, made=pb.ObjectMade(object=SHORT_PARENT))], "object.parent_id"),
         ([pb.TreeChange(sequence=1, made=pb.ObjectMade(object=TOP_TABLE))], "object.parent_id"),
@@ -158,7 +165,7 @@ async def listed(listing: Listed, request: pb.ListTreeRequest) -> pb.ListTreeRes
 async def test_objects_are_listed_as_they_were_told_of() -> None:
     listing = Listed(
         Standing(ObjectKey("table", "p", W, T), N),
-        Standing(ObjectKey("warehouse", "p", W), None),
+        Standing(ObjectKey("warehouse", "p", W), None, inactive=True),
         Standing(ObjectKey("role", "p", id=T), None),
     )
     place = pb.TreePlace(project_id="p", warehouse_id=str(W))
@@ -169,6 +176,7 @@ async def test_objects_are_listed_as_they_were_told_of() -> None:
         object_message(WAREHOUSE),
         object_message(ObjectRef.role("p", T)),
     ]
+    assert reply.inactive
     after = ObjectKey("namespace", "p", W, N)
     assert listing.asked == [(Place("p", W), after, 7, [T, UUID(int=0)])]
 

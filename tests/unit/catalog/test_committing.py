@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 
+from lakeward_catalog.application.ports.gates import ProposedChange
 from lakeward_protocol.catalog.v1 import tables_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
@@ -130,9 +131,11 @@ async def test_the_gate_sees_both_documents_and_its_objection_keeps_everything_a
 ) -> None:
     asked: list[tuple[str, Json, Json]] = []
 
-    async def objects(*, tabular: Any, old: Any, proposed: Any) -> None:
-        asked.append((str(tabular), json.loads(old()), json.loads(proposed())))
-        raise Refusal(Reason.REASON_CHANGE_REFUSED, "no", gate="g", object=str(tabular))
+    async def objects(change: ProposedChange) -> bool:
+        assert change.old is not None
+        assert change.proposed is not None
+        asked.append((change.shown, json.loads(change.old()), json.loads(change.proposed())))
+        raise Refusal(Reason.REASON_CHANGE_REFUSED, "no", gate="g", object=change.shown)
 
     monkeypatch.setattr(house.parts.gate, "check", objects)
     rows, files = house.catalog.rows.copy(), dict(house.files.stored)

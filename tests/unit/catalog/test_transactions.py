@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 
+from lakeward_catalog.application.ports.gates import ProposedChange
 from lakeward_catalog.application.tables import updates
 from lakeward_catalog.domain.model import State
 from lakeward_protocol.catalog.v1 import tables_pb2
@@ -99,9 +100,10 @@ async def test_one_table_that_can_not_change_keeps_all_from_changing(
             changes[1] = (ITEMS, {"action": "set-current-schema", "schema-id": 77})
         case "gate":
 
-            async def objects(*, tabular: Any, **_: Any) -> None:
-                if tabular.name == "items":
+            async def objects(change: ProposedChange) -> bool:
+                if change.name == "items":
                     raise Refusal(Reason.REASON_CHANGE_REFUSED, "no", gate="g", object="sales.items")
+                return True
 
             monkeypatch.setattr(house.parts.gate, "check", objects)
         case _:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -77,6 +78,11 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> Waits:
     monkeypatch.setattr(waiting, "clock", clock)
     monkeypatch.setattr(waiting, "anyio", SimpleNamespace(sleep=sleep))
     return made
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAKEWARD_LOGINS", str(tmp_path / "logins.json"))
 
 
 def flow(shown: list[DevicePrompt], **settings: Any) -> DeviceFlow:

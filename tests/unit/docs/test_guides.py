@@ -11,10 +11,14 @@ import pytest
 from click import Context
 
 from lakeward.cli.main import main
+from lakeward_catalog.application.ports.gates import ProposedChange
+from lakeward_catalog.domain.contracts.contract import Operation
+from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.settings.catalogue import Family
 from lakeward_servicekit.settings.names import every
+from tests.support.catalog.values import a_project, a_warehouse
 from tests.support.guides import customized
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -70,7 +74,19 @@ def test_log_lines_to_watch_for_are_logged() -> None:
 async def test_the_gate_of_the_customization_guide_refuses_what_it_says() -> None:
     gate = customized("NoFloats")()
     orders = TabularIdent(NamespaceIdent.of(("shop",)), "orders")
-    await gate.check(tabular=orders, old=None, proposed=lambda: b'{"schemas": [{"fields": [{"type": "long"}]}]}')
+
+    def made_with(kind: str) -> ProposedChange:
+        return ProposedChange(
+            warehouse=a_warehouse(a_project()),
+            operation=Operation.CREATE,
+            principal="oidc~peter",
+            namespace=orders.namespace,
+            name=orders.name,
+            kind=Kind.TABLE,
+            proposed=lambda: b'{"schemas": [{"fields": [{"type": "%s"}]}]}' % kind.encode(),
+        )
+
+    assert await gate.check(made_with("long"))
     with pytest.raises(Refusal) as refused:
-        await gate.check(tabular=orders, old=None, proposed=lambda: b'{"schemas": [{"fields": [{"type": "double"}]}]}')
+        await gate.check(made_with("double"))
     assert refused.value.reason == Reason.REASON_CHANGE_REFUSED

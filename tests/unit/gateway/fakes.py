@@ -18,6 +18,7 @@ from lakeward_gateway.settings import GatewaySettings, PublicSettings
 from lakeward_protocol.authz.v1 import grants_pb2_grpc, provisioning_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
     cascades_pb2_grpc,
+    contracts_pb2_grpc,
     events_pb2_grpc,
     generic_table_versions_pb2_grpc,
     generic_tables_pb2_grpc,
@@ -100,6 +101,7 @@ def hosts(authz: Any, catalog: Any, vending: Any) -> tuple[Host, Host, Host]:
         generic_table_versions_pb2_grpc.add_GenericTableVersionServiceServicer_to_server,
         generic_tables_pb2_grpc.add_GenericTableServiceServicer_to_server,
         cascades_pb2_grpc.add_CascadeServiceServicer_to_server,
+        contracts_pb2_grpc.add_ContractServiceServicer_to_server,
         events_pb2_grpc.add_EventServiceServicer_to_server,
         names_pb2_grpc.add_NameServiceServicer_to_server,
         namespaces_pb2_grpc.add_NamespaceServiceServicer_to_server,

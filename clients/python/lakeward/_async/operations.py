@@ -1502,6 +1502,37 @@ class AsyncOperations:
             )
         )
 
+    async def get_project_task_queue_config_generic_statistics(
+        self,
+        *,
+        project: str | None = None,
+    ) -> models.GetQueueConfigResponse:
+        """How a project's queue generic_statistics is set."""
+        found = await self.connection.call(
+            Call(
+                "GET",
+                "/management/v1/project/task-queue/generic_statistics/config",
+                project=project,
+            )
+        )
+        return read(models.GetQueueConfigResponse, found.content)
+
+    async def set_project_task_queue_config_generic_statistics(
+        self,
+        body: models.SetQueueConfigRequest,
+        *,
+        project: str | None = None,
+    ) -> None:
+        """Set a project's queue generic_statistics."""
+        await self.connection.call(
+            Call(
+                "POST",
+                "/management/v1/project/task-queue/generic_statistics/config",
+                body=body.wire(),
+                project=project,
+            )
+        )
+
     async def get_project_task_queue_config_warehouse_drop(
         self,
         *,
@@ -1654,6 +1685,70 @@ class AsyncOperations:
             Call(
                 "POST",
                 "/management/v1/project/task-queue/statistics/schedule",
+                body=body.wire(),
+                project=project,
+                key=key_of(idempotency_key),
+            )
+        )
+        return read(models.ScheduleTaskResponse, found.content)
+
+    async def get_project_task_queue_schedule_generic_statistics(
+        self,
+        *,
+        project: str | None = None,
+    ) -> models.QueueSchedule:
+        """When a project's queue generic_statistics makes its tasks."""
+        found = await self.connection.call(
+            Call(
+                "GET",
+                "/management/v1/project/task-queue/generic_statistics/schedule",
+                project=project,
+            )
+        )
+        return read(models.QueueSchedule, found.content)
+
+    async def set_project_task_queue_schedule_generic_statistics(
+        self,
+        body: models.SetQueueSchedule,
+        *,
+        project: str | None = None,
+    ) -> None:
+        """Say by a cron expression when a project's queue generic_statistics makes its tasks."""
+        await self.connection.call(
+            Call(
+                "PUT",
+                "/management/v1/project/task-queue/generic_statistics/schedule",
+                body=body.wire(),
+                project=project,
+            )
+        )
+
+    async def drop_project_task_queue_schedule_generic_statistics(
+        self,
+        *,
+        project: str | None = None,
+    ) -> None:
+        """Have a project's queue generic_statistics make its tasks as it does by itself."""
+        await self.connection.call(
+            Call(
+                "DELETE",
+                "/management/v1/project/task-queue/generic_statistics/schedule",
+                project=project,
+            )
+        )
+
+    async def schedule_project_task_generic_statistics(
+        self,
+        body: models.ScheduleTaskRequest,
+        *,
+        project: str | None = None,
+        idempotency_key: UUID | None = None,
+    ) -> models.ScheduleTaskResponse:
+        """Queue a task of a project's queue generic_statistics, now or for a time within a year."""
+        found = await self.connection.call(
+            Call(
+                "POST",
+                "/management/v1/project/task-queue/generic_statistics/schedule",
                 body=body.wire(),
                 project=project,
                 key=key_of(idempotency_key),
@@ -3705,6 +3800,42 @@ class AsyncOperations:
             )
         )
         return read(models.CascadeDropResponse, found.content)
+
+    async def get_warehouse_contracts(
+        self,
+        warehouse_id: UUID | str,
+        *,
+        project: str | None = None,
+    ) -> models.Contracts:
+        """The contracts that are asked before tables and views of a warehouse are changed."""
+        found = await self.connection.call(
+            Call(
+                "GET",
+                "/management/v1/warehouse/{warehouse_id}/contracts",
+                places={"warehouse_id": warehouse_id},
+                project=project,
+            )
+        )
+        return read(models.Contracts, found.content)
+
+    async def set_warehouse_contracts(
+        self,
+        warehouse_id: UUID | str,
+        body: models.Contracts,
+        *,
+        project: str | None = None,
+    ) -> models.Contracts:
+        """Replace the contracts of a warehouse, all at once."""
+        found = await self.connection.call(
+            Call(
+                "PUT",
+                "/management/v1/warehouse/{warehouse_id}/contracts",
+                places={"warehouse_id": warehouse_id},
+                body=body.wire(),
+                project=project,
+            )
+        )
+        return read(models.Contracts, found.content)
 
     async def get_endpoint_statistics(
         self,

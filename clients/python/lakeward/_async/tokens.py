@@ -63,7 +63,10 @@ class AsyncTokens:
         async with self._lock:
             if clock.monotonic() >= self._until:
                 granted = await self._ask(self._auth)
-                self._token, self._refresh = granted.token, granted.refresh or self._refresh
+                self._token = granted.token
+                if granted.refresh is not None and granted.refresh != self._refresh:
+                    self._refresh = granted.refresh
+                    await self._keep(self._auth, granted.refresh)
                 self._until = clock.monotonic() + granted.life - min(60.0, granted.life / 10)
             return self._token
 
@@ -77,12 +80,35 @@ class AsyncTokens:
     async def _ask(self, auth: ClientCredentials | DeviceFlow | BrowserLogin) -> _Granted:
         if isinstance(auth, ClientCredentials):
             return await self._grant(auth, {"grant_type": "client_credentials", **_scope(auth)})
-        if self._refresh is not None:
-            try:
-                return await self._grant(auth, {"grant_type": "refresh_token", "refresh_token": self._refresh})
-            except GrantError:  # it has ended, so the person is asked again
-                self._refresh = None
+        granted = await self._refreshed(auth)
+        if granted is not None:
+            return granted
         return await (self._by_device(auth) if isinstance(auth, DeviceFlow) else self._by_browser(auth))
+
+    async def _refreshed(self, auth: DeviceFlow | BrowserLogin) -> _Granted | None:
+        """By the refresh token that is known here, else by the one that is kept: another program may have been given it since."""
+        refused: str | None = None
+        for refresh in (self._refresh, await self._kept(auth)):
+            if refresh is None or refresh == refused:
+                continue
+            try:
+                granted = await self._grant(auth, {"grant_type": "refresh_token", "refresh_token": refresh})
+            except GrantError:  # it has ended
+                refused = refresh
+                continue
+            self._refresh = refresh
+            return granted
+        self._refresh = None
+        return None
+
+    async def _kept(self, auth: DeviceFlow | BrowserLogin) -> str | None:
+        if auth.logins is None:
+            return None
+        return await in_thread_async(partial(auth.logins.read, auth.login))
+
+    async def _keep(self, auth: Auth, refresh: str) -> None:
+        if isinstance(auth, (DeviceFlow, BrowserLogin)) and auth.logins is not None:
+            await in_thread_async(partial(auth.logins.write, auth.login, refresh))
 
     async def _by_device(self, auth: DeviceFlow) -> _Granted:
         status, told = await self._post(auth.device_url, {"client_id": auth.client_id, **_secret(auth), **_scope(auth)})

@@ -1503,6 +1503,37 @@ class Operations:
             )
         )
 
+    def get_project_task_queue_config_generic_statistics(
+        self,
+        *,
+        project: str | None = None,
+    ) -> models.GetQueueConfigResponse:
+        """How a project's queue generic_statistics is set."""
+        found = self.connection.call(
+            Call(
+                "GET",
+                "/management/v1/project/task-queue/generic_statistics/config",
+                project=project,
+            )
+        )
+        return read(models.GetQueueConfigResponse, found.content)
+
+    def set_project_task_queue_config_generic_statistics(
+        self,
+        body: models.SetQueueConfigRequest,
+        *,
+        project: str | None = None,
+    ) -> None:
+        """Set a project's queue generic_statistics."""
+        self.connection.call(
+            Call(
+                "POST",
+                "/management/v1/project/task-queue/generic_statistics/config",
+                body=body.wire(),
+                project=project,
+            )
+        )
+
     def get_project_task_queue_config_warehouse_drop(
         self,
         *,
@@ -1655,6 +1686,70 @@ class Operations:
             Call(
                 "POST",
                 "/management/v1/project/task-queue/statistics/schedule",
+                body=body.wire(),
+                project=project,
+                key=key_of(idempotency_key),
+            )
+        )
+        return read(models.ScheduleTaskResponse, found.content)
+
+    def get_project_task_queue_schedule_generic_statistics(
+        self,
+        *,
+        project: str | None = None,
+    ) -> models.QueueSchedule:
+        """When a project's queue generic_statistics makes its tasks."""
+        found = self.connection.call(
+            Call(
+                "GET",
+                "/management/v1/project/task-queue/generic_statistics/schedule",
+                project=project,
+            )
+        )
+        return read(models.QueueSchedule, found.content)
+
+    def set_project_task_queue_schedule_generic_statistics(
+        self,
+        body: models.SetQueueSchedule,
+        *,
+        project: str | None = None,
+    ) -> None:
+        """Say by a cron expression when a project's queue generic_statistics makes its tasks."""
+        self.connection.call(
+            Call(
+                "PUT",
+                "/management/v1/project/task-queue/generic_statistics/schedule",
+                body=body.wire(),
+                project=project,
+            )
+        )
+
+    def drop_project_task_queue_schedule_generic_statistics(
+        self,
+        *,
+        project: str | None = None,
+    ) -> None:
+        """Have a project's queue generic_statistics make its tasks as it does by itself."""
+        self.connection.call(
+            Call(
+                "DELETE",
+                "/management/v1/project/task-queue/generic_statistics/schedule",
+                project=project,
+            )
+        )
+
+    def schedule_project_task_generic_statistics(
+        self,
+        body: models.ScheduleTaskRequest,
+        *,
+        project: str | None = None,
+        idempotency_key: UUID | None = None,
+    ) -> models.ScheduleTaskResponse:
+        """Queue a task of a project's queue generic_statistics, now or for a time within a year."""
+        found = self.connection.call(
+            Call(
+                "POST",
+                "/management/v1/project/task-queue/generic_statistics/schedule",
                 body=body.wire(),
                 project=project,
                 key=key_of(idempotency_key),
@@ -3706,6 +3801,42 @@ class Operations:
             )
         )
         return read(models.CascadeDropResponse, found.content)
+
+    def get_warehouse_contracts(
+        self,
+        warehouse_id: UUID | str,
+        *,
+        project: str | None = None,
+    ) -> models.Contracts:
+        """The contracts that are asked before tables and views of a warehouse are changed."""
+        found = self.connection.call(
+            Call(
+                "GET",
+                "/management/v1/warehouse/{warehouse_id}/contracts",
+                places={"warehouse_id": warehouse_id},
+                project=project,
+            )
+        )
+        return read(models.Contracts, found.content)
+
+    def set_warehouse_contracts(
+        self,
+        warehouse_id: UUID | str,
+        body: models.Contracts,
+        *,
+        project: str | None = None,
+    ) -> models.Contracts:
+        """Replace the contracts of a warehouse, all at once."""
+        found = self.connection.call(
+            Call(
+                "PUT",
+                "/management/v1/warehouse/{warehouse_id}/contracts",
+                places={"warehouse_id": warehouse_id},
+                body=body.wire(),
+                project=project,
+            )
+        )
+        return read(models.Contracts, found.content)
 
     def get_endpoint_statistics(
         self,

@@ -64,7 +64,10 @@ class Tokens:
         with self._lock:
             if clock.monotonic() >= self._until:
                 granted = self._ask(self._auth)
-                self._token, self._refresh = granted.token, granted.refresh or self._refresh
+                self._token = granted.token
+                if granted.refresh is not None and granted.refresh != self._refresh:
+                    self._refresh = granted.refresh
+                    self._keep(self._auth, granted.refresh)
                 self._until = clock.monotonic() + granted.life - min(60.0, granted.life / 10)
             return self._token
 
@@ -78,12 +81,35 @@ class Tokens:
     def _ask(self, auth: ClientCredentials | DeviceFlow | BrowserLogin) -> _Granted:
         if isinstance(auth, ClientCredentials):
             return self._grant(auth, {"grant_type": "client_credentials", **_scope(auth)})
-        if self._refresh is not None:
-            try:
-                return self._grant(auth, {"grant_type": "refresh_token", "refresh_token": self._refresh})
-            except GrantError:  # it has ended, so the person is asked again
-                self._refresh = None
+        granted = self._refreshed(auth)
+        if granted is not None:
+            return granted
         return self._by_device(auth) if isinstance(auth, DeviceFlow) else self._by_browser(auth)
+
+    def _refreshed(self, auth: DeviceFlow | BrowserLogin) -> _Granted | None:
+        """By the refresh token that is known here, else by the one that is kept: another program may have been given it since."""
+        refused: str | None = None
+        for refresh in (self._refresh, self._kept(auth)):
+            if refresh is None or refresh == refused:
+                continue
+            try:
+                granted = self._grant(auth, {"grant_type": "refresh_token", "refresh_token": refresh})
+            except GrantError:  # it has ended
+                refused = refresh
+                continue
+            self._refresh = refresh
+            return granted
+        self._refresh = None
+        return None
+
+    def _kept(self, auth: DeviceFlow | BrowserLogin) -> str | None:
+        if auth.logins is None:
+            return None
+        return in_thread(partial(auth.logins.read, auth.login))
+
+    def _keep(self, auth: Auth, refresh: str) -> None:
+        if isinstance(auth, (DeviceFlow, BrowserLogin)) and auth.logins is not None:
+            in_thread(partial(auth.logins.write, auth.login, refresh))
 
     def _by_device(self, auth: DeviceFlow) -> _Granted:
         status, told = self._post(auth.device_url, {"client_id": auth.client_id, **_secret(auth), **_scope(auth)})

@@ -146,6 +146,7 @@ class DeviceCodeFlow(_Kept):
             scope=scope,
             prompt=show,
             timeout=poll_timeout,
+            logins=None,  # nothing was kept there
         )
         super().__init__(flow, timeout=timeout)
 
@@ -196,5 +197,6 @@ class AuthorizationCodeFlow(_Kept):
             path=redirect_path,
             show=open_browser or ours.open_browser,
             timeout=login_timeout,
+            logins=None,  # nothing was kept there
         )
         super().__init__(login, timeout=timeout)

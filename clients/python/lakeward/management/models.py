@@ -3333,6 +3333,19 @@ class CascadeDropRequest(Model):
     dry_run: Annotated[bool | None, Field(alias="dry-run")] = False
 
 
+class RequiredColumn(Model):
+    """
+    A column that every table has: of this type, as Iceberg writes it, where one is given, and without nulls if `required`.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: str
+    type: str | None = None
+    required: bool | None = False
+
+
 class EndpointStatistic(Model):
     """
     Requests that were answered alike in an hour.
@@ -3769,6 +3782,44 @@ class ExplainAccessResponse(Model):
     remedies: list[GrantRemedy]
 
 
+class ContractRules(Model):
+    """
+    What is promised; what is left out is not. Partitionings are lists of transforms, as ["day(ts)", "bucket[16](id)"].
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    columns_stay: Annotated[bool | None, Field(alias="columns-stay")] = False
+    names_stay: Annotated[bool | None, Field(alias="names-stay")] = False
+    types_only_widen: Annotated[bool | None, Field(alias="types-only-widen")] = False
+    optional_stays: Annotated[bool | None, Field(alias="optional-stays")] = False
+    required_columns: Annotated[
+        list[RequiredColumn] | None,
+        Field(alias="required-columns", validate_default=True),
+    ] = []
+    allowed_partitionings: Annotated[list[list[str]] | None, Field(alias="allowed-partitionings")] = None
+    properties_stay: Annotated[list[str] | None, Field(alias="properties-stay")] = []
+    refused_operations: Annotated[
+        list[
+            Literal[
+                "commit",
+                "create",
+                "create-namespace",
+                "drop",
+                "drop-namespace",
+                "move-namespace",
+                "rename",
+                "undrop",
+                "update-namespace",
+            ]
+            | str
+        ]
+        | None,
+        Field(alias="refused-operations"),
+    ] = []
+
+
 class EndpointStatisticsResponse(Model):
     """
     By the ends of hours, the earliest first, what was asked in each.
@@ -3866,9 +3917,35 @@ class ListGrantsResponse(Model):
     next_page_token: Annotated[str | None, Field(alias="next-page-token")]
 
 
+class Contract(Model):
+    """
+    A promise about what is in a namespace and below it, or in the whole warehouse; `checkers` are asked too.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: str
+    namespace: list[str] | None = []
+    names: list[str] | None = []
+    rules: ContractRules | None = None
+    checkers: list[str] | None = []
+
+
 class ListColumnTagsResponse(Model):
     """
     The columns of a table that have tags.
     """
 
     columns: list[ColumnTags]
+
+
+class Contracts(Model):
+    """
+    All contracts of a warehouse.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    contracts: list[Contract]

@@ -27,6 +27,7 @@ from lakeward_servicekit.authorization.registrar import Presented
 from lakeward_servicekit.authorization.wire import principal_of
 from lakeward_servicekit.keeping import Kept, Once
 from lakeward_servicekit.rpc.client import Channel
+from lakeward_servicekit.telemetry.caches import told
 
 REMEMBERED_SECONDS: Final = 60.0
 _CAPACITY: Final = 10_000
@@ -61,7 +62,7 @@ class RemoteIdentity:
         self._stub = identity_pb2_grpc.IdentityServiceStub(cast("grpc.aio.Channel", channel))
         self._clock = clock
         self._now = now
-        self._remembered = Kept[bytes, _Remembered](capacity)
+        self._remembered = told("tokens", Kept[bytes, _Remembered](capacity))
         self._asking = Once[bytes, Identified]()
         self._recorded = Kept[bytes, UserId](capacity)
         self._revision = ""
@@ -79,7 +80,9 @@ class RemoteIdentity:
         digest = _digest(context.authorization)
         remembered = self._remembered.look(digest)
         if remembered is not None and at < remembered.until and remembered.revision == self._revision:
+            self._remembered.hits += 1
             return remembered.identified
+        self._remembered.misses += 1
         return await self._asking(digest, lambda: self._ask_and_remember(digest, context.authorization))
 
     async def provision_user(self, presented: Presented) -> UserId | None:

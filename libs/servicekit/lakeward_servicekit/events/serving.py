@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
+from lakeward_servicekit.events.behind import Behind
 from lakeward_servicekit.events.bell import LocalBell
 from lakeward_servicekit.events.log_sink import LogSink
 from lakeward_servicekit.events.nats.sink import NatsAddress, NatsSink
@@ -24,6 +25,7 @@ from lakeward_servicekit.leases import Lease, keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.settings.events import EventSettings
+from lakeward_servicekit.telemetry.looking import keep_looking
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -104,18 +106,20 @@ def relay_loops(
 
 
 @asynccontextmanager
-async def relaying(pool: Pool, settings: EventSettings) -> AsyncIterator[None]:
+async def relaying(pool: Pool, settings: EventSettings, *, service: str) -> AsyncIterator[None]:
     """Relay a service's events, and forget those that are older than the settings say, until the block ends.
 
     Args:
         pool: of the service's schema.
         settings: where events go, and how long they are kept.
+        service: whose they are, in metrics.
     """
     keep = partial(keep_holding, PostgresLeases(pool), holder=str(uuid4()))
     async with AsyncExitStack() as stack:
         sinks = await open_sinks(settings, stack)
         loops = relay_loops(pool, sinks, LocalBell(), keep=keep, pace=_UNRUNG)
         loops.append(keep(FORGETTER, partial(_keep_forgetting, log=PostgresEventLog(pool), days=settings.kept_days)))
+        loops.append(keep_looking(Behind(pool, service, [sink.name for sink in sinks]), what="events"))
         running = [asyncio.create_task(loop) for loop in loops]
         try:
             yield

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import asyncpg
@@ -17,6 +18,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres import failures
 from lakeward_servicekit.postgres.addresses import address_of
 from lakeward_servicekit.postgres.statements import log_statement
+from lakeward_servicekit.telemetry.metrics import Counter, Gauge
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -38,6 +40,18 @@ ACQUIRE_TIMEOUT: Final = timedelta(seconds=5)
 _PING_TIMEOUT: Final = 2.0
 _CLOSE_TIMEOUT: Final = 5.0
 _AWAY: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)  # a TimeoutError is an OSError
+CONNECTIONS: Final = Gauge(
+    "lakekeeper_catalog_pg_pool_connections",
+    "Connections of a pool that are open; `state` is `in_use` or `idle`.",
+    ("pool", "state"),
+)
+MOST: Final = Gauge("lakekeeper_catalog_pg_pool_max_connections", "Connections that a pool opens at most.", ("pool",))
+TIMEOUTS: Final = Counter(
+    "lakekeeper_catalog_pg_pool_acquire_timeouts_total",
+    "Times that no connection of a pool could be had in time.",
+    ("pool",),
+)
+WAITING: Final = Gauge("lakeward_pg_pool_waiting", "Who waits for a connection of a pool.", ("pool",))
 
 
 class Pool:
@@ -48,21 +62,25 @@ class Pool:
     DEADLINE_EXCEEDED for a statement timeout. Errors of constraints pass as asyncpg raises them.
     """
 
-    def __init__(self, pool: _AsyncpgPool, *, acquire_timeout: timedelta = ACQUIRE_TIMEOUT) -> None:
-        """Wrap an asyncpg pool; `open_pool` makes one."""
+    def __init__(
+        self, pool: _AsyncpgPool, *, acquire_timeout: timedelta = ACQUIRE_TIMEOUT, label: str = "other"
+    ) -> None:
+        """Wrap an asyncpg pool; `open_pool` makes one. `label` is what metrics call it."""
         self.raw: Final = pool
-        self._patience: Final = acquire_timeout.total_seconds()
+        self.patience: Final = acquire_timeout.total_seconds()
+        self.waiting: Final = WAITING.series(label)
+        self.timeouts: Final = TIMEOUTS.series(label)
 
     def reading(self) -> _Lease:
         """A connection for reads. One that goes while it is used changed nothing, and the caller is told so."""
-        return _Lease(self.raw, self._patience, changing=False)
+        return _Lease(self, changing=False)
 
     def changing(self) -> _Lease:
         """A connection for one statement that changes and commits by itself.
 
         Raises OutcomeUnknown, beside the class's refusals, when the connection goes before the statement's answer.
         """
-        return _Lease(self.raw, self._patience, changing=True)
+        return _Lease(self, changing=True)
 
     @contextlib.asynccontextmanager
     async def transaction(
@@ -121,25 +139,29 @@ class Pool:
 class _Lease:
     """One connection for the length of a block. A class, since it is entered for every request."""
 
-    __slots__ = ("_changing", "_connection", "_patience", "_pool")
+    __slots__ = ("_changing", "_connection", "_pool")
 
-    def __init__(self, pool: _AsyncpgPool, patience: float, *, changing: bool) -> None:
+    def __init__(self, pool: Pool, *, changing: bool) -> None:
         self._pool = pool
-        self._patience = patience
         self._changing = changing
         self._connection: PoolConnectionProxy[asyncpg.Record] | None = None
 
     async def __aenter__(self) -> PoolConnectionProxy[asyncpg.Record]:
+        pool, raw = self._pool, self._pool.raw
+        pool.waiting.value += 1
         try:
-            self._connection = await self._pool.acquire(timeout=self._patience)
+            self._connection = await raw.acquire(timeout=pool.patience)
         except TimeoutError as late:
-            if self._pool.get_idle_size() == 0 and self._pool.get_size() >= self._pool.get_max_size():
+            pool.timeouts.value += 1
+            if raw.get_idle_size() == 0 and raw.get_size() >= raw.get_max_size():
                 raise Refusal(
                     Reason.REASON_OVERLOADED, "every connection to the database stays busy; try again later"
                 ) from late
             raise failures.unreachable(late) from late
         except _AWAY as away:
             raise failures.unreachable(away) from away
+        finally:
+            pool.waiting.value -= 1
         return self._connection
 
     async def __aexit__(
@@ -150,7 +172,7 @@ class _Lease:
         closed = _is_closed(connection)
         # A connection that can't go back is ended by its pool, and that is no concern of work that is done.
         with contextlib.suppress(*_AWAY):
-            await self._pool.release(connection)
+            await self._pool.raw.release(connection)
         if error is None:
             return
         if isinstance(error, asyncpg.InterfaceError) and closed:
@@ -224,15 +246,33 @@ async def open_pool(  # noqa: PLR0913 - what settings say of a pool, each by its
         timeout=acquire_timeout.total_seconds(),
         ssl=address.ssl,
     )
+    label = label_of(name)
     await raw
     renewal = None if max_lifetime is None else asyncio.create_task(_renew(raw, max_lifetime))
     try:
-        yield Pool(raw, acquire_timeout=acquire_timeout)
+        with CONNECTIONS.read_from(partial(_connections, raw, label)), MOST.read_from(partial(_most, size, label)):
+            yield Pool(raw, acquire_timeout=acquire_timeout, label=label)
     finally:
         if renewal is not None:
             renewal.cancel()
             await asyncio.gather(renewal, return_exceptions=True)
         await _close(raw)
+
+
+def label_of(name: str) -> str:
+    """What metrics call a pool: "write" and "read" as upstream, for those that have its two pools' work, else its use."""
+    words = name.removeprefix("lakeward ").split()
+    return {"catalog_serve": "write", "catalog_listings": "read"}.get(found := "_".join(words), found)
+
+
+def _connections(raw: _AsyncpgPool, label: str) -> Iterator[tuple[tuple[str, str], float]]:
+    idle = raw.get_idle_size()
+    yield (label, "in_use"), max(0, raw.get_size() - idle)
+    yield (label, "idle"), idle
+
+
+def _most(size: int, label: str) -> Iterator[tuple[tuple[str], float]]:
+    yield (label,), size
 
 
 def service_pool(

@@ -13,7 +13,18 @@ from lakeward_servicekit.settings.model import Contradiction, Settings, setting
 _PROJECTS: Final = (Service.AUTHZ, Service.CATALOG, Service.VENDING)
 
 
-class ServerSettings(Settings):
+class BindSettings(Settings):
+    """Where processes listen."""
+
+    bind_ip: str = setting(
+        "BIND_IP",
+        kinds.IP,
+        "0.0.0.0",  # noqa: S104 - the documented default of a drop-in; `lakeward up` listens on loopback
+        "Address of the public HTTP APIs and of the metrics; :: for IPv4 and IPv6.",
+    )
+
+
+class ServerSettings(BindSettings):
     """The server as a whole."""
 
     enable_default_project: bool = setting(

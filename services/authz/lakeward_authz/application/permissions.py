@@ -111,13 +111,21 @@ class Moved:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Switched:
+    """A warehouse serves from now on, or nothing in it is there for anybody."""
+
+    object: ObjectKey
+    active: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Gone:
     """An object, with all that is in it, is no more, and neither is what was granted on it."""
 
     object: ObjectKey
 
 
-TreeChange: TypeAlias = Made | Moved | Gone
+TreeChange: TypeAlias = Made | Moved | Switched | Gone
 
 
 class TreeStore(Protocol):
@@ -162,7 +170,11 @@ class ObjectNames(Protocol):
     """Which objects there are, by what people call them."""
 
     async def find(self, named: Sequence[Named]) -> Sequence[ObjectKey | None]:
-        """Each object, in their order; None for one that is not there. Raises Refusal DATABASE_UNAVAILABLE."""
+        """Each object, in their order; None for one that is not there, or that is in an inactive warehouse.
+
+        Raises:
+            Refusal: DATABASE_UNAVAILABLE.
+        """
         ...
 
 
@@ -220,7 +232,8 @@ class GrantStore(Protocol):
     async def granted_to(self, subject: Subject, project_id: str, wanted: Wanted) -> Sequence[Given]:
         """What one subject was granted on a project and in it, members of roles left out.
 
-        In the order of their places: (warehouse, type, object, relation), ids as text.
+        What is in an inactive warehouse is left out. In the order of their places: (warehouse, type, object, relation), ids as
+        text.
         """
         ...
 

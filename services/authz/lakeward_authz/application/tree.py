@@ -21,10 +21,16 @@ class Place:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Standing:
-    """Where an object is; `parent_id` is the namespace that holds it, None at the top level and above."""
+    """Where an object is.
+
+    Attributes:
+        parent_id: the namespace that holds it; None at the top level and above.
+        inactive: a warehouse that serves nobody now.
+    """
 
     key: ObjectKey
     parent_id: UUID | None
+    inactive: bool = False
 
 
 class TreeListing(Protocol):

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Final
 from uuid import UUID
 
-from lakeward_authz.application.permissions import Gone, Made, Moved, TreeChange, key_of, subject_of
+from lakeward_authz.application.permissions import Gone, Made, Moved, Switched, TreeChange, key_of, subject_of
 from lakeward_authz.application.tree import ApplyTreeChanges, Place, Standing, TreeChanges, TreeListing
 from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
 from lakeward_authz.transport import decode
@@ -55,7 +55,7 @@ class TreeServicer(tree_pb2_grpc.TreeServiceServicer):
             raise invalid_field("ids", f"{len(request.ids)} ids", f"at most {_MOST}")
         ids = [_id("ids", each) for each in request.ids]
         found = await self.listing.objects(place, after=after, limit=_limit(request.limit), ids=ids)
-        return pb.ListTreeResponse(objects=map(_object, found))
+        return pb.ListTreeResponse(objects=map(_object, found), inactive=any(each.inactive for each in found))
 
 
 def _limit(limit: int) -> int:
@@ -129,10 +129,15 @@ def _change(message: pb.TreeChange) -> TreeChange:
             if ref.kind not in _MOVES:
                 raise invalid_field("object.kind", ref.kind.word, "a namespace or a tabular")
             return Moved(key_of(ref), parent_id)
+        case "switched":
+            ref = decode.tree_object(message.switched.object)
+            if ref.kind is not ObjectKind.WAREHOUSE:
+                raise invalid_field("object.kind", ref.kind.word, "a warehouse")
+            return Switched(key_of(ref), message.switched.active)
         case "gone":
             return Gone(key_of(decode.tree_object(message.gone.object)))
         case _:
-            raise invalid_field("changes.change", "", "something that was made, moved or is gone")
+            raise invalid_field("changes.change", "", "something that was made, moved, switched or is gone")
 
 
 def _place(message: principals_pb2.ObjectRef) -> tuple[ObjectRef, UUID | None]:

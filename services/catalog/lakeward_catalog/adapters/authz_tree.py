@@ -7,7 +7,7 @@ from typing import Final, assert_never
 from uuid import UUID
 
 from lakeward_catalog.application.refs import OBJECT_KINDS
-from lakeward_catalog.application.tree import PROJECTS, Gone, Made, Moved, Nothing, Numbered, StreamId
+from lakeward_catalog.application.tree import PROJECTS, Gone, Made, Moved, Nothing, Numbered, StreamId, Switched
 from lakeward_catalog.application.verifying import NIL, Key, Place, Standing
 from lakeward_catalog.domain.model import ProjectId, WarehouseId
 from lakeward_protocol.authz.v1 import principals_pb2, tree_pb2_grpc
@@ -52,8 +52,9 @@ class RemoteTree:
         if after is not None:
             request.after.kind, request.after.id = ObjectKind[after.kind.upper()].value, after.id.bytes
         while len(found) < limit:
-            objects = (await self._stub.ListTree(request, timeout=_SECONDS)).objects
-            found += [_standing(each) for each in objects if each.kind in _OURS]
+            reply = await self._stub.ListTree(request, timeout=_SECONDS)
+            objects = reply.objects
+            found += [_standing(each, inactive=reply.inactive) for each in objects if each.kind in _OURS]
             if len(objects) < limit:
                 break
             request.after.CopyFrom(objects[-1])
@@ -78,9 +79,10 @@ def _place(place: Place) -> pb.TreePlace:
     return pb.TreePlace(project_id=place.project_id, warehouse_id=warehouse_id)
 
 
-def _standing(message: principals_pb2.ObjectRef) -> Standing:
+def _standing(message: principals_pb2.ObjectRef, *, inactive: bool) -> Standing:
     key = Key(ObjectKind(message.kind).word, UUID(bytes=message.id) if message.id else NIL)
-    return Standing(key, UUID(bytes=message.parent_id) if message.parent_id else None)
+    parent_id = UUID(bytes=message.parent_id) if message.parent_id else None
+    return Standing(key, parent_id, inactive=inactive and message.kind == ObjectKind.WAREHOUSE.value)
 
 
 def stream_name(stream: StreamId) -> str:
@@ -99,6 +101,9 @@ def _message(numbered: Numbered) -> pb.TreeChange:
                 message.made.public_id = change.public_id.bytes
         case Moved():
             message.moved.object.CopyFrom(object_message(change.object))
+        case Switched():
+            message.switched.object.CopyFrom(object_message(change.object))
+            message.switched.active = change.active
         case Gone():
             message.gone.object.CopyFrom(object_message(change.object))
         case Nothing():

@@ -106,6 +106,7 @@ class WarehouseChange(enum.StrEnum):
     DELETE_PROFILE_UPDATED = "delete-profile-updated"
     FORMAT_VERSION_POLICY_UPDATED = "format-version-policy-updated"
     MANAGED_BY_UPDATED = "managed-by-updated"
+    CONTRACTS_UPDATED = "contracts-updated"
     QUEUE_UPDATED = "task-queue-updated"
     DELETED = "deleted"
     SNAPSHOT = "snapshot"
@@ -453,6 +454,7 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("warehouse", WarehouseChange.DELETE_PROFILE_UPDATED): "updateWarehouseDeleteProfile",
     ("warehouse", WarehouseChange.FORMAT_VERSION_POLICY_UPDATED): "updateWarehouseFormatVersionPolicy",
     ("warehouse", WarehouseChange.MANAGED_BY_UPDATED): "updateWarehouseManagedBy",
+    ("warehouse", WarehouseChange.CONTRACTS_UPDATED): "updateWarehouseContracts",
     ("warehouse", WarehouseChange.QUEUE_UPDATED): "updateTaskQueueConfig",
     ("warehouse", WarehouseChange.DELETED): "deleteWarehouse",
     ("warehouse", WarehouseChange.SNAPSHOT): "snapshotWarehouse",

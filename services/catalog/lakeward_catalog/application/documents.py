@@ -16,6 +16,7 @@ from lakeward_catalog.domain.iceberg.table import TableMetadata
 from lakeward_catalog.domain.model import MetadataId, WarehouseId
 from lakeward_servicekit.deflated import Deflated, join
 from lakeward_servicekit.keeping import Kept, Once
+from lakeward_servicekit.telemetry.caches import told
 
 # Parsed metadata weighs about this many times its JSON.
 _PARSED_FACTOR: Final = 3
@@ -35,8 +36,8 @@ class Documents:
         """Start empty; see the class."""
         self._bodies = bodies
         self._plain: Final = Kept[tuple[MetadataId, bool], bytes](size=text_bytes)
-        self._deflated: Final = Kept[tuple[MetadataId, bool], Deflated](size=text_bytes)
-        self._parsed: Final = Kept[MetadataId, TableMetadata](size=parsed_bytes)
+        self._deflated: Final = told("documents", Kept[tuple[MetadataId, bool], Deflated](size=text_bytes))
+        self._parsed: Final = told("parsed_documents", Kept[MetadataId, TableMetadata](size=parsed_bytes))
         self._reading: Final = Once[tuple[MetadataId, bool], Deflated]()
 
     async def deflated(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Deflated:
@@ -49,7 +50,9 @@ class Documents:
         cached = self._deflated.look(key)
         if cached is not None:
             self._deflated.used(key)
+            self._deflated.hits += 1
             return cached
+        self._deflated.misses += 1
         return await self._reading(key, lambda: self._read(warehouse_id, metadata_id, references=references))
 
     async def plain(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> bytes:
@@ -73,7 +76,10 @@ class Documents:
             LookupError: as `deflated`.
         """
         metadata = self._parsed.get(metadata_id)
-        if metadata is None:
+        if metadata is not None:
+            self._parsed.hits += 1
+        else:
+            self._parsed.misses += 1
             text = await self.plain(warehouse_id, metadata_id, references=False)
             metadata = await beside(len(text), lambda: parse_table(text))
             self._parsed.put(metadata_id, metadata, size=len(text) * _PARSED_FACTOR)

@@ -59,11 +59,19 @@ class Gone:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Switched:
+    """A warehouse serves from now on, or nobody finds anything in it."""
+
+    object: ObjectRef
+    active: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Nothing:
     """Stands where a change was that no tree could take."""
 
 
-TreeChange: TypeAlias = Made | Moved | Gone | Nothing
+TreeChange: TypeAlias = Made | Moved | Switched | Gone | Nothing
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -56,11 +56,13 @@ class Standing(NamedTuple):
     Attributes:
         parent_id: the namespace that holds it; None at the top level and above.
         depth: of a namespace of the catalog, 1 at the top; 0 of everything else.
+        inactive: a warehouse that serves nobody now.
     """
 
     key: Key
     parent_id: UUID | None
     depth: int = 0
+    inactive: bool = False
 
 
 class Held(NamedTuple):
@@ -81,6 +83,7 @@ class Verdict(enum.StrEnum):
 
     MISSING = "missing in authz"
     ELSEWHERE = "hanging elsewhere in authz"
+    SWITCHED = "active or not otherwise in authz"
     EXTRA = "in authz alone"
 
 
@@ -240,7 +243,7 @@ class TreeVerification:
                 if not there:
                     return [place.root]  # all that is in it goes with it
                 suspects.append((_EXTRA_LAST if known.key.kind in _CONTAINERS else _EXTRA_FIRST, 0, known.key))
-            elif mine is not None and (known is None or known.parent_id != mine.parent_id):
+            elif mine is not None and (known is None or _placed(known) != _placed(mine)):
                 suspects.append((_MADE if known is None else _MOVED, _level(mine), mine.key))
         return [key for _, _, key in sorted(suspects)]
 
@@ -286,8 +289,15 @@ def _judged(place: Place, key: Key, held: Held | None, known: Standing | None) -
         return None if known is None else Difference(Verdict.EXTRA, place, key, None)
     if known is None:
         return Difference(Verdict.MISSING, place, key, held)
-    same = known.parent_id == held.standing.parent_id
-    return None if same else Difference(Verdict.ELSEWHERE, place, key, held)
+    if known.parent_id != held.standing.parent_id:
+        return Difference(Verdict.ELSEWHERE, place, key, held)
+    same = known.inactive == held.standing.inactive
+    return None if same else Difference(Verdict.SWITCHED, place, key, held)
+
+
+def _placed(standing: Standing) -> tuple[UUID | None, bool]:
+    """What both have to say alike of an object."""
+    return standing.parent_id, standing.inactive
 
 
 async def _all(page: Callable[[Key | None], Awaitable[Sequence[Standing]]]) -> AsyncIterator[Standing]:

@@ -19,12 +19,14 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from time import perf_counter
 from typing import Any, Final, Protocol
 
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.tasks import Queue, Task
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.events.relay import Bell, retry_pause
+from lakeward_servicekit.telemetry.metrics import LONG, Histogram
 
 _LOG: Final = logging.getLogger("lakeward_catalog.workers")
 _MOST_AT_ONCE: Final = 64
@@ -32,6 +34,13 @@ _MOST_AT_ONCE: Final = 64
 _A_MOMENT: Final = timedelta(seconds=0.2)
 _QUICK: Final = _A_MOMENT / 4
 _SETTLED_WITHIN: Final = 2.0  # seconds, when the process ends
+ATTEMPTS: Final = Histogram(
+    "lakeward_task_attempt_seconds",
+    "How long attempts at tasks took; `outcome` is `success`, `failed`, `given_up` (never tried again), `postponed` (more is to "
+    "be done) or `stopped` (asked to, or taken by another worker).",
+    ("queue", "outcome"),
+    bounds=LONG,
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -268,6 +277,7 @@ class Worker:
         """One attempt; what else than success comes of it is recorded here."""
         progress = Progress()
         extra = _named(task)
+        began, came_of_it = perf_counter(), "stopped"
         working = asyncio.ensure_future(self.handle(task, progress))
         keeping = asyncio.create_task(self._keep_alive(task, progress))
         try:
@@ -282,20 +292,25 @@ class Worker:
                 return
             outcome = await working
         except GivenUp as given:
+            came_of_it = "given_up"
             now, told = self.clock.now(), str(given)
             await self.tasks.fail(task, now=now, message=told, progress=progress.done, retry_at=None)
             _LOG.warning("a task was given up", extra={**extra, "cause": told})
         except Exception as failed:  # noqa: BLE001 - a background loop: whatever an attempt raises is its outcome
+            came_of_it = "failed"
             told = str(failed) if isinstance(failed, Refusal) else f"{type(failed).__name__}: see the log"
             _LOG.warning("an attempt at a task failed", extra=extra, exc_info=not isinstance(failed, Refusal))
             now, done = self.clock.now(), progress.done
             await self.tasks.fail(task, now=now, message=told, progress=done, retry_at=self._retry_at(task, now))
         else:
             if isinstance(outcome, Again):
+                came_of_it = "postponed"
                 await self._postpone(task, outcome, progress)
                 return
+            came_of_it = "success"
             await succeeded(Ended(task, self.clock.now(), outcome, progress.done))
         finally:
+            ATTEMPTS.series(task.queue.value, came_of_it).observe(perf_counter() - began)
             working.cancel()
             keeping.cancel()
             await asyncio.gather(working, keeping, return_exceptions=True)

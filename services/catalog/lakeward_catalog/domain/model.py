@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple, NewType
 from uuid import UUID
 
+from lakeward_catalog.domain.contracts.contract import Contract
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 
 ProjectId = NewType("ProjectId", str)
@@ -140,6 +141,7 @@ class Warehouse:
     Attributes:
         restorable_for: how long a dropped tabular can be restored; None: drops are final.
         row_version: grows with every change of the row; caches are keyed by it.
+        contracts: asked before changes of what is in it.
     """
 
     warehouse_id: WarehouseId
@@ -155,6 +157,7 @@ class Warehouse:
     created_at: datetime
     updated_at: datetime | None
     managed_by: ManagedBy = ManagedBy.SELF
+    contracts: tuple[Contract, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ class Queue(enum.StrEnum):
     SOFT_DELETION = "soft_deletion"
     TASK_LOG_CLEANUP = "task_log_cleanup"
     STATISTICS = "statistics"
+    GENERIC_STATISTICS = "generic_statistics"
     NAMESPACE_DROP = "namespace_drop"
     WAREHOUSE_DROP = "warehouse_drop"
 

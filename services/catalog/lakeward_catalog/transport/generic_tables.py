@@ -24,6 +24,7 @@ from lakeward_catalog.transport.tabulars import TabularMethods
 from lakeward_protocol.catalog.v1 import generic_tables_pb2 as pb
 from lakeward_protocol.catalog.v1 import generic_tables_pb2_grpc
 from lakeward_servicekit.errors import Refusal
+from lakeward_servicekit.remembering import remembered
 from lakeward_servicekit.rpc import Settle, failure_of
 
 
@@ -67,14 +68,18 @@ class GenericTableServicer(generic_tables_pb2_grpc.GenericTableServiceServicer):
             Payload(request.body),
         )
         make = self.register if request.register else self.create
-        return pb.CreateGenericTableResponse(table=_loaded(await make(command, caller=caller)))
+        response = pb.CreateGenericTableResponse()
+        _fill_loaded(response.table, await make(command, caller=caller))
+        return response
 
     async def LoadGenericTable(
         self, request: pb.LoadGenericTableRequest, caller: Caller
     ) -> pb.LoadGenericTableResponse:
         """See the contract."""
         command = ReadTabular(decode.warehouse_id(request.warehouse_id), looked_for(Kind.GENERIC_TABLE, request.table))
-        return pb.LoadGenericTableResponse(table=_loaded(await self.load(command, caller=caller)))
+        response = pb.LoadGenericTableResponse()
+        _fill_loaded(response.table, await self.load(command, caller=caller))
+        return response
 
     async def BatchLoadGenericTables(
         self, request: pb.BatchLoadGenericTablesRequest, settle: Settle[Caller]
@@ -131,7 +136,9 @@ class GenericTableServicer(generic_tables_pb2_grpc.GenericTableServiceServicer):
             Payload(request.body),
             if_match=tuple(request.if_match),
         )
-        return pb.UpdateGenericTableResponse(table=_loaded(await self.update(command, caller=caller)))
+        response = pb.UpdateGenericTableResponse()
+        _fill_loaded(response.table, await self.update(command, caller=caller))
+        return response
 
     async def GetGenericTableProtection(
         self, request: pb.GetGenericTableProtectionRequest, caller: Caller
@@ -165,15 +172,20 @@ class GenericTableServicer(generic_tables_pb2_grpc.GenericTableServiceServicer):
 _LATE: Final = pb.BatchLoadGenericTablesItem(failure=failure_of(too_late()))
 
 
-def _loaded(loaded: Loaded) -> pb.LoadedGenericTable:
+_recorded: Final = remembered(entries=2048, longest=8192)(parse_generic)  # for many loads of one state
+
+
+def _fill_loaded(message: pb.LoadedGenericTable, loaded: Loaded) -> None:
+    """Write a loaded table into a message: a constructor that takes messages copies them."""
     tabular = loaded.tabular
     assert tabular is not None, "a reply about a generic table says which it is"
     assert isinstance(loaded.metadata, bytes), "its document is never carried compressed"
-    recorded = parse_generic(loaded.metadata)
-    message = pb.LoadedGenericTable(etag=loaded.etag)
+    recorded = _recorded(loaded.metadata)
+    message.etag = loaded.etag
     table = message.table
     table.tabular_id = str(tabular.tabular_id)
-    table.ident.CopyFrom(encode.tabular_ident(tabular.ident))
+    table.ident.name = tabular.ident.name
+    table.ident.namespace.parts.extend(tabular.ident.namespace.parts)
     table.format = recorded.format
     table.location = tabular.location
     if recorded.doc is not None:
@@ -190,4 +202,3 @@ def _loaded(loaded: Loaded) -> pb.LoadedGenericTable:
             message.storage_credentials.add(prefix=entry.prefix, config=entry.config)
         if loaded.expires_at is not None:
             message.expires_at.FromDatetime(loaded.expires_at)
-    return message

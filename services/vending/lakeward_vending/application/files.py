@@ -14,10 +14,13 @@ from lakeward_vending.domain.permit import Purpose
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lakeward_locations import Location
     from lakeward_vending.application.storages import Storages
     from lakeward_vending.domain.permit import Permit
 
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
+MAX_PART_BYTES: Final = 8 * 1024 * 1024
+_MAX_OFFSET: Final = 1 << 62
 PAGE: Final = 1000
 _INFLATED_IN_LOOP: Final = 64 * 1024
 
@@ -69,9 +72,7 @@ class FileReads:
         store = await self.storages.open(permit)
         content = await store.read(file.path, limit=MAX_FILE_BYTES)
         if content is None:
-            # by the scheme that is ours, whatever the one that was asked by
-            name = dataclasses.replace(file, scheme=permit.profile.schemes[0])
-            raise Refusal(Reason.REASON_FILE_NOT_FOUND, f"there is no file {name}", location=str(name))
+            raise _absent(file, permit)
         if not inflating.is_gzip_name(file.path):
             return content
         return await _inflated(content, location)
@@ -167,6 +168,77 @@ class PagePurges:
         if keys:
             await store.delete(keys)
         return Purged(deleted=len(keys), done=len(keys) < PAGE)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ListFiles:
+    """A page of files; see the contract."""
+
+    below: str
+    after: str
+    limit: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FileListings:
+    """A page of what lies below the permit's location: paths below it, with sizes.
+
+    Raises:
+        Refusal: PERMIT_REFUSED, INVALID_FIELD, and those of the store.
+    """
+
+    storages: Storages
+
+    async def __call__(self, command: ListFiles, *, permit: Permit) -> Sequence[tuple[str, int]]:
+        """See the class."""
+        permit.require(Purpose.FILES, Access.READ)
+        if not 1 <= command.limit <= PAGE:
+            raise invalid_field("limit", command.limit, f"1 to {PAGE}")
+        root = permit.location.prefix
+        store = await self.storages.open(permit)
+        after = f"{root}{command.after}" if command.after else ""
+        found = await store.list_objects(f"{root}{command.below}", after=after, limit=command.limit)
+        return [(each.key.removeprefix(root), each.size) for each in found]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ReadPart:
+    """A part of a file; see the contract."""
+
+    location: str
+    offset: int
+    length: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PartReads:
+    """Read a part of a file below the permit's location, as it lies there.
+
+    Raises:
+        Refusal: PERMIT_REFUSED, MALFORMED_LOCATION, INVALID_FIELD, FILE_NOT_FOUND, and those of the store.
+    """
+
+    storages: Storages
+
+    async def __call__(self, command: ReadPart, *, permit: Permit) -> bytes:
+        """See the class."""
+        permit.require(Purpose.FILES, Access.READ)
+        file = permit.file_at(command.location)
+        if not 1 <= command.length <= MAX_PART_BYTES:
+            raise invalid_field("length", command.length, f"1 to {MAX_PART_BYTES} bytes")
+        if command.offset >= _MAX_OFFSET:
+            raise invalid_field("offset", command.offset, f"below {_MAX_OFFSET}")
+        store = await self.storages.open(permit)
+        content = await store.read_part(file.path, offset=command.offset, length=command.length)
+        if content is None:
+            raise _absent(file, permit)
+        return content
+
+
+def _absent(file: Location, permit: Permit) -> Refusal:
+    # by the scheme that is ours, whatever the one that was asked by
+    name = dataclasses.replace(file, scheme=permit.profile.schemes[0])
+    return Refusal(Reason.REASON_FILE_NOT_FOUND, f"there is no file {name}", location=str(name))
 
 
 async def _inflated(content: bytes, location: str) -> bytes:

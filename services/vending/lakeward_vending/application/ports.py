@@ -37,6 +37,14 @@ class Ids(Protocol):
         ...
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class ListedObject:
+    """An object as a listing has it; `size` in bytes."""
+
+    key: str
+    size: int
+
+
 class ObjectStore(Protocol):
     """One bucket through one credential. Keys are literal, without a leading slash.
 
@@ -59,6 +67,17 @@ class ObjectStore(Protocol):
 
     async def list_page(self, prefix: str, *, limit: int) -> Sequence[str]:
         """Up to `limit` keys that begin with `prefix`, from the first; 1 ≤ limit ≤ 1000. Empty exactly when none is left."""
+        ...
+
+    async def list_objects(self, prefix: str, *, after: str, limit: int) -> Sequence[ListedObject]:
+        """As `list_page`, with sizes, in the order of the keys' UTF-8; only keys behind `after`, where that is not empty.
+
+        Shorter than `limit` only when nothing is left.
+        """
+        ...
+
+    async def read_part(self, key: str, *, offset: int, length: int) -> bytes | None:
+        """`length` bytes from `offset`, fewer where the object ends; None where there is no object."""
         ...
 
 

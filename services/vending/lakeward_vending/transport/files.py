@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING
 
 from lakeward_protocol.vending.v1 import vending_pb2 as pb
 from lakeward_protocol.vending.v1 import vending_pb2_grpc
-from lakeward_vending.application.files import WriteFile
+from lakeward_vending.application.files import ListFiles, ReadPart, WriteFile
 from lakeward_vending.transport import decode
 
 if TYPE_CHECKING:
     from lakeward_servicekit.permits import PermitVerifier
     from lakeward_servicekit.rpc import Call
-    from lakeward_vending.application.files import EmptinessChecks, FileDeletions, FileReads, FileWrites, PagePurges
+    from lakeward_vending.application.files import (
+        EmptinessChecks,
+        FileDeletions,
+        FileListings,
+        FileReads,
+        FileWrites,
+        PagePurges,
+        PartReads,
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +34,8 @@ class FileServicer(vending_pb2_grpc.FileServiceServicer):
     delete_files: FileDeletions
     check_empty: EmptinessChecks
     purge_page: PagePurges
+    list_files: FileListings
+    read_part: PartReads
 
     async def ReadFile(self, request: pb.ReadFileRequest, context: Call) -> pb.ReadFileResponse:
         """See the contract."""
@@ -59,3 +69,17 @@ class FileServicer(vending_pb2_grpc.FileServiceServicer):
         del context
         purged = await self.purge_page(permit=decode.permit(request.storage, self.verifier))
         return pb.PurgePageResponse(deleted=purged.deleted, done=purged.done)
+
+    async def ListFiles(self, request: pb.ListFilesRequest, context: Call) -> pb.ListFilesResponse:
+        """See the contract."""
+        del context
+        permit = decode.permit(request.storage, self.verifier)
+        listed = await self.list_files(ListFiles(request.below, request.after, request.limit), permit=permit)
+        return pb.ListFilesResponse(files=[pb.ListedFile(path=path, size=size) for path, size in listed])
+
+    async def ReadPart(self, request: pb.ReadPartRequest, context: Call) -> pb.ReadPartResponse:
+        """See the contract."""
+        del context
+        permit = decode.permit(request.storage, self.verifier)
+        part = ReadPart(request.location, request.offset, request.length)
+        return pb.ReadPartResponse(content=await self.read_part(part, permit=permit))

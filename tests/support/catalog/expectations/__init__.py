@@ -11,6 +11,7 @@ from typing import Final
 
 from tests.support.catalog.expectations.case import Case
 from tests.support.catalog.expectations.containers import NAMESPACE_SERVICE, SERVER_SERVICE, WAREHOUSE_SERVICE
+from tests.support.catalog.expectations.contracts import CONTRACT_SERVICE
 from tests.support.catalog.expectations.events import EVENT_SERVICE
 from tests.support.catalog.expectations.generic_tables import GENERIC_TABLE_SERVICE, GENERIC_TABLE_VERSION_SERVICE
 from tests.support.catalog.expectations.tables import SIGNING_SERVICE, TABLE_SERVICE
@@ -41,6 +42,7 @@ EXPECTED: Final[Mapping[str, tuple[Case, ...]]] = {
         "ProjectTaskService": PROJECT_TASK_SERVICE,
         "StatisticsService": STATISTICS_SERVICE,
         "CascadeService": CASCADE_SERVICE,
+        "ContractService": CONTRACT_SERVICE,
         "NameService": NAME_SERVICE,
         "EventService": EVENT_SERVICE,
     }.items()

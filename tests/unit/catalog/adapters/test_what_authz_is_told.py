@@ -26,6 +26,7 @@ BY_ITS_METHOD: Final = {
     "project_changes.DELETE",
     "server_changes.INSERT_PROJECT",
     "warehouse_changes.INSERT",
+    "warehouse_changes.UPDATE",
     "warehouse_changes.DELETE",
     "namespace_changes.INSERT",
     "namespace_changes.MOVE",
@@ -38,7 +39,7 @@ BY_ITS_METHOD: Final = {
 BY_BOTH: Final = {"tabular_changes.INSERT", "tabular_changes.RENAME"}
 _CHANGES: Final = re.compile(
     r"(insert into|delete from) (project|warehouse|namespace|tabular|tag_definition)\b"
-    r"|\bset (?:(?!\bwhere\b)[\s\S])*\b(namespace_id|parent_id|project_id) =",
+    r"|\bset (?:(?!\bwhere\b)[\s\S])*\b(namespace_id|parent_id|project_id|active) =",
 )
 
 

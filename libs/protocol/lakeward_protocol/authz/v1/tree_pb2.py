@@ -27,7 +27,7 @@ from lakeward_protocol.authz.v1 import principals_pb2 as lakeward_dot_authz_dot_
 from lakeward_protocol.common.v1 import options_pb2 as lakeward_dot_common_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1clakeward/authz/v1/tree.proto\x12\x11lakeward.authz.v1\x1a\"lakeward/authz/v1/principals.proto\x1a lakeward/common/v1/options.proto\"Y\n\x17\x41pplyTreeChangesRequest\x12\x0e\n\x06stream\x18\x01 \x01(\t\x12.\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\x1d.lakeward.authz.v1.TreeChange\"+\n\x18\x41pplyTreeChangesResponse\x12\x0f\n\x07\x61pplied\x18\x01 \x01(\x04\"\xb7\x01\n\nTreeChange\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12-\n\x04made\x18\x02 \x01(\x0b\x32\x1d.lakeward.authz.v1.ObjectMadeH\x00\x12/\n\x05moved\x18\x03 \x01(\x0b\x32\x1e.lakeward.authz.v1.ObjectMovedH\x00\x12-\n\x04gone\x18\x04 \x01(\x0b\x32\x1d.lakeward.authz.v1.ObjectGoneH\x00\x42\x08\n\x06\x63hange\"z\n\nObjectMade\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12+\n\x05owner\x18\x02 \x01(\x0b\x32\x1c.lakeward.authz.v1.Principal\x12\x11\n\tpublic_id\x18\x03 \x01(\x0c\";\n\x0bObjectMoved\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\":\n\nObjectGone\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\"S\n\x15ListTreePlacesRequest\x12+\n\x05\x61\x66ter\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.TreePlace\x12\r\n\x05limit\x18\x02 \x01(\r\"F\n\x16ListTreePlacesResponse\x12,\n\x06places\x18\x01 \x03(\x0b\x32\x1c.lakeward.authz.v1.TreePlace\"5\n\tTreePlace\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\"\x87\x01\n\x0fListTreeRequest\x12+\n\x05place\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.TreePlace\x12+\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12\r\n\x05limit\x18\x03 \x01(\r\x12\x0b\n\x03ids\x18\x04 \x03(\x0c\"A\n\x10ListTreeResponse\x12-\n\x07objects\x18\x01 \x03(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef2\x80\x04\n\x0bTreeService\x12\xb8\x01\n\x10\x41pplyTreeChanges\x12*.lakeward.authz.v1.ApplyTreeChangesRequest\x1a+.lakeward.authz.v1.ApplyTreeChangesResponse\"K\x92\xb5\x18G\n\x01\x02\x10\x02\x18\x01*<the catalog tells what it did on behalf of whom it asked for0\x03\x12\xa2\x01\n\x0eListTreePlaces\x12(.lakeward.authz.v1.ListTreePlacesRequest\x1a).lakeward.authz.v1.ListTreePlacesResponse\";\x92\xb5\x18\x37\n\x01\x02\x10\x01*.the catalog compares the tree with what it has0\x03\x12\x90\x01\n\x08ListTree\x12\".lakeward.authz.v1.ListTreeRequest\x1a#.lakeward.authz.v1.ListTreeResponse\";\x92\xb5\x18\x37\n\x01\x02\x10\x01*.the catalog compares the tree with what it has0\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1clakeward/authz/v1/tree.proto\x12\x11lakeward.authz.v1\x1a\"lakeward/authz/v1/principals.proto\x1a lakeward/common/v1/options.proto\"Y\n\x17\x41pplyTreeChangesRequest\x12\x0e\n\x06stream\x18\x01 \x01(\t\x12.\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\x1d.lakeward.authz.v1.TreeChange\"+\n\x18\x41pplyTreeChangesResponse\x12\x0f\n\x07\x61pplied\x18\x01 \x01(\x04\"\xee\x01\n\nTreeChange\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12-\n\x04made\x18\x02 \x01(\x0b\x32\x1d.lakeward.authz.v1.ObjectMadeH\x00\x12/\n\x05moved\x18\x03 \x01(\x0b\x32\x1e.lakeward.authz.v1.ObjectMovedH\x00\x12-\n\x04gone\x18\x04 \x01(\x0b\x32\x1d.lakeward.authz.v1.ObjectGoneH\x00\x12\x35\n\x08switched\x18\x05 \x01(\x0b\x32!.lakeward.authz.v1.ObjectSwitchedH\x00\x42\x08\n\x06\x63hange\"z\n\nObjectMade\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12+\n\x05owner\x18\x02 \x01(\x0b\x32\x1c.lakeward.authz.v1.Principal\x12\x11\n\tpublic_id\x18\x03 \x01(\x0c\";\n\x0bObjectMoved\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\":\n\nObjectGone\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\"N\n\x0eObjectSwitched\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12\x0e\n\x06\x61\x63tive\x18\x02 \x01(\x08\"S\n\x15ListTreePlacesRequest\x12+\n\x05\x61\x66ter\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.TreePlace\x12\r\n\x05limit\x18\x02 \x01(\r\"F\n\x16ListTreePlacesResponse\x12,\n\x06places\x18\x01 \x03(\x0b\x32\x1c.lakeward.authz.v1.TreePlace\"5\n\tTreePlace\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12\x14\n\x0cwarehouse_id\x18\x02 \x01(\t\"\x87\x01\n\x0fListTreeRequest\x12+\n\x05place\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.TreePlace\x12+\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12\r\n\x05limit\x18\x03 \x01(\r\x12\x0b\n\x03ids\x18\x04 \x03(\x0c\"S\n\x10ListTreeResponse\x12-\n\x07objects\x18\x01 \x03(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12\x10\n\x08inactive\x18\x02 \x01(\x08\x32\x80\x04\n\x0bTreeService\x12\xb8\x01\n\x10\x41pplyTreeChanges\x12*.lakeward.authz.v1.ApplyTreeChangesRequest\x1a+.lakeward.authz.v1.ApplyTreeChangesResponse\"K\x92\xb5\x18G\n\x01\x02\x10\x02\x18\x01*<the catalog tells what it did on behalf of whom it asked for0\x03\x12\xa2\x01\n\x0eListTreePlaces\x12(.lakeward.authz.v1.ListTreePlacesRequest\x1a).lakeward.authz.v1.ListTreePlacesResponse\";\x92\xb5\x18\x37\n\x01\x02\x10\x01*.the catalog compares the tree with what it has0\x03\x12\x90\x01\n\x08ListTree\x12\".lakeward.authz.v1.ListTreeRequest\x1a#.lakeward.authz.v1.ListTreeResponse\";\x92\xb5\x18\x37\n\x01\x02\x10\x01*.the catalog compares the tree with what it has0\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -45,23 +45,25 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_APPLYTREECHANGESRESPONSE']._serialized_start=212
   _globals['_APPLYTREECHANGESRESPONSE']._serialized_end=255
   _globals['_TREECHANGE']._serialized_start=258
-  _globals['_TREECHANGE']._serialized_end=441
-  _globals['_OBJECTMADE']._serialized_start=443
-  _globals['_OBJECTMADE']._serialized_end=565
-  _globals['_OBJECTMOVED']._serialized_start=567
-  _globals['_OBJECTMOVED']._serialized_end=626
-  _globals['_OBJECTGONE']._serialized_start=628
-  _globals['_OBJECTGONE']._serialized_end=686
-  _globals['_LISTTREEPLACESREQUEST']._serialized_start=688
-  _globals['_LISTTREEPLACESREQUEST']._serialized_end=771
-  _globals['_LISTTREEPLACESRESPONSE']._serialized_start=773
-  _globals['_LISTTREEPLACESRESPONSE']._serialized_end=843
-  _globals['_TREEPLACE']._serialized_start=845
-  _globals['_TREEPLACE']._serialized_end=898
-  _globals['_LISTTREEREQUEST']._serialized_start=901
-  _globals['_LISTTREEREQUEST']._serialized_end=1036
-  _globals['_LISTTREERESPONSE']._serialized_start=1038
-  _globals['_LISTTREERESPONSE']._serialized_end=1103
-  _globals['_TREESERVICE']._serialized_start=1106
-  _globals['_TREESERVICE']._serialized_end=1618
+  _globals['_TREECHANGE']._serialized_end=496
+  _globals['_OBJECTMADE']._serialized_start=498
+  _globals['_OBJECTMADE']._serialized_end=620
+  _globals['_OBJECTMOVED']._serialized_start=622
+  _globals['_OBJECTMOVED']._serialized_end=681
+  _globals['_OBJECTGONE']._serialized_start=683
+  _globals['_OBJECTGONE']._serialized_end=741
+  _globals['_OBJECTSWITCHED']._serialized_start=743
+  _globals['_OBJECTSWITCHED']._serialized_end=821
+  _globals['_LISTTREEPLACESREQUEST']._serialized_start=823
+  _globals['_LISTTREEPLACESREQUEST']._serialized_end=906
+  _globals['_LISTTREEPLACESRESPONSE']._serialized_start=908
+  _globals['_LISTTREEPLACESRESPONSE']._serialized_end=978
+  _globals['_TREEPLACE']._serialized_start=980
+  _globals['_TREEPLACE']._serialized_end=1033
+  _globals['_LISTTREEREQUEST']._serialized_start=1036
+  _globals['_LISTTREEREQUEST']._serialized_end=1171
+  _globals['_LISTTREERESPONSE']._serialized_start=1173
+  _globals['_LISTTREERESPONSE']._serialized_end=1256
+  _globals['_TREESERVICE']._serialized_start=1259
+  _globals['_TREESERVICE']._serialized_end=1771
 # @@protoc_insertion_point(module_scope)

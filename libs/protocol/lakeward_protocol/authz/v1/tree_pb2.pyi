@@ -82,6 +82,7 @@ class TreeChange(_message.Message):
     MADE_FIELD_NUMBER: _builtins.int
     MOVED_FIELD_NUMBER: _builtins.int
     GONE_FIELD_NUMBER: _builtins.int
+    SWITCHED_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """Required; at least 1."""
     @_builtins.property
@@ -96,6 +97,10 @@ class TreeChange(_message.Message):
     def gone(self) -> Global___ObjectGone:
         """An object, with all that is in it and all that was granted on that, is no more. One that is not there is gone already."""
 
+    @_builtins.property
+    def switched(self) -> Global___ObjectSwitched:
+        """A warehouse serves again, or nobody: then nothing in it is there for anybody, though all that was granted on it stays."""
+
     def __init__(
         self,
         *,
@@ -103,12 +108,13 @@ class TreeChange(_message.Message):
         made: Global___ObjectMade | None = ...,
         moved: Global___ObjectMoved | None = ...,
         gone: Global___ObjectGone | None = ...,
+        switched: Global___ObjectSwitched | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "gone", b"gone", "made", b"made", "moved", b"moved"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "gone", b"gone", "made", b"made", "moved", b"moved", "switched", b"switched"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "gone", b"gone", "made", b"made", "moved", b"moved", "sequence", b"sequence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "gone", b"gone", "made", b"made", "moved", b"moved", "sequence", b"sequence", "switched", b"switched"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_change: _TypeAlias = _typing.Literal["made", "moved", "gone"]  # noqa: Y015
+    _WhichOneofReturnType_change: _TypeAlias = _typing.Literal["made", "moved", "gone", "switched"]  # noqa: Y015
     _WhichOneofArgType_change: _TypeAlias = _typing.Literal["change", b"change"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_change) -> _WhichOneofReturnType_change | None: ...
 
@@ -197,6 +203,34 @@ class ObjectGone(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ObjectGone: _TypeAlias = ObjectGone  # noqa: Y015
+
+@_typing.final
+class ObjectSwitched(_message.Message):
+    """A warehouse was made active or inactive."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OBJECT_FIELD_NUMBER: _builtins.int
+    ACTIVE_FIELD_NUMBER: _builtins.int
+    active: _builtins.bool
+    """Whether it serves from now on."""
+    @_builtins.property
+    def object(self) -> _principals_pb2.ObjectRef:
+        """Required; a warehouse."""
+
+    def __init__(
+        self,
+        *,
+        object: _principals_pb2.ObjectRef | None = ...,
+        active: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["object", b"object"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active", b"active", "object", b"object"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ObjectSwitched: _TypeAlias = ObjectSwitched  # noqa: Y015
 
 @_typing.final
 class ListTreePlacesRequest(_message.Message):
@@ -323,6 +357,9 @@ class ListTreeResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     OBJECTS_FIELD_NUMBER: _builtins.int
+    INACTIVE_FIELD_NUMBER: _builtins.int
+    inactive: _builtins.bool
+    """Whether the place's warehouse, where it is among these, is inactive."""
     @_builtins.property
     def objects(self) -> _containers.RepeatedCompositeFieldContainer[_principals_pb2.ObjectRef]:
         """Fewer than asked for: these are the last. With the `parent_id` that each has."""
@@ -331,10 +368,11 @@ class ListTreeResponse(_message.Message):
         self,
         *,
         objects: _abc.Iterable[_principals_pb2.ObjectRef] | None = ...,
+        inactive: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["objects", b"objects"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["inactive", b"inactive", "objects", b"objects"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

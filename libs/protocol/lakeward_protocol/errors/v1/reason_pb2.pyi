@@ -473,6 +473,12 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """A namespace would hang from itself: {namespace: "a", destination: "a.b"}."""
     REASON_LAYOUT_FORBIDS_MOVE: _Reason.ValueType  # 812
     """The warehouse's layout puts names of namespaces into paths: {namespace: "a"}."""
+    REASON_CONTRACT_VIOLATED: _Reason.ValueType  # 830
+    """A contract of the warehouse is broken by a change: {object: "ns.t", contract: "orders"}."""
+    REASON_CONTRACT_CHECK_FAILED: _Reason.ValueType  # 831
+    """A contract's checker gave no answer, and without one nothing is changed: {contract: "orders", checker: "approval"}."""
+    REASON_INVALID_CONTRACT: _Reason.ValueType  # 832
+    """Contracts can't be set so; empty where it is about all of them: {contract: "orders"}."""
     REASON_EVENTS_FORGOTTEN: _Reason.ValueType  # 900
     """Events behind a position are not kept any more: {stream: "...", after: "120", oldest: "4711"}. `oldest` is the number of the oldest
     one that is; a consumer begins again, from "beginning".
@@ -850,6 +856,12 @@ REASON_NAMESPACE_INTO_ITSELF: Reason.ValueType  # 811
 """A namespace would hang from itself: {namespace: "a", destination: "a.b"}."""
 REASON_LAYOUT_FORBIDS_MOVE: Reason.ValueType  # 812
 """The warehouse's layout puts names of namespaces into paths: {namespace: "a"}."""
+REASON_CONTRACT_VIOLATED: Reason.ValueType  # 830
+"""A contract of the warehouse is broken by a change: {object: "ns.t", contract: "orders"}."""
+REASON_CONTRACT_CHECK_FAILED: Reason.ValueType  # 831
+"""A contract's checker gave no answer, and without one nothing is changed: {contract: "orders", checker: "approval"}."""
+REASON_INVALID_CONTRACT: Reason.ValueType  # 832
+"""Contracts can't be set so; empty where it is about all of them: {contract: "orders"}."""
 REASON_EVENTS_FORGOTTEN: Reason.ValueType  # 900
 """Events behind a position are not kept any more: {stream: "...", after: "120", oldest: "4711"}. `oldest` is the number of the oldest
 one that is; a consumer begins again, from "beginning".

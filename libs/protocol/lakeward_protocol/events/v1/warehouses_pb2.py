@@ -23,11 +23,12 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from lakeward_protocol.events.v1 import objects_pb2 as lakeward_dot_events_dot_v1_dot_objects__pb2
 from lakeward_protocol.events.v1 import options_pb2 as lakeward_dot_events_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#lakeward/events/v1/warehouses.proto\x12\x12lakeward.events.v1\x1a lakeward/events/v1/objects.proto\x1a lakeward/events/v1/options.proto\"\x9b\x01\n\x10WarehouseCreated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:+\x9a\xb5\x18\'\n\x0f\x63reateWarehouse\x12\twarehouse\x1a\x07\x63reated \x01\"\xca\x01\n\x10WarehouseRenamed\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:+\x9a\xb5\x18\'\n\x0frenameWarehouse\x12\twarehouse\x1a\x07renamed \x01\"\xd0\x01\n\x12WarehouseActivated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:/\x9a\xb5\x18+\n\x11\x61\x63tivateWarehouse\x12\twarehouse\x1a\tactivated \x01\"\xd6\x01\n\x14WarehouseDeactivated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:3\x9a\xb5\x18/\n\x13\x64\x65\x61\x63tivateWarehouse\x12\twarehouse\x1a\x0b\x64\x65\x61\x63tivated \x01\"\xe9\x01\n\x1aWarehouseProtectionUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:@\x9a\xb5\x18<\n\x19updateWarehouseProtection\x12\twarehouse\x1a\x12protection-updated \x01\"\xe0\x01\n\x17WarehouseStorageUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse::\x9a\xb5\x18\x36\n\x16updateWarehouseStorage\x12\twarehouse\x1a\x0fstorage-updated \x01\"\xf0\x01\n\x1aWarehouseCredentialUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:G\x9a\xb5\x18\x43\n updateWarehouseStorageCredential\x12\twarehouse\x1a\x12\x63redential-updated \x01\"\xf3\x01\n\x1dWarehouseDeleteProfileUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:G\x9a\xb5\x18\x43\n\x1cupdateWarehouseDeleteProfile\x12\twarehouse\x1a\x16\x64\x65lete-profile-updated \x01\"\x86\x02\n#WarehouseFormatVersionPolicyUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:T\x9a\xb5\x18P\n\"updateWarehouseFormatVersionPolicy\x12\twarehouse\x1a\x1d\x66ormat-version-policy-updated \x01\"\xe7\x01\n\x19WarehouseManagedByUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:?\x9a\xb5\x18;\n\x18updateWarehouseManagedBy\x12\twarehouse\x1a\x12managed-by-updated \x01\"\xea\x01\n\x19WarehouseTaskQueueUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12\x33\n\x08settings\x18\x03 \x01(\x0b\x32!.lakeward.events.v1.QueueSettings:<\x9a\xb5\x18\x38\n\x15updateTaskQueueConfig\x12\twarehouse\x1a\x12task-queue-updated \x01\"\x9b\x01\n\x10WarehouseDeleted\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:+\x9a\xb5\x18\'\n\x0f\x64\x65leteWarehouse\x12\twarehouse\x1a\x07\x64\x65leted \x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#lakeward/events/v1/warehouses.proto\x12\x12lakeward.events.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a lakeward/events/v1/objects.proto\x1a lakeward/events/v1/options.proto\"\x9b\x01\n\x10WarehouseCreated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:+\x9a\xb5\x18\'\n\x0f\x63reateWarehouse\x12\twarehouse\x1a\x07\x63reated \x01\"\xca\x01\n\x10WarehouseRenamed\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:+\x9a\xb5\x18\'\n\x0frenameWarehouse\x12\twarehouse\x1a\x07renamed \x01\"\xd0\x01\n\x12WarehouseActivated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:/\x9a\xb5\x18+\n\x11\x61\x63tivateWarehouse\x12\twarehouse\x1a\tactivated \x01\"\xd6\x01\n\x14WarehouseDeactivated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:3\x9a\xb5\x18/\n\x13\x64\x65\x61\x63tivateWarehouse\x12\twarehouse\x1a\x0b\x64\x65\x61\x63tivated \x01\"\xe9\x01\n\x1aWarehouseProtectionUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:@\x9a\xb5\x18<\n\x19updateWarehouseProtection\x12\twarehouse\x1a\x12protection-updated \x01\"\xe0\x01\n\x17WarehouseStorageUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse::\x9a\xb5\x18\x36\n\x16updateWarehouseStorage\x12\twarehouse\x1a\x0fstorage-updated \x01\"\xf0\x01\n\x1aWarehouseCredentialUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:G\x9a\xb5\x18\x43\n updateWarehouseStorageCredential\x12\twarehouse\x1a\x12\x63redential-updated \x01\"\xf3\x01\n\x1dWarehouseDeleteProfileUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:G\x9a\xb5\x18\x43\n\x1cupdateWarehouseDeleteProfile\x12\twarehouse\x1a\x16\x64\x65lete-profile-updated \x01\"\x86\x02\n#WarehouseFormatVersionPolicyUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:T\x9a\xb5\x18P\n\"updateWarehouseFormatVersionPolicy\x12\twarehouse\x1a\x1d\x66ormat-version-policy-updated \x01\"\xe7\x01\n\x19WarehouseManagedByUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:?\x9a\xb5\x18;\n\x18updateWarehouseManagedBy\x12\twarehouse\x1a\x12managed-by-updated \x01\"\x97\x02\n\x19WarehouseContractsUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12-\n\x06\x62\x65\x66ore\x18\x03 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12/\n\tcontracts\x18\x04 \x03(\x0b\x32\x1c.lakeward.events.v1.Contract:>\x9a\xb5\x18:\n\x18updateWarehouseContracts\x12\twarehouse\x1a\x11\x63ontracts-updated \x01\"t\n\x08\x43ontract\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tnamespace\x18\x02 \x03(\t\x12\r\n\x05names\x18\x03 \x03(\t\x12&\n\x05rules\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x10\n\x08\x63heckers\x18\x05 \x03(\t\"\xea\x01\n\x19WarehouseTaskQueueUpdated\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12\x33\n\x08settings\x18\x03 \x01(\x0b\x32!.lakeward.events.v1.QueueSettings:<\x9a\xb5\x18\x38\n\x15updateTaskQueueConfig\x12\twarehouse\x1a\x12task-queue-updated \x01\"\x9b\x01\n\x10WarehouseDeleted\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:+\x9a\xb5\x18\'\n\x0f\x64\x65leteWarehouse\x12\twarehouse\x1a\x07\x64\x65leted \x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -54,32 +55,38 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_WAREHOUSEFORMATVERSIONPOLICYUPDATED']._serialized_options = b'\232\265\030P\n\"updateWarehouseFormatVersionPolicy\022\twarehouse\032\035format-version-policy-updated \001'
   _globals['_WAREHOUSEMANAGEDBYUPDATED']._loaded_options = None
   _globals['_WAREHOUSEMANAGEDBYUPDATED']._serialized_options = b'\232\265\030;\n\030updateWarehouseManagedBy\022\twarehouse\032\022managed-by-updated \001'
+  _globals['_WAREHOUSECONTRACTSUPDATED']._loaded_options = None
+  _globals['_WAREHOUSECONTRACTSUPDATED']._serialized_options = b'\232\265\030:\n\030updateWarehouseContracts\022\twarehouse\032\021contracts-updated \001'
   _globals['_WAREHOUSETASKQUEUEUPDATED']._loaded_options = None
   _globals['_WAREHOUSETASKQUEUEUPDATED']._serialized_options = b'\232\265\0308\n\025updateTaskQueueConfig\022\twarehouse\032\022task-queue-updated \001'
   _globals['_WAREHOUSEDELETED']._loaded_options = None
   _globals['_WAREHOUSEDELETED']._serialized_options = b'\232\265\030\'\n\017deleteWarehouse\022\twarehouse\032\007deleted \001'
-  _globals['_WAREHOUSECREATED']._serialized_start=128
-  _globals['_WAREHOUSECREATED']._serialized_end=283
-  _globals['_WAREHOUSERENAMED']._serialized_start=286
-  _globals['_WAREHOUSERENAMED']._serialized_end=488
-  _globals['_WAREHOUSEACTIVATED']._serialized_start=491
-  _globals['_WAREHOUSEACTIVATED']._serialized_end=699
-  _globals['_WAREHOUSEDEACTIVATED']._serialized_start=702
-  _globals['_WAREHOUSEDEACTIVATED']._serialized_end=916
-  _globals['_WAREHOUSEPROTECTIONUPDATED']._serialized_start=919
-  _globals['_WAREHOUSEPROTECTIONUPDATED']._serialized_end=1152
-  _globals['_WAREHOUSESTORAGEUPDATED']._serialized_start=1155
-  _globals['_WAREHOUSESTORAGEUPDATED']._serialized_end=1379
-  _globals['_WAREHOUSECREDENTIALUPDATED']._serialized_start=1382
-  _globals['_WAREHOUSECREDENTIALUPDATED']._serialized_end=1622
-  _globals['_WAREHOUSEDELETEPROFILEUPDATED']._serialized_start=1625
-  _globals['_WAREHOUSEDELETEPROFILEUPDATED']._serialized_end=1868
-  _globals['_WAREHOUSEFORMATVERSIONPOLICYUPDATED']._serialized_start=1871
-  _globals['_WAREHOUSEFORMATVERSIONPOLICYUPDATED']._serialized_end=2133
-  _globals['_WAREHOUSEMANAGEDBYUPDATED']._serialized_start=2136
-  _globals['_WAREHOUSEMANAGEDBYUPDATED']._serialized_end=2367
-  _globals['_WAREHOUSETASKQUEUEUPDATED']._serialized_start=2370
-  _globals['_WAREHOUSETASKQUEUEUPDATED']._serialized_end=2604
-  _globals['_WAREHOUSEDELETED']._serialized_start=2607
-  _globals['_WAREHOUSEDELETED']._serialized_end=2762
+  _globals['_WAREHOUSECREATED']._serialized_start=158
+  _globals['_WAREHOUSECREATED']._serialized_end=313
+  _globals['_WAREHOUSERENAMED']._serialized_start=316
+  _globals['_WAREHOUSERENAMED']._serialized_end=518
+  _globals['_WAREHOUSEACTIVATED']._serialized_start=521
+  _globals['_WAREHOUSEACTIVATED']._serialized_end=729
+  _globals['_WAREHOUSEDEACTIVATED']._serialized_start=732
+  _globals['_WAREHOUSEDEACTIVATED']._serialized_end=946
+  _globals['_WAREHOUSEPROTECTIONUPDATED']._serialized_start=949
+  _globals['_WAREHOUSEPROTECTIONUPDATED']._serialized_end=1182
+  _globals['_WAREHOUSESTORAGEUPDATED']._serialized_start=1185
+  _globals['_WAREHOUSESTORAGEUPDATED']._serialized_end=1409
+  _globals['_WAREHOUSECREDENTIALUPDATED']._serialized_start=1412
+  _globals['_WAREHOUSECREDENTIALUPDATED']._serialized_end=1652
+  _globals['_WAREHOUSEDELETEPROFILEUPDATED']._serialized_start=1655
+  _globals['_WAREHOUSEDELETEPROFILEUPDATED']._serialized_end=1898
+  _globals['_WAREHOUSEFORMATVERSIONPOLICYUPDATED']._serialized_start=1901
+  _globals['_WAREHOUSEFORMATVERSIONPOLICYUPDATED']._serialized_end=2163
+  _globals['_WAREHOUSEMANAGEDBYUPDATED']._serialized_start=2166
+  _globals['_WAREHOUSEMANAGEDBYUPDATED']._serialized_end=2397
+  _globals['_WAREHOUSECONTRACTSUPDATED']._serialized_start=2400
+  _globals['_WAREHOUSECONTRACTSUPDATED']._serialized_end=2679
+  _globals['_CONTRACT']._serialized_start=2681
+  _globals['_CONTRACT']._serialized_end=2797
+  _globals['_WAREHOUSETASKQUEUEUPDATED']._serialized_start=2800
+  _globals['_WAREHOUSETASKQUEUEUPDATED']._serialized_end=3034
+  _globals['_WAREHOUSEDELETED']._serialized_start=3037
+  _globals['_WAREHOUSEDELETED']._serialized_end=3192
 # @@protoc_insertion_point(module_scope)

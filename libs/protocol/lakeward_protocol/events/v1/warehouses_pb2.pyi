@@ -4,8 +4,11 @@
 isort:skip_file
 Events of warehouses."""
 
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import struct_pb2 as _struct_pb2
+from google.protobuf.internal import containers as _containers
 from lakeward_protocol.events.v1 import objects_pb2 as _objects_pb2
 import builtins as _builtins
 import sys
@@ -371,6 +374,94 @@ class WarehouseManagedByUpdated(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___WarehouseManagedByUpdated: _TypeAlias = WarehouseManagedByUpdated  # noqa: Y015
+
+@_typing.final
+class WarehouseContractsUpdated(_message.Message):
+    """Other contracts are asked before changes of what is in a warehouse."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WHERE_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_FIELD_NUMBER: _builtins.int
+    BEFORE_FIELD_NUMBER: _builtins.int
+    CONTRACTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def where(self) -> _objects_pb2.Where:
+        """Where it is."""
+
+    @_builtins.property
+    def warehouse(self) -> _objects_pb2.Warehouse:
+        """What it is now."""
+
+    @_builtins.property
+    def before(self) -> _objects_pb2.Warehouse:
+        """What it was."""
+
+    @_builtins.property
+    def contracts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Contract]:
+        """The contracts that are asked from now on."""
+
+    def __init__(
+        self,
+        *,
+        where: _objects_pb2.Where | None = ...,
+        warehouse: _objects_pb2.Warehouse | None = ...,
+        before: _objects_pb2.Warehouse | None = ...,
+        contracts: _abc.Iterable[Global___Contract] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "warehouse", b"warehouse", "where", b"where"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "contracts", b"contracts", "warehouse", b"warehouse", "where", b"where"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WarehouseContractsUpdated: _TypeAlias = WarehouseContractsUpdated  # noqa: Y015
+
+@_typing.final
+class Contract(_message.Message):
+    """A promise about tables and views."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    NAMESPACE_FIELD_NUMBER: _builtins.int
+    NAMES_FIELD_NUMBER: _builtins.int
+    RULES_FIELD_NUMBER: _builtins.int
+    CHECKERS_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """What refusals call it."""
+    @_builtins.property
+    def namespace(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Path of the namespace that it counts in and below; empty: the whole warehouse."""
+
+    @_builtins.property
+    def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Tables and views that it counts for; empty: all of them."""
+
+    @_builtins.property
+    def rules(self) -> _struct_pb2.Struct:
+        """What is promised, as the management API has it."""
+
+    @_builtins.property
+    def checkers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Services that are asked too, as the settings call them."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        namespace: _abc.Iterable[_builtins.str] | None = ...,
+        names: _abc.Iterable[_builtins.str] | None = ...,
+        rules: _struct_pb2.Struct | None = ...,
+        checkers: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkers", b"checkers", "name", b"name", "names", b"names", "namespace", b"namespace", "rules", b"rules"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Contract: _TypeAlias = Contract  # noqa: Y015
 
 @_typing.final
 class WarehouseTaskQueueUpdated(_message.Message):

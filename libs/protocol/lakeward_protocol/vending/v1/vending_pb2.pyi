@@ -573,6 +573,150 @@ class PurgePageResponse(_message.Message):
 Global___PurgePageResponse: _TypeAlias = PurgePageResponse  # noqa: Y015
 
 @_typing.final
+class ListFilesRequest(_message.Message):
+    """Asks what lies below a location."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STORAGE_FIELD_NUMBER: _builtins.int
+    BELOW_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    below: _builtins.str
+    """Only files whose path below the permit's location begins with this, as "_delta_log/"; unset: all."""
+    after: _builtins.str
+    """Behind this path, as in ListedFile; unset: from the first."""
+    limit: _builtins.int
+    """1 to 1000."""
+    @_builtins.property
+    def storage(self) -> Global___Storage:
+        """PURPOSE_FILES with at least ACCESS_READ."""
+
+    def __init__(
+        self,
+        *,
+        storage: Global___Storage | None = ...,
+        below: _builtins.str = ...,
+        after: _builtins.str = ...,
+        limit: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["storage", b"storage"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "below", b"below", "limit", b"limit", "storage", b"storage"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListFilesRequest: _TypeAlias = ListFilesRequest  # noqa: Y015
+
+@_typing.final
+class ListFilesResponse(_message.Message):
+    """A page; shorter than was asked for only where nothing is left."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FILES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___ListedFile]:
+        """In the order of their paths' bytes."""
+
+    def __init__(
+        self,
+        *,
+        files: _abc.Iterable[Global___ListedFile] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["files", b"files"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListFilesResponse: _TypeAlias = ListFilesResponse  # noqa: Y015
+
+@_typing.final
+class ListedFile(_message.Message):
+    """A file."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PATH_FIELD_NUMBER: _builtins.int
+    SIZE_FIELD_NUMBER: _builtins.int
+    path: _builtins.str
+    """Below the permit's location, without a leading slash."""
+    size: _builtins.int
+    """In bytes."""
+    def __init__(
+        self,
+        *,
+        path: _builtins.str = ...,
+        size: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["path", b"path", "size", b"size"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListedFile: _TypeAlias = ListedFile  # noqa: Y015
+
+@_typing.final
+class ReadPartRequest(_message.Message):
+    """Asks for a part of a file."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STORAGE_FIELD_NUMBER: _builtins.int
+    LOCATION_FIELD_NUMBER: _builtins.int
+    OFFSET_FIELD_NUMBER: _builtins.int
+    LENGTH_FIELD_NUMBER: _builtins.int
+    location: _builtins.str
+    """Required; inside the permit's location."""
+    offset: _builtins.int
+    """The first byte, from 0."""
+    length: _builtins.int
+    """1 to 8 MiB."""
+    @_builtins.property
+    def storage(self) -> Global___Storage:
+        """PURPOSE_FILES with at least ACCESS_READ."""
+
+    def __init__(
+        self,
+        *,
+        storage: Global___Storage | None = ...,
+        location: _builtins.str = ...,
+        offset: _builtins.int = ...,
+        length: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["storage", b"storage"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["length", b"length", "location", b"location", "offset", b"offset", "storage", b"storage"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReadPartRequest: _TypeAlias = ReadPartRequest  # noqa: Y015
+
+@_typing.final
+class ReadPartResponse(_message.Message):
+    """The part."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTENT_FIELD_NUMBER: _builtins.int
+    content: _builtins.bytes
+    """Shorter than was asked for where the file ends."""
+    def __init__(
+        self,
+        *,
+        content: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReadPartResponse: _TypeAlias = ReadPartResponse  # noqa: Y015
+
+@_typing.final
 class StageCredentialRequest(_message.Message):
     """A credential to keep."""
 

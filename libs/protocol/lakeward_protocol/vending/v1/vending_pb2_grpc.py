@@ -186,6 +186,16 @@ class FileServiceStub:
                 request_serializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.PurgePageRequest.SerializeToString,
                 response_deserializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.PurgePageResponse.FromString,
                 _registered_method=True)
+        self.ListFiles = channel.unary_unary(
+                '/lakeward.vending.v1.FileService/ListFiles',
+                request_serializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ListFilesRequest.SerializeToString,
+                response_deserializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ListFilesResponse.FromString,
+                _registered_method=True)
+        self.ReadPart = channel.unary_unary(
+                '/lakeward.vending.v1.FileService/ReadPart',
+                request_serializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ReadPartRequest.SerializeToString,
+                response_deserializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ReadPartResponse.FromString,
+                _registered_method=True)
 
 
 class FileServiceServicer:
@@ -234,6 +244,22 @@ class FileServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListFiles(self, request, context):
+        """A page of what lies below the permit's location, in the order of names.
+        Errors: as ReadFile.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReadPart(self, request, context):
+        """Some bytes of one file, as they lie there.
+        Errors: as ReadFile, and INVALID_ARGUMENT/INVALID_FIELD.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_FileServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -261,6 +287,16 @@ def add_FileServiceServicer_to_server(servicer, server):
                     servicer.PurgePage,
                     request_deserializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.PurgePageRequest.FromString,
                     response_serializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.PurgePageResponse.SerializeToString,
+            ),
+            'ListFiles': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListFiles,
+                    request_deserializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ListFilesRequest.FromString,
+                    response_serializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ListFilesResponse.SerializeToString,
+            ),
+            'ReadPart': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReadPart,
+                    request_deserializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ReadPartRequest.FromString,
+                    response_serializer=lakeward_dot_vending_dot_v1_dot_vending__pb2.ReadPartResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -399,6 +435,60 @@ class FileService:
             '/lakeward.vending.v1.FileService/PurgePage',
             lakeward_dot_vending_dot_v1_dot_vending__pb2.PurgePageRequest.SerializeToString,
             lakeward_dot_vending_dot_v1_dot_vending__pb2.PurgePageResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListFiles(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.vending.v1.FileService/ListFiles',
+            lakeward_dot_vending_dot_v1_dot_vending__pb2.ListFilesRequest.SerializeToString,
+            lakeward_dot_vending_dot_v1_dot_vending__pb2.ListFilesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReadPart(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lakeward.vending.v1.FileService/ReadPart',
+            lakeward_dot_vending_dot_v1_dot_vending__pb2.ReadPartRequest.SerializeToString,
+            lakeward_dot_vending_dot_v1_dot_vending__pb2.ReadPartResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -122,6 +122,14 @@ class FileServiceStub:
     what is deleted is not listed again.
     Errors: as ReadFile.
     """
+    ListFiles: _grpc.UnaryUnaryMultiCallable[_vending_pb2.ListFilesRequest, _vending_pb2.ListFilesResponse]
+    """A page of what lies below the permit's location, in the order of names.
+    Errors: as ReadFile.
+    """
+    ReadPart: _grpc.UnaryUnaryMultiCallable[_vending_pb2.ReadPartRequest, _vending_pb2.ReadPartResponse]
+    """Some bytes of one file, as they lie there.
+    Errors: as ReadFile, and INVALID_ARGUMENT/INVALID_FIELD.
+    """
 
 @_typing.type_check_only
 class FileServiceAsyncStub(FileServiceStub):
@@ -149,6 +157,14 @@ class FileServiceAsyncStub(FileServiceStub):
     """Deletes one page of what lies below the permit's location. Called until `done`, it resumes wherever it stopped, because
     what is deleted is not listed again.
     Errors: as ReadFile.
+    """
+    ListFiles: _aio.UnaryUnaryMultiCallable[_vending_pb2.ListFilesRequest, _vending_pb2.ListFilesResponse]  # type: ignore[assignment]
+    """A page of what lies below the permit's location, in the order of names.
+    Errors: as ReadFile.
+    """
+    ReadPart: _aio.UnaryUnaryMultiCallable[_vending_pb2.ReadPartRequest, _vending_pb2.ReadPartResponse]  # type: ignore[assignment]
+    """Some bytes of one file, as they lie there.
+    Errors: as ReadFile, and INVALID_ARGUMENT/INVALID_FIELD.
     """
 
 class FileServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -209,6 +225,28 @@ class FileServiceServicer(metaclass=_abc_1.ABCMeta):
         """Deletes one page of what lies below the permit's location. Called until `done`, it resumes wherever it stopped, because
         what is deleted is not listed again.
         Errors: as ReadFile.
+        """
+
+    @_abc_1.abstractmethod
+    def ListFiles(
+        self,
+        request: _vending_pb2.ListFilesRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_vending_pb2.ListFilesResponse, _abc.Awaitable[_vending_pb2.ListFilesResponse]]:
+        """A page of what lies below the permit's location, in the order of names.
+        Errors: as ReadFile.
+        """
+
+    @_abc_1.abstractmethod
+    def ReadPart(
+        self,
+        request: _vending_pb2.ReadPartRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_vending_pb2.ReadPartResponse, _abc.Awaitable[_vending_pb2.ReadPartResponse]]:
+        """Some bytes of one file, as they lie there.
+        Errors: as ReadFile, and INVALID_ARGUMENT/INVALID_FIELD.
         """
 
 def add_FileServiceServicer_to_server(servicer: FileServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -13,7 +13,6 @@ _PLANNED: Final = Support.PLANNED
 
 SETTINGS: Final = (
     Setting("AUDIT__TRACING__ENABLED", kinds.BOOLEAN, "true", "Whether decisions are logged.", support=_PLANNED),
-    Setting("METRICS__PORT", kinds.PORT, "9000", "Port of the metrics.", support=_PLANNED),
     Setting(
         "METRICS__TOKIO__REPORT_INTERVAL",
         kinds.DURATION,

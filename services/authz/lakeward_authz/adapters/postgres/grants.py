@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from lakeward_authz.adapters.postgres.names import SERVED
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
 from lakeward_authz.adapters.postgres.suspending import listed, of_suspended, set_aside, take_aside
@@ -29,10 +30,10 @@ select g.subject, g.relation, g.granted_at, o.public_id from grants g
    and ($7::text is null or (g.subject, g.relation) > ($7, $8::text))
  order by g.subject, g.relation limit $9
 """
-OF: Final = """
+OF: Final = f"""
 select g.warehouse_id, g.kind, g.object_id, g.relation, g.granted_at, o.public_id from grants g
   join objects o using (project_id, warehouse_id, kind, object_id)
- where g.subject = $1 and g.relation <> '' and g.project_id = $2 and g.kind <> 'role'
+ where g.subject = $1 and g.relation <> '' and g.project_id = $2 and g.kind <> 'role' and {SERVED.format("g")}
    and ($3::text[] is null or g.relation = any($3))
    and ($4::uuid is null or (g.warehouse_id, g.kind, g.object_id, g.relation) > ($4, $5::text, $6::uuid, $7::text))
  order by g.warehouse_id, g.kind, g.object_id, g.relation limit $8

@@ -11,6 +11,12 @@ from lakeward_authz.domain.permissions.objects import NIL, ObjectKey
 from lakeward_servicekit.postgres.pools import Pool
 
 # Each arm looks one up by an index of its own. What is named without its warehouse is found only where it is the one of that id.
+# Looked up by an index that holds inactive warehouses alone; with an offset, so that no plan joins with it. A warehouse itself is
+# there all the same: who may, makes it active again.
+SERVED: Final = """
+not exists (select from objects d where d.warehouse_id = {0}.warehouse_id and d.inactive and {0}.kind <> 'warehouse' offset 0)
+"""
+_O: Final = SERVED.format("o").strip()
 _FIND: Final = f"""
 select n.n, found.project_id, found.warehouse_id, found.object_id
   from unnest($1::text[], $2::text[], $3::uuid[], $4::uuid[]) with ordinality as n(kind, project_id, warehouse_id, id, n),
@@ -23,15 +29,15 @@ select n.n, found.project_id, found.warehouse_id, found.object_id
            where n.kind = 'warehouse' and o.kind = 'warehouse' and o.warehouse_id = n.warehouse_id)
          union all
          (select o.project_id, o.warehouse_id, o.object_id from objects o
-           where o.kind = n.kind and o.warehouse_id = n.warehouse_id and o.public_id = n.id)
+           where o.kind = n.kind and o.warehouse_id = n.warehouse_id and o.public_id = n.id and {_O})
          union all
          (select o.project_id, o.warehouse_id, o.object_id
             from objects w join objects o on o.warehouse_id = w.warehouse_id and o.kind = n.kind and o.public_id = n.id
-           where n.warehouse_id is null and n.id is not null and w.kind = 'warehouse' limit 2)
+           where n.warehouse_id is null and n.id is not null and w.kind = 'warehouse' and {_O} limit 2)
          union all
          (select o.project_id, o.warehouse_id, o.object_id from objects o
            where o.kind = n.kind and o.public_id is null and o.object_id <> '{NIL}' and o.object_id = n.id
-             and (n.warehouse_id is null or o.warehouse_id = n.warehouse_id) limit 2)) as found
+             and (n.warehouse_id is null or o.warehouse_id = n.warehouse_id) and {_O} limit 2)) as found
  where n.project_id = '' or found.project_id = n.project_id
 """
 

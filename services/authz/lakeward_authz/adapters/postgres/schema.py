@@ -69,6 +69,14 @@ objects: Final = sa.Table(
     sa.Column("path", pg.ARRAY(pg.UUID), nullable=False, comment="namespaces above it, outermost first"),
     sa.Column("managed_access", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("public_id", pg.UUID, comment="what people call it by, where that is not object_id"),
+    sa.Column(
+        "inactive",
+        sa.Boolean,
+        nullable=False,
+        server_default=sa.false(),
+        comment="a warehouse in which nothing is there",
+    ),
+    sa.Index("objects_inactive", "warehouse_id", unique=True, postgresql_where=sa.text("inactive")),
     sa.Index("objects_roles", "object_id", unique=True, postgresql_where=sa.text("kind = 'role'")),
     sa.Index(
         "objects_public",

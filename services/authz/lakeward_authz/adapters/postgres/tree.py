@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
-from lakeward_authz.application.permissions import Gone, Made, Moved, TreeChange
+from lakeward_authz.application.permissions import Gone, Made, Moved, Switched, TreeChange
 from lakeward_authz.domain.permissions.lakeward import OWNERSHIP
 from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, role_subject
 from lakeward_authz.domain.permissions.tuples import FgaTuple, grant_tuple, link_tuple, managed_tuples
@@ -110,6 +110,11 @@ update objects set managed_access = $5
  where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4 returning managed_access
 """
 
+_SWITCH: Final = """
+update objects set inactive = $5
+ where project_id = $1 and warehouse_id = $2 and kind = $3 and object_id = $4 returning true
+"""
+
 _TABULARS: Final = frozenset({"table", "view", "generic_table"})
 
 
@@ -158,6 +163,9 @@ class PostgresTree:
                 await self.make(connection, change)
             case Moved():
                 await self._move(connection, change)
+            case Switched():
+                if await connection.fetchval(_SWITCH, *_columns(change.object), not change.active) is None:
+                    raise _not_there("object.warehouse_id", change.object)
             case Gone():
                 await self.remove(connection, change.object)
             case _:

@@ -26,12 +26,12 @@ with recursive place(project_id, warehouse_id, number) as (
 select project_id, warehouse_id from place
 """
 _OBJECTS: Final = """
-select kind, object_id, parent_id from objects
+select kind, object_id, parent_id, inactive from objects
  where project_id = $1 and warehouse_id = $2 and (kind, object_id) > ($3, $4)
  order by kind, object_id limit $5
 """
 _SOME: Final = """
-select kind, object_id, parent_id from objects
+select kind, object_id, parent_id, inactive from objects
  where project_id = $1 and warehouse_id = $2 and (kind, object_id) > ($3, $4) and kind = any($6::text[])
    and object_id = any($7::uuid[])
  order by kind, object_id limit $5
@@ -61,6 +61,6 @@ class PostgresTreeListing:
         asked = (place.project_id, place.warehouse_id, last.type, last.id, limit)
         rows = await (self._pool.fetch(_SOME, *asked, _KINDS, ids) if ids else self._pool.fetch(_OBJECTS, *asked))
         return [
-            Standing(ObjectKey(kind, place.project_id, place.warehouse_id, object_id), parent_id)
-            for kind, object_id, parent_id in rows
+            Standing(ObjectKey(kind, place.project_id, place.warehouse_id, object_id), parent_id, inactive)
+            for kind, object_id, parent_id, inactive in rows
         ]

@@ -19,11 +19,13 @@ from lakeward_catalog.adapters.postgres.rows import NAMESPACE, WAREHOUSE, namesp
 from lakeward_catalog.domain.model import Namespace, Warehouse
 from lakeward_servicekit.keeping import Kept
 from lakeward_servicekit.postgres.pools import Pool
+from lakeward_servicekit.telemetry.caches import told
 
 WAREHOUSES: Final = f"select {WAREHOUSE} from warehouse w where w.warehouse_id = any($1::uuid[])"
 NAMESPACES: Final = f"""
 select {NAMESPACE} from unnest($1::uuid[], $2::uuid[]) as k(warehouse_id, namespace_id)
-  join namespace n on n.warehouse_id = k.warehouse_id and n.namespace_id = k.namespace_id
+ cross join lateral (
+       select * from namespace n where n.warehouse_id = k.warehouse_id and n.namespace_id = k.namespace_id offset 0) n
 """
 
 
@@ -60,14 +62,16 @@ class Containers:
         """
         self._pool: Final = pool
         self._now: Final = now
-        self._warehouses: Final = Kept[UUID, _Shown](most_warehouses)
-        self._namespaces: Final = Kept[tuple[UUID, UUID], Namespace](most_namespaces)
+        self._warehouses: Final = told("warehouse", Kept[UUID, _Shown](most_warehouses))
+        self._namespaces: Final = told("namespace", Kept[tuple[UUID, UUID], Namespace](most_namespaces))
 
     def warehouse(self, warehouse_id: UUID, row_version: int) -> Warehouse | None:
         """The row, where this version of it is kept: a statement has just shown that it is the current one."""
         shown = self._warehouses.look(warehouse_id)
         if shown is None or shown.warehouse.row_version != row_version:
+            self._warehouses.misses += 1
             return None
+        self._warehouses.hits += 1
         shown.at = self._now()
         return shown.warehouse
 
@@ -87,7 +91,11 @@ class Containers:
     def namespace(self, warehouse_id: UUID, namespace_id: UUID, row_version: int) -> Namespace | None:
         """The row, where this version of it is kept."""
         row = self._namespaces.look((warehouse_id, namespace_id))
-        return row if row is not None and row.row_version == row_version else None
+        if row is None or row.row_version != row_version:
+            self._namespaces.misses += 1
+            return None
+        self._namespaces.hits += 1
+        return row
 
     async def read(
         self, warehouse_ids: Collection[UUID], namespace_ids: Collection[tuple[UUID, UUID]]

@@ -93,6 +93,13 @@ class Growth:
         """A warehouse came to be; its stream begins."""
         stream, owned_by = stream_of(warehouse.warehouse_id), owner_text(owner)
         self.add(stream, "made", ObjectKind.WAREHOUSE, project_id=warehouse.project_id, owner=owned_by)
+        if not warehouse.active:
+            self.warehouse_switched(warehouse)
+
+    def warehouse_switched(self, warehouse: Warehouse) -> None:
+        """A warehouse serves now, or nobody."""
+        stream, verb = stream_of(warehouse.warehouse_id), switch_verb(active=warehouse.active)
+        self.add(stream, verb, ObjectKind.WAREHOUSE, project_id=warehouse.project_id)
 
     def warehouse_gone(self, warehouse_id: WarehouseId, project_id: ProjectId) -> None:
         """A warehouse is no more; its stream ends."""
@@ -150,6 +157,11 @@ class Growth:
         self._streams.add(stream)
         self.awaited |= verb != "gone"
         self._rows.append((stream, verb, kind.word, object_id, project_id, parent_id, public_id, owner))
+
+
+def switch_verb(*, active: bool) -> str:
+    """How a warehouse's switch is stored."""
+    return "opened" if active else "closed"
 
 
 def owner_text(principal: Principal) -> str | None:

@@ -20,15 +20,22 @@ from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent
 from lakeward_servicekit.coalescing import Coalescer
 from lakeward_servicekit.postgres.pools import Pool
 
+# Each step is looked up with the whole of its key, as `offset 0` says: of a join Postgres may compare a part of the key
+# afterwards, which costs nothing where it takes the table for an almost empty one.
 LOCATE: Final = """
-select k.n, w.row_version, n.row_version, n.namespace_id,
-       t.incarnation, t.tabular_id, t.kind, t.state, t.name, t.location, t.metadata_id, t.metadata_location, t.protected,
-       t.row_version, t.created_at, t.expires_at
+select k.n, w.row_version, n.row_version, n.namespace_id, t.*
   from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as k(warehouse_id, path_key, name_key, n)
-  left join warehouse w on w.warehouse_id = k.warehouse_id
-  left join namespace n on n.warehouse_id = w.warehouse_id and n.path_key = k.path_key
-  left join tabular t on t.warehouse_id = n.warehouse_id and t.namespace_id = n.namespace_id
-        and t.name_key = k.name_key and t.state in ('live', 'staged')
+  left join lateral (
+       select w.row_version from warehouse w where w.warehouse_id = k.warehouse_id offset 0) w on true
+  left join lateral (
+       select n.row_version, n.namespace_id from namespace n
+        where n.warehouse_id = k.warehouse_id and n.path_key = k.path_key offset 0) n on true
+  left join lateral (
+       select t.incarnation, t.tabular_id, t.kind, t.state, t.name, t.location, t.metadata_id, t.metadata_location, t.protected,
+              t.row_version, t.created_at, t.expires_at
+         from tabular t
+        where t.warehouse_id = k.warehouse_id and t.namespace_id = n.namespace_id and t.name_key = k.name_key
+              and t.state in ('live', 'staged') offset 0) t on true
 """
 
 _NOTHING: Final = Located(None, None, None)

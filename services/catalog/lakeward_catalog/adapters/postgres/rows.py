@@ -9,6 +9,7 @@ from uuid import UUID
 
 import msgspec
 
+from lakeward_catalog.domain.contracts.contract import stored
 from lakeward_catalog.domain.model import (
     Incarnation,
     Kind,
@@ -31,8 +32,8 @@ PROJECT: Final = "p.project_id, p.name"
 WAREHOUSE: Final = (
     "w.warehouse_id, w.project_id, w.name, w.active, w.storage_profile, w.secret_id, w.credential_kind, w.base_location, "
     "w.place, w.layout, w.schemes, w.client_defaults, w.push_delete_disabled, w.signs_remotely, w.tells_case, "
-    "w.restorable_for, w.allowed_format_versions, w.default_format_version, w.protected, w.managed_by, w.row_version, "
-    "w.created_at, w.updated_at"
+    "w.restorable_for, w.allowed_format_versions, w.default_format_version, w.protected, w.managed_by, w.contracts, "
+    "w.row_version, w.created_at, w.updated_at"
 )
 NAMESPACE: Final = (
     "n.warehouse_id, n.namespace_id, n.parent_id, n.path, n.properties, n.location, n.protected, n.row_version, "
@@ -78,6 +79,7 @@ def warehouse_of(row: Iterable[Any]) -> Warehouse:
         default_format_version,
         protected,
         managed_by,
+        contracts,
         row_version,
         created_at,
         updated_at,
@@ -105,6 +107,7 @@ def warehouse_of(row: Iterable[Any]) -> Warehouse:
         default_format_version=default_format_version,
         protected=protected,
         managed_by=_MANAGERS[managed_by],
+        contracts=() if contracts is None else stored(contracts),
         row_version=row_version,
         created_at=created_at,
         updated_at=updated_at,

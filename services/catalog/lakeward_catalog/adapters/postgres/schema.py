@@ -85,6 +85,7 @@ warehouse = sa.Table(
     sa.Column("default_format_version", sa.SmallInteger, nullable=False),
     sa.Column("protected", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("managed_by", sa.Text, nullable=False, server_default="self-managed"),
+    sa.Column("contracts", sa.Text, doc="JSON, a list; null: none"),
     sa.Column("row_version", sa.BigInteger, nullable=False, server_default="1"),
     sa.Column("created_at", _TIME, nullable=False),
     sa.Column("updated_at", _TIME),
@@ -193,13 +194,15 @@ tabular = sa.Table(
         "state = 'staged' or kind = 'generic_table' or metadata_location is not null", name="has_metadata"
     ),
     sa.CheckConstraint("(kind = 'generic_table') = (format is not null)", name="has_format"),
+    # Some say `is not null` of a column that is never null: a statement that compares that column proves it, and one that does
+    # not can't take the index, whatever is known of how many rows there are.
     sa.Index(
         "tabular_name",
         "warehouse_id",
         "namespace_id",
         "name_key",
         unique=True,
-        postgresql_where=sa.text(_NAMED),
+        postgresql_where=sa.text(f"{_NAMED} and name_key is not null"),
         info=_serves("tabulars.LOCATE", "tables.LOCK", "tables.INSERT"),
     ),
     sa.Index(
@@ -207,6 +210,7 @@ tabular = sa.Table(
         "warehouse_id",
         "tabular_id",
         unique=True,
+        postgresql_where=sa.text("tabular_id is not null"),
         info=_serves("tabulars.BY_ID", "tables.INSERT"),
     ),
     # Unique by the digest, ordered by the folded key's beginning: ranges of keys and two racing creates at one place.
@@ -216,6 +220,7 @@ tabular = sa.Table(
         _LOCATION_PREFIX,
         "location_digest",
         unique=True,
+        postgresql_where=sa.text(f'"left"({FOLDED}, {LOCATION_KEY_INDEXED}) is not null'),
         info=_serves("tabulars.BY_LOCATION", "tables.OVERLAPPING", "tables.INSERT"),
     ),
     sa.Index(
@@ -243,10 +248,17 @@ tabular = sa.Table(
         info=_serves("tabulars.DELETED"),
     ),
     sa.Index(
+        "tabular_generic",
+        "warehouse_id",
+        "incarnation",
+        postgresql_where=sa.text("kind = 'generic_table' and state = 'live'"),
+        info=_serves("tabulars.OF_FORMATS"),
+    ),
+    sa.Index(
         "tabular_beginning",
         _WAREHOUSE_TEXT,
         "name_key",
-        postgresql_where=sa.text("state = 'live'"),
+        postgresql_where=sa.text("state = 'live' and name_key is not null"),
         info=_serves("tabulars.SEARCH"),
     ),
     sa.Index(
@@ -290,6 +302,7 @@ tabular_body = sa.Table(
         "warehouse_id",
         "incarnation",
         unique=True,
+        postgresql_where=sa.text("incarnation is not null"),
         info=_serves("the foreign key to tabulars", "one body for each incarnation"),
     ),
 )
@@ -371,7 +384,7 @@ tree_change = sa.Table(
     sa.Column("parent_id", pg.UUID),
     sa.Column("public_id", pg.UUID),
     sa.Column("owner", sa.Text, doc="user:<id> or role:<id>"),
-    sa.CheckConstraint("verb in ('made', 'moved', 'gone', 'nothing')", name="verb"),
+    sa.CheckConstraint("verb in ('made', 'moved', 'opened', 'closed', 'gone', 'nothing')", name="verb"),
     # No foreign keys: it is told after what it tells of is gone. Rows live for milliseconds, as those of the outbox.
     postgresql_with={"autovacuum_vacuum_scale_factor": 0, "autovacuum_vacuum_threshold": 2000},
 )
@@ -673,7 +686,6 @@ tag_attachment = sa.Table(
         "tag_attachment_of_namespace",
         "warehouse_id",
         "namespace_id",
-        postgresql_where=sa.text("namespace_id is not null"),
         info=_serves("tags.EFFECTIVE", "the foreign key to namespaces"),
     ),
     sa.Index(

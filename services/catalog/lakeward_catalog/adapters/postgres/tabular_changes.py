@@ -111,11 +111,10 @@ body as (
            everything_ids = $9, everything_crcs = $10, everything_sizes = $11, everything_lengths = $12,
            everything_own = $13,
            refs_ids = $14, refs_crcs = $15, refs_sizes = $16, refs_lengths = $17, refs_own = $18
-      from moved
-     where b.warehouse_id = moved.warehouse_id and b.metadata_id = $3),
+     where b.warehouse_id = $1 and b.metadata_id = $3 and exists (select from moved)),
 gone as (
-    delete from body_chunk c using moved
-     where c.warehouse_id = moved.warehouse_id and c.incarnation = moved.incarnation and c.chunk_id <> all($19::uuid[])),
+    delete from body_chunk c
+     where c.warehouse_id = $1 and c.incarnation = $2 and c.chunk_id <> all($19::uuid[]) and exists (select from moved)),
 added as (
     insert into body_chunk (warehouse_id, incarnation, chunk_id, raw)
     select moved.warehouse_id, moved.incarnation, part.chunk_id, part.raw
@@ -125,9 +124,9 @@ select incarnation from moved
 """
 LOCK_FOR_COMMIT: Final = """
 select t.incarnation, t.metadata_id, t.state
-  from unnest($1::uuid[], $2::uuid[]) as k(warehouse_id, incarnation)
-  join tabular t on t.warehouse_id = k.warehouse_id and t.incarnation = k.incarnation
- order by t.incarnation for no key update of t
+  from (select * from unnest($1::uuid[], $2::uuid[]) as k(warehouse_id, incarnation) order by incarnation) as k
+ cross join lateral (
+       select * from tabular t where t.warehouse_id = k.warehouse_id and t.incarnation = k.incarnation for no key update) t
 """
 RENAME: Final = f"""
 with gone as (

@@ -25,11 +25,16 @@ from lakeward_servicekit.postgres.pools import Pool
 VIEWS: Final = f"""
 select k.n, b.everything_crcs, b.everything_sizes, b.everything_own, {TABULAR}, n.path
   from unnest($2::text[], $3::text[]) with ordinality as k(path_key, name_key, n)
-  join namespace n on n.warehouse_id = $1 and n.path_key = k.path_key
-  join tabular t on t.warehouse_id = n.warehouse_id and t.namespace_id = n.namespace_id
-       and t.name_key = k.name_key and t.state in ('live', 'staged')
-  join tabular_body b on b.warehouse_id = t.warehouse_id
-       and b.metadata_id = case when t.state = 'live' and t.kind = 'view' then t.metadata_id end
+ cross join lateral (
+       select * from namespace n where n.warehouse_id = $1 and n.path_key = k.path_key offset 0) n
+ cross join lateral (
+       select * from tabular t
+        where t.warehouse_id = $1 and t.namespace_id = n.namespace_id and t.name_key = k.name_key
+              and t.state in ('live', 'staged') offset 0) t
+ cross join lateral (
+       select * from tabular_body b
+        where b.warehouse_id = $1
+              and b.metadata_id = case when t.state = 'live' and t.kind = 'view' then t.metadata_id end offset 0) b
 """
 BY_ID: Final = f"""
 select {TABULAR}, n.path
@@ -81,6 +86,14 @@ select {_LISTED} from (
       order by t.created_at, t.incarnation limit $6)
   ) t
  order by t.created_at, t.incarnation limit $6
+"""
+# Generic tables are few beside others, so what finds them is an index of their own.
+OF_FORMATS: Final = f"""
+select {TABULAR}, n.path
+  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
+ where t.warehouse_id = $1 and t.kind = 'generic_table' and t.state = 'live' and t.incarnation > $2
+   and lower(t.format) = any($3::text[])
+ order by t.incarnation limit $4
 """
 
 # Of so many tabulars of a page one must show, for the next page to be read whole as well.
@@ -278,6 +291,14 @@ class PostgresTabulars:
 
     async def _page(self, page: Asked) -> _Page:
         return _Page([*map(Listed._make, await self._listings.fetch(PAGE, *page))])
+
+    async def of_formats(
+        self, warehouse_id: WarehouseId, formats: Collection[str], *, after: UUID | None, limit: int
+    ) -> Sequence[Tabular]:
+        """See `TabularStore`."""
+        behind = UUID(int=0) if after is None else after
+        rows = await self._listings.fetch(OF_FORMATS, warehouse_id, behind, list(formats), limit)
+        return [tabular_with_path(row) for row in rows]
 
     async def search(
         self, warehouse_id: WarehouseId, text: str | UUID, *, visible: Mapping[Kind, Visibility], limit: int

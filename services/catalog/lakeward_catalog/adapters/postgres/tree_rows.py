@@ -10,7 +10,7 @@ from uuid import UUID
 
 import asyncpg
 
-from lakeward_catalog.adapters.postgres.growth import Growth, grow
+from lakeward_catalog.adapters.postgres.growth import Growth, grow, switch_verb
 from lakeward_catalog.application.refs import OBJECT_KINDS
 from lakeward_catalog.application.verifying import NIL, Difference, Held, Key, Place, Standing, Verdict
 from lakeward_catalog.domain.model import Kind, ProjectId
@@ -20,8 +20,8 @@ from lakeward_servicekit.postgres.pools import Connection, Pool
 PLACES: Final = """
 select project_id, null::uuid from project union all select project_id, warehouse_id from warehouse
 """
-WAREHOUSE: Final = "select true from warehouse where warehouse_id = $1"
-PROJECT: Final = "select true from project where project_id = $1"
+WAREHOUSE: Final = "select not active from warehouse where warehouse_id = $1"
+PROJECT: Final = "select false from project where project_id = $1"
 NAMESPACES: Final = """
 select namespace_id, parent_id, cardinality(path) from namespace
  where warehouse_id = $1 and namespace_id > $2 order by namespace_id limit $3
@@ -39,7 +39,7 @@ HOLD_TAGS: Final = """
 select tag_id, name from tag_definition
  where project_id = $1 and tag_id = any($2::uuid[]) order by tag_id for share nowait
 """
-HOLD_WAREHOUSE: Final = "select name from warehouse where warehouse_id = $1 for share nowait"
+HOLD_WAREHOUSE: Final = "select name, not active from warehouse where warehouse_id = $1 for share nowait"
 HOLD_NAMESPACES: Final = """
 select namespace_id, parent_id, cardinality(path), path from namespace
  where warehouse_id = $1 and namespace_id = any($2::uuid[]) order by namespace_id for share nowait
@@ -92,8 +92,8 @@ class PostgresTreeRows:
 
     async def _root(self, place: Place) -> Sequence[Standing]:
         statement = PROJECT if place.warehouse_id is None else WAREHOUSE
-        there = await self._pool.fetchval(statement, place.warehouse_id or place.project_id)
-        return [Standing(place.root, None)] if there else []
+        inactive: bool | None = await self._pool.fetchval(statement, place.warehouse_id or place.project_id)
+        return [] if inactive is None else [Standing(place.root, None, inactive=inactive)]
 
     async def _inside(self, place: Place, kind: str, last: UUID, limit: int) -> Sequence[asyncpg.Record]:
         warehouse_id = place.warehouse_id
@@ -140,15 +140,21 @@ class PostgresHolding:
 def _tell(growth: Growth, place: Place, difference: Difference) -> None:
     key, held = difference.key, difference.held
     kind, itself = ObjectKind[key.kind.upper()], key == place.root
-    growth.add(
-        place.stream,
-        _VERBS[difference.verdict],
-        kind,
-        None if itself else key.id,
-        project_id=place.project_id if itself or kind is ObjectKind.TAG else None,
-        parent_id=None if held is None else held.standing.parent_id,
-        public_id=None if held is None else held.public_id,
-    )
+    inactive = held is not None and held.standing.inactive
+    switch = switch_verb(active=not inactive)
+    verbs = [_VERBS.get(difference.verdict, switch)]
+    if difference.verdict is Verdict.MISSING and inactive:
+        verbs.append(switch)  # what is made anew is active
+    for verb in verbs:
+        growth.add(
+            place.stream,
+            verb,
+            kind,
+            None if itself else key.id,
+            project_id=place.project_id if itself or kind is ObjectKind.TAG else None,
+            parent_id=None if held is None else held.standing.parent_id,
+            public_id=None if held is None else held.public_id,
+        )
 
 
 async def _held(connection: Connection, place: Place, suspects: Sequence[Key]) -> Mapping[Key, Held]:
@@ -161,16 +167,15 @@ async def _held(connection: Connection, place: Place, suspects: Sequence[Key]) -
     warehouse_id = place.warehouse_id
     if warehouse_id is None:
         await connection.execute(HOLD_PROJECTS)
-        if await connection.fetchval(PROJECT, place.project_id):
+        if await connection.fetchval(PROJECT, place.project_id) is not None:
             found[place.root] = Held(Standing(place.root, None), None, place.project_id)
         for tag_id, name in await connection.fetch(HOLD_TAGS, place.project_id, [key.id for key in suspects]):
             key = Key(ObjectKind.TAG.word, tag_id)
             found[key] = Held(Standing(key, None), None, name)
         return found
     if place.root in suspects:
-        name = await connection.fetchval(HOLD_WAREHOUSE, warehouse_id)
-        if name is not None:
-            found[place.root] = Held(Standing(place.root, None), None, name)
+        for name, inactive in await connection.fetch(HOLD_WAREHOUSE, warehouse_id):
+            found[place.root] = Held(Standing(place.root, None, inactive=inactive), None, name)
     ids = [key.id for key in suspects]
     for namespace_id, parent_id, depth, path in await connection.fetch(HOLD_NAMESPACES, warehouse_id, ids):
         key = Key(ObjectKind.NAMESPACE.word, namespace_id)

@@ -24,6 +24,7 @@ from lakeward_catalog.application.tree import (
     Nothing,
     Numbered,
     StreamId,
+    Switched,
     TreeChange,
 )
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
@@ -152,7 +153,13 @@ def _change(stream: StreamId, row: asyncpg.Record) -> TreeChange:
     ref = _ref(stream, ObjectKind[kind.upper()], project_id, object_id, parent_id)
     if verb == "gone" or (closed and stream != PROJECTS):
         return Gone(ref)
-    return Moved(ref) if verb == "moved" else Made(ref, owner_of(owner), public_id)
+    match verb:
+        case "moved":
+            return Moved(ref)
+        case "opened" | "closed":
+            return Switched(ref, active=verb == "opened")
+        case _:
+            return Made(ref, owner_of(owner), public_id)
 
 
 def _ref(

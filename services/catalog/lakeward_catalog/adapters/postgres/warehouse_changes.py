@@ -11,6 +11,7 @@ from lakeward_catalog.adapters.postgres.growth import Growth
 from lakeward_catalog.adapters.postgres.places import LOCK_EXCLUSIVE, storage_lock
 from lakeward_catalog.adapters.postgres.rows import WAREHOUSE, encode_mapping, warehouse_of
 from lakeward_catalog.application.ports.system import Clock
+from lakeward_catalog.domain.contracts.contract import encoded
 from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import name_key
 from lakeward_catalog.domain.wording import no_such_project
@@ -24,24 +25,26 @@ LOCK: Final = f"select {WAREHOUSE} from warehouse w where w.warehouse_id = $1 fo
 INSERT: Final = """
 insert into warehouse (warehouse_id, project_id, name, name_key, active, storage_profile, secret_id, credential_kind,
        base_location, place, layout, schemes, client_defaults, push_delete_disabled, signs_remotely, tells_case,
-       restorable_for, allowed_format_versions, default_format_version, protected, managed_by, row_version, created_at,
-       updated_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+       restorable_for, allowed_format_versions, default_format_version, protected, managed_by, contracts, row_version,
+       created_at, updated_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
 """
 # A secret that the row names no longer is remembered in the same statement, until vending has forgotten it.
 UPDATE: Final = f"""
-with unnamed as (
+with before as materialized (
+    select active from warehouse where warehouse_id = $1),
+unnamed as (
     insert into unnamed_secret (secret_id, unnamed_at)
-    select w.secret_id, $22 from warehouse w
+    select w.secret_id, $23 from warehouse w
      where w.warehouse_id = $1 and w.row_version = $2 and w.secret_id is distinct from $7 and w.secret_id is not null
         on conflict (secret_id) do nothing)
 update warehouse w
    set name = $3, name_key = $4, active = $5, storage_profile = $6, secret_id = $7, credential_kind = $8, base_location = $9,
        place = $10, layout = $11, schemes = $12, client_defaults = $13, push_delete_disabled = $14, signs_remotely = $15,
        tells_case = $16, restorable_for = $17, allowed_format_versions = $18, default_format_version = $19, protected = $20,
-       managed_by = $21, row_version = w.row_version + 1, updated_at = $22
+       managed_by = $21, contracts = $22, row_version = w.row_version + 1, updated_at = $23
  where w.warehouse_id = $1 and w.row_version = $2
-returning {WAREHOUSE}
+returning {WAREHOUSE}, (select active from before) as was_active
 """
 # What failed for good keeps no warehouse; what waits or runs does, by its foreign key.
 FORGET_FAILED_TASKS: Final = "delete from task where warehouse_id = $1 and state = 'failed'"
@@ -117,7 +120,10 @@ class PostgresWarehouseChanges:
                 f"warehouse {warehouse.name!r} was changed meanwhile; read it again and retry",
                 object=f"warehouse {warehouse.name}",
             )
-        updated = warehouse_of(row)
+        *columns, was_active = row
+        updated = warehouse_of(columns)
+        if updated.active != was_active:
+            self._growth.warehouse_switched(updated)
         self._updated.append(updated)
         return updated
 
@@ -160,6 +166,7 @@ def _columns(warehouse: Warehouse) -> tuple[object, ...]:
         warehouse.default_format_version,
         warehouse.protected,
         warehouse.managed_by.value,
+        encoded(warehouse.contracts).decode() if warehouse.contracts else None,
     )
 
 

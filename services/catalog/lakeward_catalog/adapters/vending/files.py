@@ -76,6 +76,25 @@ class VendingFiles:
         reply = await self._stub.PurgePage(vending_pb2.PurgePageRequest(storage=storage))
         return reply.deleted, reply.done
 
+    async def list_files(
+        self, warehouse: Warehouse, tabular: Tabular, *, below: str, after: str, limit: int
+    ) -> Sequence[tuple[str, int]]:
+        """See `adapters.formats.reading.Source`."""
+        storage = self._of(warehouse, tabular, permits_pb2.ACCESS_READ, _SERVICE)
+        reply = await self._stub.ListFiles(
+            vending_pb2.ListFilesRequest(storage=storage, below=below, after=after, limit=limit)
+        )
+        return [(each.path, each.size) for each in reply.files]
+
+    async def read_part(self, warehouse: Warehouse, tabular: Tabular, path: str, *, offset: int, length: int) -> bytes:
+        """See `adapters.formats.reading.Source`."""
+        storage = self._of(warehouse, tabular, permits_pb2.ACCESS_READ, _SERVICE)
+        location = f"{tabular.location.rstrip('/')}/{path}"
+        reply = await self._stub.ReadPart(
+            vending_pb2.ReadPartRequest(storage=storage, location=location, offset=offset, length=length)
+        )
+        return reply.content
+
     def _of(
         self, warehouse: Warehouse, tabular: Tabular, access: permits_pb2.Access.ValueType, principal: str
     ) -> vending_pb2.Storage:

@@ -23,6 +23,7 @@ from lakeward_catalog.application.ports.access import (
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Tabular, Warehouse
 from lakeward_servicekit.keeping import Kept
+from lakeward_servicekit.telemetry.caches import told
 
 _LONGEST: Final = timedelta(seconds=30)
 _CAPACITY: Final = 8192
@@ -41,7 +42,7 @@ class RememberedAccess:
         """Stand before `access`; see the class."""
         self._access: Final = access
         self._clock: Final = clock
-        self._remembered: Final = Kept[object, tuple[Vended, datetime]](capacity)
+        self._remembered: Final = told("access", Kept[object, tuple[Vended, datetime]](capacity))
 
     async def vend(
         self,
@@ -68,7 +69,9 @@ class RememberedAccess:
         now = self._clock.now()
         kept = self._remembered.look(key)
         if kept is not None and now < kept[1] and _lasts(kept[0], now, min_validity):
+            self._remembered.hits += 1
             return kept[0]
+        self._remembered.misses += 1
         vended = await self._access.vend(
             warehouse, tabular, level, delegation=delegation, principal=principal, min_validity=min_validity
         )

@@ -11,7 +11,8 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes, Contents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.namespaces.dropping import check_protection
+from lakeward_catalog.application.namespaces.dropping import check_protection, drop_of
+from lakeward_catalog.application.ports.gates import ChangeGate
 from lakeward_catalog.application.ports.stores import After, Visibility
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Kind, Namespace, NamespaceId, State, Warehouse, WarehouseId
@@ -68,13 +69,15 @@ class TreeDrops:
     changes: Changes
     once: Once
     clock: Clock
+    gate: ChangeGate
 
     async def __call__(self, command: DropTree, *, caller: Caller) -> tuple[Extent, UUID | None]:
         """What it takes, and the task; None for a dry run.
 
         Raises:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN, WAREHOUSE_MANAGED; NAMESPACE_PROTECTED,
-                CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED, WAREHOUSE_PROTECTED; TASK_ACTIVE.
+                CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED, WAREHOUSE_PROTECTED; CONTRACT_VIOLATED,
+                CONTRACT_CHECK_FAILED; TASK_ACTIVE.
         """
         if command.dry_run:
             warehouse, tops = await self._open(command, caller)
@@ -89,6 +92,8 @@ class TreeDrops:
 
     async def _queue(self, command: DropTree, caller: Caller, keeper: Keeper) -> tuple[Extent, UUID]:
         warehouse, tops = await self._open(command, caller)
+        for top in tops:
+            await self.gate.check(drop_of(warehouse, top, caller))
         extent = await self._extent(warehouse, tops, command, refuse=not command.force)
         task = _task(command, warehouse, tops, caller, self.clock)
         async with self.changes.change() as change:

@@ -111,8 +111,7 @@ class GenericTables:
 
     def body_of(self, metadata: GenericMetadata) -> Body:
         """See `TabularKind`."""
-        parts = (BodyPart(None, deflate(metadata.encode())),)
-        return Body(parts, parts)
+        return body_of(metadata)
 
     def shared_parts(self, base: GenericMetadata) -> frozenset[UUID]:
         """See `TabularKind`."""
@@ -150,6 +149,12 @@ class GenericTables:
 
     async def _text(self, tabular: Tabular) -> bytes:
         return await self.documents.plain(tabular.warehouse_id, tabular.metadata_id, references=False)
+
+
+def body_of(metadata: GenericMetadata) -> Body:
+    """The document as it is stored: one part, which is all of it in both forms."""
+    parts = (BodyPart(None, deflate(metadata.encode())),)
+    return Body(parts, parts)
 
 
 def _first_metadata(request: CreateGenericTable, beginning: Beginning, *, registers: bool) -> GenericMetadata:

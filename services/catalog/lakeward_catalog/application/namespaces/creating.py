@@ -13,8 +13,10 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.namespaces.properties import LOCATION, storable
 from lakeward_catalog.application.placing import base_of, check_place, layout_of, parse_location
+from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
 from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.rules import Rules
+from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, check_not_reserved
 from lakeward_catalog.domain.wording import no_such_namespace
@@ -44,13 +46,14 @@ class NamespaceCreations:
     clock: Clock
     ids: Ids
     rules: Rules
+    gate: ChangeGate
 
     async def __call__(self, command: CreateNamespace, *, caller: Caller) -> Namespace:
         """Make one.
 
         Raises:
             Refusal: RESERVED_NAMESPACE, PROPERTY_NOT_LOWERCASE; NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE (the parent), FORBIDDEN;
-                MALFORMED_LOCATION, LOCATION_NOT_ALLOWED, NAMESPACE_EXISTS.
+                MALFORMED_LOCATION, LOCATION_NOT_ALLOWED, NAMESPACE_EXISTS; CONTRACT_VIOLATED, CONTRACT_CHECK_FAILED.
         """
         check_not_reserved(command.ident, self.rules.reserved_namespaces)
         properties = storable(command.properties)
@@ -88,6 +91,15 @@ class NamespaceCreations:
             protected=False,
             row_version=1,
             created_at=now,
+        )
+        await self.gate.check(
+            ProposedChange(
+                warehouse=warehouse,
+                operation=Operation.CREATE_NAMESPACE,
+                principal=caller.principal.key,
+                namespace=namespace.ident,
+                properties=properties,
+            )
         )
         async with self.changes.change() as change:
             if parent is not None:

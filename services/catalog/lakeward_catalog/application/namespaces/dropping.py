@@ -14,8 +14,10 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.garbage import Garbage
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.opened import OpenedNamespace
+from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.rules import Rules
+from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.model import Kind, Namespace, State, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, check_not_reserved
 from lakeward_catalog.domain.tasks import NewTask, Queue
@@ -53,6 +55,7 @@ class NamespaceDrops:
     announcer: Announcer
     clock: Clock
     rules: Rules
+    gate: ChangeGate
 
     async def __call__(self, command: DropNamespace, *, caller: Caller) -> None:
         """Drop one.
@@ -60,7 +63,7 @@ class NamespaceDrops:
         Raises:
             Refusal: RESERVED_NAMESPACE; NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE, FORBIDDEN; NAMESPACE_PROTECTED,
                 NAMESPACE_DROP_NOT_ALLOWED, NAMESPACE_NOT_EMPTY, CHILD_NAMESPACE_PROTECTED, CHILD_TABULAR_PROTECTED;
-                GC_DISABLED where a purge was asked for; CONCURRENT_CHANGE.
+                GC_DISABLED where a purge was asked for; CONTRACT_VIOLATED, CONTRACT_CHECK_FAILED; CONCURRENT_CHANGE.
         """
         check_not_reserved(command.ident, self.rules.reserved_namespaces)
         flags = {"recursive": command.recursive, "force": command.force, "purge": command.purge}
@@ -74,6 +77,7 @@ class NamespaceDrops:
 
     async def _drop(self, command: DropNamespace, caller: Caller, keeper: Keeper) -> None:
         opened = await self.doors.namespace(command.warehouse_id, command.ident, Action.NAMESPACE_DELETE, caller=caller)
+        await self.gate.check(drop_of(opened.warehouse, opened.namespace, caller))
         garbage = Garbage(self.documents)
         await garbage.settled(lambda: self._take_out(command, opened, garbage, caller, keeper))
 
@@ -99,6 +103,17 @@ class NamespaceDrops:
                 )
             )
             await keeper.keep(change, namespace_id=namespace.namespace_id)
+
+
+def drop_of(warehouse: Warehouse, namespace: Namespace, caller: Caller) -> ProposedChange:
+    """A namespace's drop, for who may object."""
+    return ProposedChange(
+        warehouse=warehouse,
+        operation=Operation.DROP_NAMESPACE,
+        principal=caller.principal.key,
+        namespace=namespace.ident,
+        holds=namespace,
+    )
 
 
 def check_droppable(command: DropNamespace, warehouse: Warehouse, namespace: Namespace, contents: Contents) -> None:

@@ -19,9 +19,11 @@ from lakeward_catalog.application.changes import Change, Changes
 from lakeward_catalog.application.doors import Doors, absent_warehouse, warehouse_needs
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.placing import layout_of
+from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.refs import namespace_ref
 from lakeward_catalog.application.rules import Rules
+from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import MAX_DEPTH, SEPARATOR, NamespaceIdent, check_not_reserved
 from lakeward_catalog.domain.wording import no_such_namespace
@@ -77,6 +79,7 @@ class NamespaceMoves:
     announcer: Announcer
     clock: Clock
     rules: Rules
+    gate: ChangeGate
 
     async def __call__(self, command: MoveNamespace, *, caller: Caller) -> MovedNamespace:
         """Move one. To where it is already, in the same spelling, nothing changes.
@@ -84,7 +87,7 @@ class NamespaceMoves:
         Raises:
             Refusal: RESERVED_NAMESPACE; NO_SUCH_WAREHOUSE, NO_SUCH_NAMESPACE (also the one that it is to hang from), FORBIDDEN;
                 NAMESPACE_INTO_ITSELF, LAYOUT_FORBIDS_MOVE, NAMESPACE_TOO_DEEP, INVALID_NAMESPACE, NAMESPACE_PROTECTED,
-                NAMESPACE_EXISTS; CONCURRENT_CHANGE.
+                NAMESPACE_EXISTS; CONTRACT_VIOLATED, CONTRACT_CHECK_FAILED; CONCURRENT_CHANGE.
         """
         check_not_reserved(NamespaceIdent(command.destination.parts[:1]), self.rules.reserved_namespaces)
         keyed = Keyed(
@@ -111,6 +114,19 @@ class NamespaceMoves:
 
     async def _move(self, command: MoveNamespace, caller: Caller, keeper: Keeper) -> MovedNamespace:
         opened = await self._open(command, caller)
+        there = opened.namespace
+        goes_to = NamespaceIdent((*(opened.parent.ident.parts if opened.parent else ()), command.destination.name))
+        if goes_to != there.ident:
+            await self.gate.check(
+                ProposedChange(
+                    warehouse=opened.warehouse,
+                    operation=Operation.MOVE_NAMESPACE,
+                    principal=caller.principal.key,
+                    namespace=there.ident,
+                    destination=goes_to,
+                    holds=there,
+                )
+            )
         async with self.changes.change() as change:
             namespace, parent = await self._hold(change, command, opened)
             above = () if parent is None else parent.ident.parts

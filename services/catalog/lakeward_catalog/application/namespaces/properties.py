@@ -10,10 +10,13 @@ from typing import Final
 from lakeward_catalog.application.announcements import Announcer, NamespaceChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
+from lakeward_catalog.application.contracts.gate import changed_meanwhile
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.opened import OpenedNamespace
+from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
 from lakeward_catalog.application.ports.system import Clock
+from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.model import Namespace, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_catalog.domain.wording import no_such_namespace
@@ -69,13 +72,14 @@ class PropertiesUpdates:
     once: Once
     announcer: Announcer
     clock: Clock
+    gate: ChangeGate
 
     async def __call__(self, command: UpdateProperties, *, caller: Caller) -> PropertiesUpdated:
         """Change them.
 
         Raises:
             Refusal: PROPERTY_NOT_LOWERCASE, PROPERTY_SET_AND_REMOVED, NAMESPACE_LOCATION_FIXED; NO_SUCH_WAREHOUSE,
-                NO_SUCH_NAMESPACE, FORBIDDEN.
+                NO_SUCH_NAMESPACE, FORBIDDEN; CONTRACT_VIOLATED, CONTRACT_CHECK_FAILED; CONCURRENT_CHANGE.
         """
         updates = storable(command.updates)
         removals = sorted(set(command.removals) - MADE_BY_US)
@@ -83,17 +87,29 @@ class PropertiesUpdates:
 
         async def update(keeper: Keeper) -> PropertiesUpdated:
             opened = await self._open(command, caller)
+            there = opened.namespace
+            asked = await self.gate.check(
+                ProposedChange(
+                    warehouse=opened.warehouse,
+                    operation=Operation.UPDATE_NAMESPACE,
+                    principal=caller.principal.key,
+                    namespace=there.ident,
+                    properties=_with(there, updates, removals),
+                    holds=there,
+                )
+            )
             async with self.changes.change() as change:
                 held = await change.namespaces.lock(command.warehouse_id, command.ident, exclusively=True)
                 if held is None or held.namespace_id != opened.namespace.namespace_id:  # what was decided on is gone
                     raise no_such_namespace(command.ident)
+                if asked and held.properties != there.properties:
+                    raise changed_meanwhile(str(held.ident))
                 result = PropertiesUpdated(
                     updated=tuple(sorted(updates)),
                     removed=tuple(key for key in removals if key in held.properties),
                     missing=tuple(key for key in removals if key not in held.properties),
                 )
-                kept = {key: value for key, value in held.properties.items() if key not in removals}
-                after = kept | updates
+                after = _with(held, updates, removals)
                 if after != held.properties:
                     await change.namespaces.set_properties(held, after)
                     when, told = occasion(caller, self.clock.now()), {"updated": updates, "removed": result.removed}
@@ -123,6 +139,10 @@ class PropertiesUpdates:
     async def _open(self, command: UpdateProperties, caller: Caller) -> OpenedNamespace:
         needed = Action.NAMESPACE_UPDATE_PROPERTIES
         return await self.doors.namespace(command.warehouse_id, command.ident, needed, caller=caller)
+
+
+def _with(namespace: Namespace, updates: Mapping[str, str], removals: Collection[str]) -> dict[str, str]:
+    return {key: value for key, value in namespace.properties.items() if key not in removals} | {**updates}
 
 
 def _check_keys(keys: Collection[str]) -> None:

@@ -246,6 +246,12 @@ class TabularStore(Protocol):
         """
         ...
 
+    async def of_formats(
+        self, warehouse_id: WarehouseId, formats: Collection[str], *, after: UUID | None, limit: int
+    ) -> Sequence[Tabular]:
+        """Live generic tables of these formats, which are in lower case, in the order of incarnations, at most `limit`."""
+        ...
+
     async def search(
         self, warehouse_id: WarehouseId, text: str | UUID, *, visible: Mapping[Kind, Visibility], limit: int
     ) -> Sequence[Match]:

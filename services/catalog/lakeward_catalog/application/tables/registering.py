@@ -113,7 +113,14 @@ class TableRegistrations:
         place = Place(parse_location(metadata.location), custom=True)
         check_place(warehouse, place.location)
         new = await self.making.ready(
-            opened, ident, place, metadata, uuid=_uuid_of(metadata, file), size=size, caller=caller
+            opened,
+            ident,
+            place,
+            metadata,
+            uuid=_uuid_of(metadata, file),
+            size=size,
+            caller=caller,
+            replaces=_live(replaced),
         )
         return dataclasses.replace(
             new,
@@ -165,6 +172,10 @@ class TableRegistrations:
                 location=str(file),
             ) from unusable
         return metadata, len(content)
+
+
+def _live(replaced: Tabular | None) -> Tabular | None:
+    return replaced if replaced is not None and replaced.state is State.LIVE else None
 
 
 def _uuid_of(metadata: TableMetadata, file: Location) -> UUID:

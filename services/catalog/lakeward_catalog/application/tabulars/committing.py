@@ -24,11 +24,13 @@ from lakeward_catalog.application.opened import OpenedTabular
 from lakeward_catalog.application.outcomes import never_happened
 from lakeward_catalog.application.payloads import Payload, beside
 from lakeward_catalog.application.placing import Place, reserve
+from lakeward_catalog.application.ports.gates import ProposedChange
 from lakeward_catalog.application.tabulars.kinds import Applied, M, TabularKind, TabularUpdate
 from lakeward_catalog.application.tabulars.loaded import Loaded
 from lakeward_catalog.application.tabulars.means import Means
 from lakeward_catalog.application.tabulars.queueing import Queues
 from lakeward_catalog.domain.bodies import Body
+from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.iceberg.files import is_compressed, next_file
 from lakeward_catalog.domain.iceberg.requests import CommitRequest
 from lakeward_catalog.domain.model import Kind, MetadataId, State, Tabular, WarehouseId
@@ -108,8 +110,8 @@ class Commits(Generic[M]):
 
         Raises:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN; COMMIT_CONFLICT; INVALID_UPDATE and the other
-                reasons of the kind's engine; LOCATION_TAKEN, LOCATION_BEING_PURGED; CHANGE_REFUSED; STORE_UNAVAILABLE,
-                STORE_DENIED; COMMIT_STATE_UNKNOWN.
+                reasons of the kind's engine; LOCATION_TAKEN, LOCATION_BEING_PURGED; CHANGE_REFUSED, CONTRACT_VIOLATED,
+                CONTRACT_CHECK_FAILED; STORE_UNAVAILABLE, STORE_DENIED; COMMIT_STATE_UNKNOWN.
         """
         first: Sequence[OpenedTabular] = ()
         async with self.queues.turn([(warehouse_id, *update.ident.key) for update in updates]):
@@ -188,10 +190,20 @@ class Commits(Generic[M]):
             await self._keep_key(prepared, keeper)
             return
         for entry in changed:
+            # what is looked at is what the pointer is compared with: who loses the race is asked again
+            staged, ident = entry.before.tabular.state is State.STAGED, entry.after.ident
             await means.gate.check(
-                tabular=entry.after.ident,
-                old=None if entry.before.tabular.state is State.STAGED else entry.base.encode,
-                proposed=entry.result.metadata.encode,
+                ProposedChange(
+                    warehouse=entry.before.warehouse,
+                    operation=Operation.CREATE if staged else Operation.COMMIT,
+                    principal=principal,
+                    namespace=ident.namespace,
+                    name=ident.name,
+                    kind=self.kind.kind,
+                    there=None if staged else entry.before.tabular,
+                    old=None if staged else entry.base.encode,
+                    proposed=entry.result.metadata.encode,
+                )
             )
         try:
             await self._put_files(changed, principal)

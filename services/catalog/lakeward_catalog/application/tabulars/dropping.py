@@ -7,14 +7,17 @@ import dataclasses
 from lakeward_catalog.application.announcements import Announcer, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
+from lakeward_catalog.application.contracts.gate import changed_meanwhile
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.garbage import Garbage
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.opened import OpenedTabular
+from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.tabulars.demands import DEMANDS
+from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.model import Kind, State, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_catalog.domain.tasks import NewTask, Queue
@@ -50,13 +53,14 @@ class TabularDrops:
     announcer: Announcer
     clock: Clock
     rules: Rules
+    gate: ChangeGate
 
     async def __call__(self, command: DropTabular, *, caller: Caller) -> None:
         """Drop one.
 
         Raises:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN, TABULAR_PROTECTED; GC_DISABLED where a purge
-                was asked for; CONCURRENT_CHANGE.
+                was asked for; CONTRACT_VIOLATED, CONTRACT_CHECK_FAILED; CONCURRENT_CHANGE.
         """
         ident = command.ident
         keyed = Keyed(
@@ -80,13 +84,31 @@ class TabularDrops:
         opened = await self.doors.tabular(
             command.warehouse_id, command.ident, command.kind, DEMANDS[command.kind].drop, caller=caller
         )
+        asked = await self.gate.check(
+            ProposedChange(
+                warehouse=opened.warehouse,
+                operation=Operation.DROP,
+                principal=caller.principal.key,
+                namespace=opened.tabular.ident.namespace,
+                name=opened.tabular.ident.name,
+                kind=command.kind,
+                there=opened.tabular,
+            )
+        )
         garbage = Garbage(self.documents)
         if command.purge is not False:
             await garbage.read([opened.tabular])
-        await garbage.settled(lambda: self._take_out(command, opened, garbage, caller, keeper))
+        await garbage.settled(lambda: self._take_out(command, opened, garbage, caller, keeper, asked=asked))
 
     async def _take_out(
-        self, command: DropTabular, opened: OpenedTabular, garbage: Garbage, caller: Caller, keeper: Keeper
+        self,
+        command: DropTabular,
+        opened: OpenedTabular,
+        garbage: Garbage,
+        caller: Caller,
+        keeper: Keeper,
+        *,
+        asked: bool,
     ) -> None:
         restorable_for = None if command.force else opened.warehouse.restorable_for
         async with self.changes.change() as change:
@@ -95,6 +117,8 @@ class TabularDrops:
             )
             if tabular is None or tabular.incarnation != opened.tabular.incarnation:  # what was decided on is gone
                 raise no_such_tabular(command.kind, command.ident)
+            if asked and tabular.metadata_id != opened.tabular.metadata_id:
+                raise changed_meanwhile(str(tabular.ident))
             if tabular.protected and not command.force:
                 raise protected(tabular.kind, command.ident)
             if command.purge:

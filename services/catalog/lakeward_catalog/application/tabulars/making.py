@@ -11,18 +11,21 @@ from uuid import UUID
 from lakeward_catalog.application.announcements import TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change
+from lakeward_catalog.application.contracts.gate import changed_meanwhile
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper
 from lakeward_catalog.application.metadata_files import take_back, write_metadata
 from lakeward_catalog.application.opened import LIVE_OR_STAGED, OpenedName, OpenedTabular
 from lakeward_catalog.application.payloads import Payload, beside
 from lakeward_catalog.application.placing import Place, choose_place, location_taken, not_empty, reserve
+from lakeward_catalog.application.ports.gates import ProposedChange
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.kinds import Beginning, M, TabularKind, Wanted
 from lakeward_catalog.application.tabulars.loaded import Given
 from lakeward_catalog.application.tabulars.means import Means
 from lakeward_catalog.application.tabulars.taken import refuse_taken
 from lakeward_catalog.domain.bodies import Body
+from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.iceberg.files import first_file, is_compressed
 from lakeward_catalog.domain.model import Incarnation, MetadataId, State, Tabular, TabularId
 from lakeward_catalog.domain.names import TabularIdent, check_new_name
@@ -42,6 +45,7 @@ class New(Generic[M]):
         writes: its metadata file is to be written, if it begins with one; a registered table's is there.
         leaves: what had the name when the request was looked at, and goes with its place: a staged row as long as it is
             staged, with `overwrites` a live one as well.
+        pinned: contracts were asked about the metadata of what leaves, so no other may leave.
     """
 
     opened: OpenedName
@@ -54,6 +58,7 @@ class New(Generic[M]):
     writes: bool = True
     leaves: Tabular | None = None
     overwrites: bool = False
+    pinned: bool = False
 
     @property
     def made(self) -> OpenedTabular:
@@ -122,7 +127,7 @@ class Making(Generic[M]):
             tabular = dataclasses.replace(tabular, state=State.STAGED, metadata_location=None, expires_at=expires_at)
         return dataclasses.replace(new, tabular=tabular, request=document.raw, leaves=there)
 
-    async def ready(
+    async def ready(  # noqa: PLR0913 - a tabular's parts, each by its name
         self,
         opened: OpenedName,
         ident: TabularIdent,
@@ -132,15 +137,28 @@ class Making(Generic[M]):
         uuid: UUID,
         size: int,
         caller: Caller,
+        replaces: Tabular | None = None,
     ) -> New[M]:
         """What to write of metadata that came in a document of so many bytes: a live tabular, and its first file.
 
+        Contracts are asked about it as about a change of what it `replaces`.
+
         Raises:
-            Refusal: PROPERTY_PROTECTED, CHANGE_REFUSED.
+            Refusal: PROPERTY_PROTECTED, CHANGE_REFUSED, CONTRACT_VIOLATED, CONTRACT_CHECK_FAILED.
         """
         self.kind.check_properties(metadata.properties, caller=caller)
         ids, location = self.means.ids, metadata.location.rstrip("/")
-        await self.means.gate.check(tabular=ident, old=None, proposed=metadata.encode)
+        proposed = ProposedChange(
+            warehouse=opened.warehouse,
+            operation=Operation.CREATE,
+            principal=caller.principal.key,
+            namespace=ident.namespace,
+            name=ident.name,
+            kind=self.kind.kind,
+            there=replaces,
+            proposed=metadata.encode,
+        )
+        asked = await self.means.gate.check(proposed)
         tabular = Tabular(
             warehouse_id=opened.warehouse.warehouse_id,
             incarnation=Incarnation(ids.uuid7()),
@@ -158,7 +176,7 @@ class Making(Generic[M]):
             expires_at=None,
         )
         body = await beside(size, lambda: self.kind.body_of(metadata))
-        return New(opened, tabular, place, metadata, body)
+        return New(opened, tabular, place, metadata, body, pinned=asked)
 
     def _first_file(self, metadata: M, location: str) -> str | None:
         if not self.kind.filed:
@@ -265,6 +283,8 @@ async def _make_room(change: Change, new: New[M]) -> Tabular | None:
     mine = LIVE_OR_STAGED if new.overwrites else {State.STAGED}
     if locked is None or locked.state not in mine or locked.ident.key != new.leaves.ident.key:
         return None
+    if new.pinned and locked.metadata_id != new.leaves.metadata_id:
+        raise changed_meanwhile(str(locked.ident))
     check_unprotected(locked)
     await change.tabulars.delete(locked)
     return locked

@@ -9,12 +9,15 @@ import msgspec
 from lakeward_catalog.application.announcements import Announcer, FormerName, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
+from lakeward_catalog.application.contracts.gate import changed_meanwhile
 from lakeward_catalog.application.doors import Doors, absent_warehouse, warehouse_needs
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
+from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.taken import refuse_taken
+from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.model import Kind, Namespace, State, Tabular, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent, check_new_name
 from lakeward_catalog.domain.wording import new_name_taken, no_such_namespace, no_such_tabular, unseen_new_name_taken
@@ -40,13 +43,14 @@ class TabularRenames:
     once: Once
     announcer: Announcer
     clock: Clock
+    gate: ChangeGate
 
     async def __call__(self, command: RenameTabular, *, caller: Caller) -> None:
         """Rename one. A name that it has already is no change, and no event.
 
         Raises:
             Refusal: INVALID_TABULAR_NAME, NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW (the source), NO_SUCH_NAMESPACE
-                (the destination's), FORBIDDEN, TABULAR_EXISTS.
+                (the destination's), FORBIDDEN, TABULAR_EXISTS; CONTRACT_VIOLATED, CONTRACT_CHECK_FAILED; CONCURRENT_CHANGE.
         """
         check_new_name(command.destination.name)
         keyed = Keyed(of_warehouse(command.warehouse_id), f"rename-{command.kind}", _document(command))
@@ -59,6 +63,19 @@ class TabularRenames:
 
     async def _rename(self, command: RenameTabular, caller: Caller, keeper: Keeper) -> None:
         warehouse, decided_on, namespace = await self._open(command, caller)
+        goes_to = TabularIdent(namespace.ident, command.destination.name)
+        asked = goes_to != decided_on.ident and await self.gate.check(
+            ProposedChange(
+                warehouse=warehouse,
+                operation=Operation.RENAME,
+                principal=caller.principal.key,
+                namespace=decided_on.ident.namespace,
+                name=decided_on.ident.name,
+                kind=command.kind,
+                there=decided_on,
+                destination=goes_to,
+            )
+        )
         async with self.changes.change() as change:
             target = await change.namespaces.lock(command.warehouse_id, namespace.ident, exclusively=False)
             if target is None or target.namespace_id != namespace.namespace_id:
@@ -68,6 +85,8 @@ class TabularRenames:
             )
             if tabular is None or tabular.incarnation != decided_on.incarnation:
                 raise no_such_tabular(command.kind, command.source)
+            if asked and tabular.metadata_id != decided_on.metadata_id:
+                raise changed_meanwhile(str(tabular.ident))
             name = command.destination.name
             if tabular.namespace_id != target.namespace_id or tabular.ident.name != name:
                 await change.tabulars.rename(tabular, namespace=target, name=name)

@@ -14,10 +14,12 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.opened import OpenedListing
 from lakeward_catalog.application.paging import read_page
+from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
 from lakeward_catalog.application.ports.stores import After, Deleted, Visibility
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.tabulars.demands import DEMANDS
+from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.model import Kind, NamespaceId, State, Tabular, TabularKey, Warehouse, WarehouseId
 from lakeward_catalog.domain.tasks import Queue
 from lakeward_catalog.domain.wording import no_such_tabular
@@ -93,13 +95,14 @@ class TabularUndrops:
     once: Once
     announcer: Announcer
     clock: Clock
+    gate: ChangeGate
 
     async def __call__(self, command: UndropTabulars, *, caller: Caller) -> None:
         """Restore some.
 
         Raises:
             Refusal: TOO_LARGE; NO_SUCH_WAREHOUSE; NO_SUCH_TABLE or NO_SUCH_VIEW, also where final deletion came first;
-                FORBIDDEN; TABULAR_EXISTS.
+                FORBIDDEN; TABULAR_EXISTS; CONTRACT_VIOLATED, CONTRACT_CHECK_FAILED.
         """
         if len(command.tabulars) > MOST_AT_ONCE:
             raise Refusal(
@@ -121,11 +124,37 @@ class TabularUndrops:
         warehouse, opened = await self.doors.tabulars_by_id(
             command.warehouse_id, wanted, lambda kind: DEMANDS[kind].undrop, caller=caller
         )
+        await ask_to_restore(self.gate, warehouse, opened, caller=caller)
         async with self.changes.change() as change:
             locked = await lock_all(change, command.warehouse_id, opened)
             when = occasion(caller, self.clock.now())
             await bring_back(change, locked, warehouse=warehouse, announcer=self.announcer, when=when)
             await keeper.keep(change)
+
+
+async def ask_to_restore(
+    gate: ChangeGate, warehouse: Warehouse, tabulars: Sequence[Tabular], *, caller: Caller
+) -> None:
+    """Ask the contracts about what is to be restored; what is not dropped is passed over.
+
+    Raises:
+        Refusal: CHANGE_REFUSED, CONTRACT_VIOLATED, CONTRACT_CHECK_FAILED.
+    """
+    if not warehouse.contracts:
+        return
+    for each in tabulars:
+        if each.state is State.DROPPED:
+            await gate.check(
+                ProposedChange(
+                    warehouse=warehouse,
+                    operation=Operation.UNDROP,
+                    principal=caller.principal.key,
+                    namespace=each.ident.namespace,
+                    name=each.ident.name,
+                    kind=each.kind,
+                    there=each,
+                )
+            )
 
 
 async def lock_all(change: Change, warehouse_id: WarehouseId, tabulars: Sequence[Tabular]) -> Sequence[Tabular]:

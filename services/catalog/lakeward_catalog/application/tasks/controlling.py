@@ -19,9 +19,10 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change, Changes, QueuedTask
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_project, of_warehouse
+from lakeward_catalog.application.ports.gates import ChangeGate
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.ports.tasks import TaskRecord, TaskRecords
-from lakeward_catalog.application.tabulars.restoring import bring_back
+from lakeward_catalog.application.tabulars.restoring import ask_to_restore, bring_back
 from lakeward_catalog.application.tasks.deciding import CONTROL, check_number, decide_on_tasks
 from lakeward_catalog.application.tasks.kinds import OnCancel
 from lakeward_catalog.application.tasks.queues import KINDS
@@ -61,13 +62,14 @@ class TaskControls:
     once: Once
     announcer: Announcer
     clock: Clock
+    gate: ChangeGate
 
     async def __call__(self, command: ControlTasks, *, caller: Caller) -> None:
         """Do it.
 
         Raises:
             Refusal: TOO_MANY_NAMED, DUPLICATE_TASK, INVALID_FIELD; what `decide_on_tasks` raises; TABULAR_EXISTS, where the name
-                of what was to be restored is another's; CONCURRENT_CHANGE.
+                of what was to be restored is another's; CONTRACT_VIOLATED, CONTRACT_CHECK_FAILED; CONCURRENT_CHANGE.
         """
         check_number("tasks", len(command.task_ids))
         _check_distinct(command.task_ids)
@@ -92,14 +94,16 @@ class TaskControls:
         await decide_on_tasks(self.doors, owner, wanted, CONTROL, caller=caller)
         now = self.clock.now()
         warehouse = await self.doors.warehouses.find(WarehouseId(owner)) if isinstance(owner, UUID) else None
+        restoring = [each.incarnation for each in found.values() if _restores(each) and each.incarnation is not None]
+        if command.action is TaskAction.CANCEL and restoring and warehouse is not None and warehouse.contracts:
+            async with self.changes.change() as change:
+                there = await change.tabulars.lock_incarnations(warehouse.warehouse_id, restoring)
+            await ask_to_restore(self.gate, warehouse, there, caller=caller)
         async with self.changes.change() as change:
             # tabulars before tasks: in this order everybody locks them
             dropped: Sequence[Tabular] = ()
             if command.action is TaskAction.CANCEL and isinstance(owner, UUID):
-                restoring = [each.incarnation for each in found.values() if _restores(each)]
-                dropped = await change.tabulars.lock_incarnations(
-                    WarehouseId(owner), [each for each in restoring if each is not None]
-                )
+                dropped = await change.tabulars.lock_incarnations(WarehouseId(owner), restoring)
             queued = await change.tasks.lock(owner, command.task_ids)
             match command.action:
                 case TaskAction.STOP:

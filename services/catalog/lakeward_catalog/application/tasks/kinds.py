@@ -13,8 +13,9 @@ from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.ports.files import Files
+from lakeward_catalog.application.ports.measuring import Measuring
 from lakeward_catalog.application.ports.storage import StorageJudge, UnnamedSecrets
-from lakeward_catalog.application.ports.system import Clock
+from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.ports.tasks import TaskRecords
 from lakeward_catalog.application.ports.upkeep import Upkeep
 from lakeward_catalog.application.rules import Rules
@@ -63,6 +64,16 @@ class Tools(Protocol):
     @property
     def unnamed_secrets(self) -> UnnamedSecrets:
         """Secrets that no warehouse names."""
+        ...
+
+    @property
+    def measuring(self) -> Measuring:
+        """How much generic tables hold."""
+        ...
+
+    @property
+    def ids(self) -> Ids:
+        """New identifiers."""
         ...
 
     @property

@@ -123,7 +123,8 @@ class WarehouseEdits:
                 return stored
             updated = await change.warehouses.update(wanted)
             when = occasion(caller, self.clock.now())
-            change.ledger.emit(self.announcer.warehouse(kind, updated, when, before=stored))
+            data = {"contracts": updated.contracts} if updated.contracts != stored.contracts else {}
+            change.ledger.emit(self.announcer.warehouse(kind, updated, when, before=stored, data=data))
         return updated
 
     @contextlib.asynccontextmanager

@@ -201,6 +201,9 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_GC_DISABLED: Rendering(400, "ValidationException"),
     # 400, since clients take any 409 of a commit for one that a retry can win
     Reason.REASON_CHANGE_REFUSED: Rendering(400, "ChangeRefused"),
+    Reason.REASON_CONTRACT_VIOLATED: Rendering(400, "ContractViolation"),
+    Reason.REASON_CONTRACT_CHECK_FAILED: Rendering(503, "ContractCheckFailed"),
+    Reason.REASON_INVALID_CONTRACT: Rendering(400, "InvalidContract"),
     Reason.REASON_PROPERTY_PROTECTED: Rendering(403, "ProtectedPropertyModification"),
     Reason.REASON_VIEW_OWNER_UNCLEAR: Rendering(403, "AuthzBadRequest"),
     Reason.REASON_EVENTS_FORGOTTEN: Rendering(410, "EventsForgotten"),

@@ -8,6 +8,7 @@ from lakeward_gateway.dialects.management import (
     actions,
     cascades,
     checks,
+    contracts,
     events,
     explaining,
     grants,
@@ -51,6 +52,7 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *checks.operations(stubs),
         *explaining.operations(stubs),
         *cascades.operations(stubs.cascades),
+        *contracts.operations(stubs.contracts),
         *statistics.operations(stubs.statistics),
         *events.operations(stubs.events),
     )

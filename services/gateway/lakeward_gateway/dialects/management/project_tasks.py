@@ -31,7 +31,7 @@ from lakeward_protocol.catalog.v1 import project_tasks_pb2_grpc
 _TAG: Final = "tasks"
 _PROJECT: Final = "/management/v1/project"
 _CLEANUP: Final = "task_log_cleanup"
-_SCHEDULED: Final = (_CLEANUP, "statistics")
+_SCHEDULED: Final = (_CLEANUP, "statistics", "generic_statistics")
 _SERVED: Final = (*_SCHEDULED, "warehouse_drop")
 _list_decoder: Final = msgspec.json.Decoder(documents.ListProjectTasksRequest)
 _control_decoder: Final = msgspec.json.Decoder(documents.ControlTasksRequest)

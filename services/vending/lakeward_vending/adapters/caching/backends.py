@@ -7,6 +7,7 @@ import datetime as dt
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from lakeward_servicekit.keeping import Loaded
+from lakeward_servicekit.telemetry.caches import told
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -75,8 +76,10 @@ class CachedBackend(Generic[Minted]):
         self._clock = clock
         self._keeps_credentials = capacity > 0
         self._longest = longest
-        self._clients: Loaded[tuple[bytes, UUID | None], ObjectStore] = Loaded(_CLIENTS)
-        self._credentials: Loaded[tuple[str, Access, str, bytes, UUID | None], _Dated[Minted]] = Loaded(capacity)
+        self._clients: Loaded[tuple[bytes, UUID | None], ObjectStore] = told("store_clients", Loaded(_CLIENTS))
+        self._credentials: Loaded[tuple[str, Access, str, bytes, UUID | None], _Dated[Minted]] = told(
+            "stc", Loaded(capacity)
+        )
 
     async def open(self, storage: Storage) -> ObjectStore:
         """See `Backend`."""

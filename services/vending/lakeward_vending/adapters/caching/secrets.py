@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lakeward_servicekit.keeping import Loaded
+from lakeward_servicekit.telemetry.caches import told
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -23,7 +24,7 @@ class CachedSecrets:
     def __init__(self, secrets: SecretStore) -> None:
         """Stand before `secrets`."""
         self._secrets = secrets
-        self._found: Loaded[UUID, StoredSecret | None] = Loaded(CAPACITY)
+        self._found: Loaded[UUID, StoredSecret | None] = told("secrets", Loaded(CAPACITY))
 
     async def find(self, secret_id: UUID) -> StoredSecret | None:
         """See `Secrets`."""

@@ -12,12 +12,13 @@ import logging
 import ssl
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
 from lakeward_servicekit import tls
+from lakeward_servicekit.telemetry.metrics import QUICK, Histogram
 from lakeward_vending.adapters.network.connections import Connection, TooLarge, head_of, open_connection
-from lakeward_vending.adapters.network.refusals import ReplyTooLarge, unavailable
+from lakeward_vending.adapters.network.refusals import LeftAlone, ReplyTooLarge, unavailable
 from lakeward_vending.adapters.network.services import Service, Services
 from lakeward_vending.application.refusals import StoreUnavailable
 
@@ -37,6 +38,15 @@ _IDLE_PER_SERVICE: Final = 32
 # A name may have any number of addresses, and each is waited for.
 _ADDRESSES_TRIED: Final = 4
 _PORTS: Final = {"http": 80, "https": 443}
+_REFUSED, _FAILED = 400, 500  # statuses of HTTP from here on
+CALLS: Final = Histogram(
+    "lakeward_store_call_seconds",
+    "How long calls of stores took, waiting for a slot included; `call` is `store`, or `sts` for what mints credentials. "
+    "`outcome` is `ok`, `refused` (4xx), `failed` (5xx), `away` (no answer), or `left_alone` (not called).",
+    ("call", "method", "outcome"),
+    bounds=QUICK,
+)
+_METHODS: Final = frozenset({"GET", "PUT", "POST", "DELETE"})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -68,6 +78,7 @@ class HttpCalls:
         body: bytes,
         repeatable: bool,
         limit: int = MAX_REPLY_BYTES,
+        call: Literal["store", "sts"] = "store",
     ) -> Reply:
         """One call. A redirect is returned, not followed.
 
@@ -78,12 +89,29 @@ class HttpCalls:
             body: may be empty.
             repeatable: whether it may be sent again when a connection that was kept turns out to be closed.
             limit: most bytes of the reply's body.
+            call: what it is, in metrics.
 
         Raises:
             StoreUnavailable: and as `LeftAlone` where the service is not called for now, as `ReplyTooLarge` where its reply is
                 over `limit`.
             Refusal: ADDRESS_DENIED.
         """
+        began, outcome = time.perf_counter(), "away"
+        try:
+            reply = await self._call(method, url, headers=headers, body=body, repeatable=repeatable, limit=limit)
+        except LeftAlone:
+            outcome = "left_alone"
+            raise
+        else:
+            outcome = "ok" if reply.status < _REFUSED else "refused" if reply.status < _FAILED else "failed"
+            return reply
+        finally:
+            kind = method if method in _METHODS else "other"
+            CALLS.series(call, kind, outcome).observe(time.perf_counter() - began)
+
+    async def _call(
+        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes, repeatable: bool, limit: int
+    ) -> Reply:
         parts = urlsplit(url)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         framed = {"host": parts.netloc, **headers, "content-length": str(len(body))}

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from lakeward_servicekit.errors import Refusal
     from lakeward_vending.adapters.network.calls import Reply
     from lakeward_vending.adapters.s3.signed_calls import SignedCalls
+    from lakeward_vending.application.ports import ListedObject
     from lakeward_vending.domain.profiles.s3 import S3Profile
 
 _OK: Final = 200
+_PARTIAL: Final = 206
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
 _PRECONDITION_FAILED: Final = 412
+_BEHIND_THE_END: Final = 416
 _NOT_IMPLEMENTED: Final = 501
 _IF_ABSENT: Final = {"if-none-match": "*"}
 
@@ -72,6 +75,27 @@ class S3Objects:
     async def list_page(self, prefix: str, *, limit: int) -> Sequence[str]:
         """See `ObjectStore`."""
         return await bucket_calls.list_keys(self._calls, prefix, limit=limit)
+
+    async def list_objects(self, prefix: str, *, after: str, limit: int) -> Sequence[ListedObject]:
+        """See `ObjectStore`."""
+        return await bucket_calls.list_objects(self._calls, prefix, after=after, limit=limit)
+
+    async def read_part(self, key: str, *, offset: int, length: int) -> bytes | None:
+        """See `ObjectStore`."""
+        asked = {"range": f"bytes={offset}-{offset + length - 1}"}
+        try:
+            reply = await self._calls.send("GET", key=key, headers=asked, limit=max(length, failures.MAX_ERROR_BYTES))
+        except ReplyTooLarge as error:  # a store that knows no ranges sends all of it
+            raise FileTooLarge(self._location(key), length) from error
+        if reply.status == _PARTIAL and len(reply.body) <= length:
+            return reply.body
+        if reply.status == _OK:
+            return reply.body[offset : offset + length]
+        if reply.status == _BEHIND_THE_END:
+            return b""
+        if reply.status == _NOT_FOUND:
+            return None
+        raise failures.of_reply(self._calls.origin, reply)
 
     async def _put(self, key: str, content: bytes, condition: dict[str, str], *, content_type: str | None) -> Reply:
         kind = {} if content_type is None else {"content-type": content_type}

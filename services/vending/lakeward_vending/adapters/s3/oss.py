@@ -80,6 +80,7 @@ async def mint(
         body=urlencode(parameters).encode(),
         repeatable=False,  # a nonce is taken once
         limit=granted.MAX_REPLY_BYTES,
+        call="sts",
     )
     granting = granted.body_of(url, reply)
     try:

@@ -55,6 +55,7 @@ async def mint(
         body=json.dumps(body).encode(),
         repeatable=True,
         limit=granted.MAX_REPLY_BYTES,
+        call="sts",
     )
     granting = granted.body_of(api, reply)
     try:

@@ -81,7 +81,7 @@ async def assume_role(request: RoleRequest, key: SigningKey, *, calls: HttpCalls
     )
     headers = {"content-type": _FORM} | signed
     reply = await calls.send(
-        "POST", request.url, headers=headers, body=body, repeatable=True, limit=granted.MAX_REPLY_BYTES
+        "POST", request.url, headers=headers, body=body, repeatable=True, limit=granted.MAX_REPLY_BYTES, call="sts"
     )
     return granted.of_xml(request.url, granted.body_of(request.url, reply))
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from lakeward_catalog.application.tasks.kinds import QueueKind
 from lakeward_catalog.application.tasks.queues import (
+    generic_statistics,
     namespace_drop,
     purging,
     soft_deletion,
@@ -25,6 +26,7 @@ KINDS: Final[Mapping[Queue, QueueKind]] = MappingProxyType(
             soft_deletion,
             task_log_cleanup,
             statistics,
+            generic_statistics,
             namespace_drop,
             warehouse_drop,
         )

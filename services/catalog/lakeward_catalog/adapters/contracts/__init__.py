@@ -1,0 +1,1 @@
+"""Services outside that are asked about changes."""

@@ -1,0 +1,1 @@
+"""Contracts: setting them, and asking them before a change."""
