@@ -221,7 +221,7 @@ class House:
         self.contracts: Any = contracts_pb2_grpc.ContractServiceStub(channel)
         self.cascades: Any = cascades_pb2_grpc.CascadeServiceStub(channel)
         self.statistics: Any = statistics_pb2_grpc.StatisticsServiceStub(channel)
-        self.event_service: Any = events_pb2_grpc.EventServiceStub(channel)
+        self.events_service: Any = events_pb2_grpc.EventServiceStub(channel)
         self.signing: Any = signing_pb2_grpc.SigningServiceStub(channel)
 
     def events(self) -> list[str]:

@@ -52,9 +52,10 @@ class HeldPosition:
 class FilePosition:
     """A position in a small file, which is replaced as a whole, so that a crash leaves the one before or the new one."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Keep it at `path`, whose folder is there."""
+    def __init__(self, path: str | os.PathLike[str], *, first: str = BEGINNING) -> None:
+        """Keep it at `path`, whose folder is there; while there is no file, it is `first`."""
         self._path = Path(path)
+        self._first = first
 
     def load(self) -> str | None:
         """See `Position`.
@@ -66,7 +67,7 @@ class FilePosition:
             with self._path.open(encoding="utf-8") as file:
                 found = file.read(_LONGEST + 1).strip()
         except FileNotFoundError:
-            return None
+            return self._first
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigurationError(f"{self._path} can't be read as a position: {error}") from error
         if not found or len(found) > _LONGEST or not found.isprintable() or " " in found:

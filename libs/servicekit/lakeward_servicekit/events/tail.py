@@ -28,6 +28,11 @@ class Tail:
         self._newest: Final = newest
         self._waiting: Final[dict[str, set[_Waiting]]] = {}
 
+    @property
+    def waits(self) -> bool:
+        """Whether somebody does."""
+        return bool(self._waiting)
+
     async def beyond(self, stream: str, after: int, *, at_most: timedelta) -> None:
         """Wait until the stream has an event behind a number, or the time is over.
 
