@@ -18,6 +18,7 @@ from lakeward_protocol.events.v1 import options_pb2
 ROOT: Final = Path(__file__).resolve().parent.parent
 PROTOS: Final = ROOT / "protos"
 EVENTS: Final = PROTOS / "lakeward" / "events" / "v1"
+READING: Final = "reading"  # of how events are read, and of no payload
 PROSE: Final = ROOT / "tools" / "events.md"
 
 _STREAMS: Final = {
@@ -27,6 +28,7 @@ _STREAMS: Final = {
     options_pb2.STREAM_AUTHZ: "authz",
     options_pb2.STREAM_VENDING: "vending",
 }
+SNAPSHOT: Final = "snapshot"  # how verbs begin that say what is there
 _MESSAGE_TYPE: Final = 4  # the numbers of DescriptorProto and FileDescriptorProto, as places of comments have them
 _FIELD: Final = 2
 _ID: Final = "019f2c1e-7d40-7abc-9def-0123456789ab"
@@ -124,8 +126,10 @@ def _event(message: Message, messages: Mapping[str, Message]) -> Iterator[str]:
         options_pb2.UPSTREAM_NOTHING: " Also at exactly `<topic>`, as upstream sends it: with `data` null.",
         options_pb2.UPSTREAM_REQUEST: " Also at exactly `<topic>`, as upstream sends it: with the request for `data`.",
     }.get(rule.upstream, "")
-    subject = f"<topic>.{_STREAMS[rule.stream]}.{kind_and_verb(rule)}"
-    yield f"{message.about} `{message.descriptor.name}`, type `{rule.type}`, subject `{subject}`.{upstream}"
+    subject = f"subject `<topic>.{_STREAMS[rule.stream]}.{kind_and_verb(rule)}`"
+    if rule.verb.startswith(SNAPSHOT):
+        subject = "for who reads from the beginning, and on no broker"
+    yield f"{message.about} `{message.descriptor.name}`, type `{rule.type}`, {subject}.{upstream}"
     yield ""
     yield from _members(message)
     yield ""
@@ -190,7 +194,7 @@ def _files() -> Sequence[FileDescriptorProto]:
     """The contract's files with their comments."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "events.binpb"
-        names = sorted(str(path.relative_to(PROTOS)) for path in EVENTS.glob("*.proto"))
+        names = sorted(str(path.relative_to(PROTOS)) for path in EVENTS.glob("*.proto") if path.stem != READING)
         well_known = str(files("grpc_tools") / "_proto")
         arguments = ["protoc", f"-I{PROTOS}", f"-I{well_known}", "--include_source_info", f"--descriptor_set_out={out}"]
         if protoc.main([*arguments, *names]) != 0:

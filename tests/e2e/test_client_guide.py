@@ -28,5 +28,6 @@ def test_every_example_of_the_clients_page_runs_in_its_order(
     assert "images lance" in said
     assert '"dog"' in said
     assert "analysts" in said
+    assert "mirrored ai.pictures" in said
     assert "_log/1.0198f2c4.json" in said
     assert "WarehouseNotEmpty" in said or "not empty" in said

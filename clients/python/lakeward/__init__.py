@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from lakeward._async.access import AsyncAccess
 from lakeward._async.client import AsyncClient
+from lakeward._async.events import AsyncEvents
 from lakeward._async.generic import AsyncGenericTable, AsyncGenericTables
 from lakeward._async.iceberg import AsyncIceberg
 from lakeward._sync.access import Access
 from lakeward._sync.client import Client
+from lakeward._sync.events import Events
 from lakeward._sync.generic import GenericTable, GenericTables
 from lakeward._sync.iceberg import Iceberg
 from lakeward.auth import ClientCredentials, EnvironmentToken, StaticToken, TokenCallback, TokenFile
@@ -29,6 +31,7 @@ __all__ = [
     "Access",
     "AsyncAccess",
     "AsyncClient",
+    "AsyncEvents",
     "AsyncGenericTable",
     "AsyncGenericTables",
     "AsyncIceberg",
@@ -36,6 +39,7 @@ __all__ = [
     "ClientCredentials",
     "Credentials",
     "EnvironmentToken",
+    "Events",
     "GenericTable",
     "GenericTables",
     "Iceberg",

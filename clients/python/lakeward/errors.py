@@ -13,6 +13,7 @@ LakewardError
     ├── ForbiddenError             403
     ├── NotFoundError              404
     ├── ConflictError              409, 412
+    ├── EventsForgottenError       410
     ├── TooManyRequestsError       429
     └── ServerError                5xx
         └── UnavailableError       503
@@ -105,6 +106,10 @@ class ConflictError(RefusedError):
     """It is in the way of something: of a name that is taken, of what is not empty, of somebody's newer change."""
 
 
+class EventsForgottenError(RefusedError):
+    """Events behind a position are not kept any more: read again from the beginning, where what is there comes first."""
+
+
 class TooManyRequestsError(RefusedError):
     """The server has too much to do for this caller."""
 
@@ -123,6 +128,7 @@ _CLASSES: Mapping[int, type[RefusedError]] = {
     403: ForbiddenError,
     404: NotFoundError,
     409: ConflictError,
+    410: EventsForgottenError,
     412: ConflictError,
     422: BadRequestError,
     429: TooManyRequestsError,

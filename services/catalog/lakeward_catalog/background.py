@@ -45,9 +45,28 @@ _log = logging.getLogger(__name__)
 CONNECTIONS: Final = 4
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Bells:
+    """What every process of the catalog hears.
+
+    Attributes:
+        written: rings when a change wrote events.
+        logged: rings when events may have been put in order.
+    """
+
+    written: PostgresBell
+    logged: PostgresBell
+
+
 @asynccontextmanager
 async def background(
-    settings: CatalogSettings, parts: Parts, pool: Pool, bell: PostgresBell, feed: TreeFeed, *, holder: UUID
+    settings: CatalogSettings,
+    parts: Parts,
+    pool: Pool,
+    bells: Bells,
+    feed: TreeFeed,
+    *,
+    holder: UUID,
 ) -> AsyncIterator[None]:
     """Run the loops until the block ends.
 
@@ -55,22 +74,26 @@ async def background(
         settings: what the catalog is told.
         parts: what the loops share with the use cases.
         pool: of the loops alone.
-        bell: rings when a change wrote events; also in other processes.
+        bells: of events.
         feed: tells authz of the tree.
         holder: this process, in leases.
     """
     leases = PostgresLeases(pool)
     keep = partial(keep_holding, leases, holder=str(holder))
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(bell.listening(settings.postgres.direct_url))
+        await stack.enter_async_context(bells.written.listening(settings.postgres.direct_url))
+        await stack.enter_async_context(bells.logged.listening(settings.postgres.direct_url))
         sinks = await open_sinks(settings.events, stack)
-        loops = relay_loops(pool, sinks, bell, keep=keep)
+        loops = relay_loops(pool, sinks, bells.written, keep=keep, logged=bells.logged.ring)
+        loops.append(parts.history.tail.watch(bells.logged))
         loops.append(keep_looking(partial(look_at_queues, PostgresTaskDepths(pool), parts.clock), what="tasks"))
         loops.append(keep_looking(Behind(PostgresLag(pool), "catalog", [sink.name for sink in sinks]), what="events"))
         if settings.server.maintenance_mode == "off":
             leftovers = PostgresLeftovers(pool, kept_log(pool, settings.events, sinks))
             retention = Retention(
-                keys_within=settings.idempotency.cleanup_timeout, counts=settings.tasks.endpoint_statistics_kept
+                events=settings.events.kept_days,
+                keys_within=settings.idempotency.cleanup_timeout,
+                counts=settings.tasks.endpoint_statistics_kept,
             )
             secrets = Secrets(parts.storage, parts.doors.warehouses, parts.unnamed_secrets)
             sweeping = partial(

@@ -20,6 +20,8 @@ from lakeward_catalog.adapters.postgres.endpoint_counts import PostgresCalls
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.locating import Locating
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
+from lakeward_catalog.adapters.postgres.snapshots import CONNECTIONS as SNAPSHOT_CONNECTIONS
+from lakeward_catalog.adapters.postgres.snapshots import PostgresSnapshots
 from lakeward_catalog.adapters.postgres.statistics import PostgresStatistics
 from lakeward_catalog.adapters.postgres.table_versions import PostgresVersions
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
@@ -49,7 +51,7 @@ from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.server import Facts
 from lakeward_catalog.application.tree import TreeWatch
 from lakeward_catalog.application.verifying import Difference, TreeVerification, Verified
-from lakeward_catalog.background import CONNECTIONS, background
+from lakeward_catalog.background import CONNECTIONS, Bells, background
 from lakeward_catalog.composition import add_servicers
 from lakeward_catalog.domain.model import ProjectId, Server
 from lakeward_catalog.domain.names import name_key
@@ -64,7 +66,10 @@ from lakeward_servicekit.audit.serving import AuditListings, auditing, recorder_
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.events.bell import LocalBell, PostgresBell
+from lakeward_servicekit.events.history import HistoryReads
+from lakeward_servicekit.events.postgres_history import PostgresHistory
 from lakeward_servicekit.events.serving import channel_of
+from lakeward_servicekit.events.tail import Tail
 from lakeward_servicekit.permits import PermitSigner
 from lakeward_servicekit.postgres.plans import with_generic_plans, with_plans_by_keys
 from lakeward_servicekit.postgres.pools import Pool, service_pool
@@ -101,11 +106,13 @@ class Pools:
         changes: to the primary; what has no pool of its own goes there too.
         lookups: to the primary, in sessions that plan once; point reads.
         listings: to where reads may lag behind.
+        snapshots: to the primary, of snapshots for who reads events alone; one takes long.
     """
 
     changes: Pool
     lookups: Pool
     listings: Pool
+    snapshots: Pool
 
 
 @asynccontextmanager
@@ -142,7 +149,9 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
     async with AsyncExitStack() as stack:
         pools = await open_pools(settings.postgres, stack)
         await _check_schema(pools.changes, settings.postgres)
-        bell = PostgresBell(pools.changes, channel=channel_of(settings.postgres.schema_of(SERVICE)))
+        schema = settings.postgres.schema_of(SERVICE)
+        bell = PostgresBell(pools.changes, channel=channel_of(schema))
+        bells = Bells(bell, PostgresBell(pools.changes, channel=f"{schema}_logged"))
         # What is decided from the tree waits for the tree; the other backends know no difference.
         awaited = settings.authorization.backend is not AuthzBackend.ALLOW_ALL
         feed = TreeFeed(PostgresTreeStreams(pools.changes), RemoteTree(authz), LocalBell(), awaited=awaited)
@@ -151,6 +160,7 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
             pools,
             bell,
             feed,
+            stack,
             authz=authz,
             vending=vending,
             signer=signer,
@@ -180,7 +190,7 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
         )
         forgets = settings.server.maintenance_mode == "off"
         await stack.enter_async_context(auditing(settings.audit, audit, records, own, forgets=forgets))
-        await stack.enter_async_context(background(settings, parts, own, bell, feed, holder=ids.uuid4()))
+        await stack.enter_async_context(background(settings, parts, own, bells, feed, holder=ids.uuid4()))
         yield host
 
 
@@ -243,6 +253,9 @@ async def open_pools(settings: PostgresSettings, stack: AsyncExitStack) -> Pools
         listings=await stack.enter_async_context(
             service_pool(settings, SERVICE, url=listing, size=settings.read_pool_connections, use="listings")
         ),
+        snapshots=await stack.enter_async_context(
+            service_pool(settings, SERVICE, size=SNAPSHOT_CONNECTIONS, use="snapshots")
+        ),
     )
 
 
@@ -251,6 +264,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
     pools: Pools,
     bell: PostgresBell,
     watch: TreeWatch,
+    stack: AsyncExitStack,
     *,
     authz: Channel,
     vending: Channel,
@@ -263,6 +277,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
 ) -> Parts:
     rules, pool, listings = _rules(settings), pools.changes, pools.listings
     servers, documents = PostgresServer(pool), Documents(PostgresBodies(pool))
+    history = PostgresHistory(pool)
     server = await servers.server()
     check_server_id(settings.identity, server)
     upkeep = PostgresUpkeep(pool, ids=ids)
@@ -286,6 +301,9 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         default_project=rules.default_project,
         instance_admins=frozenset(settings.authorization.instance_admins),
     )
+    announcer = Announcer(source=f"lakeward://{server.server_id}", ids=ids)
+    snapshots = PostgresSnapshots(pools.snapshots, announcer=announcer, ids=ids, bell=bell)
+    stack.push_async_callback(snapshots.close)
     files = VendingFiles(vending, permits)
     return Parts(
         identity=identity,
@@ -310,7 +328,8 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         gate=gate or ContractGate(documents, checkers),
         checkers=frozenset(checkers),
         once=Once(store=PostgresIdempotency(pool), clock=clock, rules=rules),
-        announcer=Announcer(source=f"lakeward://{server.server_id}", ids=ids),
+        announcer=announcer,
+        history=HistoryReads(history, snapshots, Tail(history.newest)),
         clock=clock,
         ids=ids,
         rules=rules,

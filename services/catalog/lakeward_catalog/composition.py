@@ -12,6 +12,7 @@ from lakeward_catalog.application.generic_tables.kind import GenericTables
 from lakeward_catalog.application.generic_tables.loading import GenericCredentialLoads
 from lakeward_catalog.application.generic_tables.updating import GenericTableUpdates
 from lakeward_catalog.application.generic_tables.versions import VersionClaims, VersionReads, VersionRemovals
+from lakeward_catalog.application.history import EventReadings
 from lakeward_catalog.application.namespaces.creating import NamespaceCreations
 from lakeward_catalog.application.namespaces.dropping import NamespaceDrops
 from lakeward_catalog.application.namespaces.listing import NamespaceListings
@@ -77,6 +78,7 @@ from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.cascades import CascadeServicer
 from lakeward_catalog.transport.contracts import ContractServicer
+from lakeward_catalog.transport.events import EventServicer
 from lakeward_catalog.transport.generic_table_versions import GenericTableVersionServicer
 from lakeward_catalog.transport.generic_tables import GenericTableServicer
 from lakeward_catalog.transport.names import NameServicer
@@ -95,6 +97,7 @@ from lakeward_catalog.transport.warehouses import WarehouseServicer
 from lakeward_protocol.catalog.v1 import (
     cascades_pb2_grpc,
     contracts_pb2_grpc,
+    events_pb2_grpc,
     generic_table_versions_pb2_grpc,
     generic_tables_pb2_grpc,
     names_pb2_grpc,
@@ -157,6 +160,8 @@ def add_servicers(host: Host, parts: Parts, facts: Facts) -> None:
         project_tasks_pb2_grpc.add_ProjectTaskServiceServicer_to_server,
         _tasks_of_projects(parts),
     )
+    events = EventServicer(read=EventReadings(parts.doors, parts.history))
+    host.add(events_pb2_grpc.add_EventServiceServicer_to_server, events)
     cascades = TreeDrops(parts.doors, parts.changes, parts.once, parts.clock, parts.gate)
     host.add(cascades_pb2_grpc.add_CascadeServiceServicer_to_server, CascadeServicer(drops=cascades))
     host.add(contracts_pb2_grpc.add_ContractServiceServicer_to_server, _contracts(parts))

@@ -27,6 +27,7 @@ from lakeward_catalog.application.tables.signer_scopes import SignerScopes
 from lakeward_catalog.application.tabulars.means import Shield
 from lakeward_servicekit.authorization.identity import Identity
 from lakeward_servicekit.authorization.registrar import Registrar
+from lakeward_servicekit.events.history import HistoryReads
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,7 @@ class Parts:
     checkers: frozenset[str]
     once: Once
     announcer: Announcer
+    history: HistoryReads
     clock: Clock
     ids: Ids
     rules: Rules

@@ -14,6 +14,7 @@ from lakeward_protocol.catalog.v1 import (
     audit_pb2_grpc,
     cascades_pb2_grpc,
     contracts_pb2_grpc,
+    events_pb2_grpc,
     generic_table_versions_pb2_grpc,
     generic_tables_pb2,
     generic_tables_pb2_grpc,
@@ -101,6 +102,7 @@ class Stubs:
         self.authz_audit: authz_audit_pb2_grpc.AuditServiceAsyncStub = authz_audit_pb2_grpc.AuditServiceStub(authz)
         self.contracts: contracts_pb2_grpc.ContractServiceAsyncStub = contracts_pb2_grpc.ContractServiceStub(catalog)
         self.cascades: cascades_pb2_grpc.CascadeServiceAsyncStub = cascades_pb2_grpc.CascadeServiceStub(catalog)
+        self.events: events_pb2_grpc.EventServiceAsyncStub = events_pb2_grpc.EventServiceStub(catalog)
         self.statistics: statistics_pb2_grpc.StatisticsServiceAsyncStub = statistics_pb2_grpc.StatisticsServiceStub(
             catalog
         )

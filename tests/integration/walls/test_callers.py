@@ -180,6 +180,7 @@ CALLERS: Mapping[str, set[str]] = {
     **_service("catalog.v1.AuditService", _PUBLIC, "ListAuditRecords"),
     **_service("authz.v1.AuditService", _PUBLIC, "ListAuditRecords"),
     **_service("catalog.v1.ContractService", _PUBLIC, "GetContracts", "SetContracts"),
+    **_service("catalog.v1.EventService", _PUBLIC, "ReadEvents"),
     **_service(
         "catalog.v1.GenericTableVersionService",
         _PUBLIC,

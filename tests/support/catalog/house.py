@@ -49,6 +49,7 @@ from lakeward_catalog.transport.callers import caller_of
 from lakeward_protocol.catalog.v1 import (
     cascades_pb2_grpc,
     contracts_pb2_grpc,
+    events_pb2_grpc,
     generic_table_versions_pb2_grpc,
     generic_tables_pb2,
     generic_tables_pb2_grpc,
@@ -78,6 +79,7 @@ from lakeward_servicekit.rpc import Caller, Host
 from tests.support.catalog.fakes import CountedIds, CountingAccess, MemoryFiles, PlainJudge, TokenIdentity
 from tests.support.catalog.memory import MemoryCatalog
 from tests.support.catalog.memory_calls import MemoryCalls
+from tests.support.catalog.memory_history import memory_history
 from tests.support.catalog.memory_tasks import MemoryTaskRecords, MemoryUpkeep
 from tests.support.catalog.values import FreshIds, HeldClock
 from tests.support.deciding import Rule, TableAuthorizer
@@ -160,6 +162,7 @@ class House:
         )
         documents, self.checker = Documents(rows.bodies), ScriptedChecker()
         upkeep = MemoryUpkeep(self.catalog) if stores is None else stores.upkeep
+        announcer = Announcer(source="lakeward://test", ids=self.ids)
         self.parts = Parts(
             identity=self.identity,
             registrar=self.identity,
@@ -186,7 +189,8 @@ class House:
             ),
             checkers=frozenset({"approval", "lenient"}),
             once=Once(store=rows.idempotency, clock=self.clock, rules=rules, twin_wait=timedelta(milliseconds=50)),
-            announcer=Announcer(source="lakeward://test", ids=self.ids),
+            announcer=announcer,
+            history=memory_history(self.catalog, announcer),
             clock=self.clock,
             ids=self.ids,
             rules=rules,
@@ -217,6 +221,7 @@ class House:
         self.contracts: Any = contracts_pb2_grpc.ContractServiceStub(channel)
         self.cascades: Any = cascades_pb2_grpc.CascadeServiceStub(channel)
         self.statistics: Any = statistics_pb2_grpc.StatisticsServiceStub(channel)
+        self.events_service: Any = events_pb2_grpc.EventServiceStub(channel)
         self.signing: Any = signing_pb2_grpc.SigningServiceStub(channel)
 
     def events(self) -> list[str]:

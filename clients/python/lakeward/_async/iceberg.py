@@ -11,6 +11,7 @@ from uuid import UUID
 
 from lakeward._async.access import AsyncAccess
 from lakeward._async.connection import AsyncConnection
+from lakeward._async.events import AsyncEvents
 from lakeward._async.generic import AsyncGenericTables
 from lakeward._async.management import AsyncWarehouses
 from lakeward._calls import Answer, Call, document, key_of
@@ -47,6 +48,11 @@ class AsyncIceberg:
     def generic(self) -> AsyncGenericTables:
         """The warehouse's tables of other formats."""
         return AsyncGenericTables(self._connection, self._warehouses, self._warehouse)
+
+    @property
+    def events(self) -> AsyncEvents:
+        """What is in the warehouse, and what changes in it."""
+        return AsyncEvents(self._connection, self._warehouses, self._warehouse)
 
     async def namespaces(self, parent: str | Sequence[str] | None = None) -> AsyncIterator[Sequence[str]]:
         """Namespaces that the caller may see.

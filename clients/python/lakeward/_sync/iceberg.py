@@ -13,6 +13,7 @@ from uuid import UUID
 from lakeward._calls import Answer, Call, document, key_of
 from lakeward._sync.access import Access
 from lakeward._sync.connection import Connection
+from lakeward._sync.events import Events
 from lakeward._sync.generic import GenericTables
 from lakeward._sync.management import Warehouses
 from lakeward.credentials import Credentials
@@ -48,6 +49,11 @@ class Iceberg:
     def generic(self) -> GenericTables:
         """The warehouse's tables of other formats."""
         return GenericTables(self._connection, self._warehouses, self._warehouse)
+
+    @property
+    def events(self) -> Events:
+        """What is in the warehouse, and what changes in it."""
+        return Events(self._connection, self._warehouses, self._warehouse)
 
     def namespaces(self, parent: str | Sequence[str] | None = None) -> Iterator[Sequence[str]]:
         """Namespaces that the caller may see.

@@ -3892,3 +3892,24 @@ class Operations:
             )
         )
         return read(models.EndpointStatisticsResponse, found.content)
+
+    def list_events(
+        self,
+        warehouse_id: UUID | str,
+        *,
+        after: str | None = None,
+        page_size: int | None = None,
+        wait_ms: int | None = None,
+        project: str | None = None,
+    ) -> models.EventsResponse:
+        """Events of a warehouse and of what is in it, in order: what is there, then what changed."""
+        found = self.connection.call(
+            Call(
+                "GET",
+                "/management/v1/warehouse/{warehouse_id}/events",
+                places={"warehouse_id": warehouse_id},
+                query={"after": after, "pageSize": page_size, "waitMs": wait_ms},
+                project=project,
+            )
+        )
+        return read(models.EventsResponse, found.content)

@@ -3426,6 +3426,26 @@ class Token(Model):
     token: str
 
 
+class LoggedEvent(Model):
+    """
+    An event in its place.
+
+        Attributes:
+            position: where a consumer is that has it and all before.
+            sequence: its number in the warehouse, from 1; of a snapshot that of the last event whose change is in it.
+            snapshot: it says what is there, and not what changed.
+            event: the CloudEvent.
+    """
+
+    position: str
+    sequence: int
+    snapshot: bool
+    kind: str
+    verb: str
+    written_at: Annotated[str, Field(alias="written-at")]
+    event: dict[str, Any] | Any
+
+
 class ServerInfo(Model):
     """
     What this server is.
@@ -3850,6 +3870,20 @@ class GetEndpointStatisticsRequest(Model):
     warehouse: Annotated[OfWarehouse | Unmapped | OfAll, Field(discriminator="type")]
     range_specifier: Annotated[Window | Token | None, Field(alias="range-specifier")] = None
     status_codes: Annotated[list[int] | None, Field(alias="status-codes")] = None
+
+
+class EventsResponse(Model):
+    """
+    Events in order.
+
+        Attributes:
+            position: where the next page begins.
+            newest: number of the newest event there is; 0 for none.
+    """
+
+    events: list[LoggedEvent]
+    position: str
+    newest: int
 
 
 class ListWarehousesResponse(Model):

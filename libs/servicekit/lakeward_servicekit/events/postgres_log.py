@@ -21,9 +21,9 @@ HOLDS: Final = "select 1 from lease where name = $1 and holder = $2 and fence = 
 # A row with a smaller number may become visible later, and is moved later. Two events of one row can't change places: the
 # second was written under the row's lock, after the first was committed, and so became visible after it. Nobody updates rows
 # here or deletes others, so their places (ctid) hold for the statement, which reads only the first ones of however many.
-MOVE: Final = f"""
+_MOVE: Final = f"""
 with taken as (
-    delete from outbox where ctid = any(array(select ctid from outbox order by outbox_id limit $1))
+    delete from outbox where ctid = any(array(select ctid from outbox {{which}} order by outbox_id limit $1))
     returning outbox_id, event_id, stream, kind, verb, body, written_at),
 numbered as (
     select taken.*, row_number() over (partition by stream order by outbox_id) as place from taken),
@@ -41,6 +41,8 @@ logged as (
       from numbered join counted on counted.stream = numbered.stream join reached on reached.stream = numbered.stream)
 select count(*) from taken
 """
+MOVE: Final = _MOVE.format(which="")
+MOVE_STREAM: Final = _MOVE.format(which="where stream = $2")
 # A batch is held in memory, and events may be large: it ends behind the one with which it is large enough.
 READ_BYTES: Final = 8 << 20
 READ: Final = f"""

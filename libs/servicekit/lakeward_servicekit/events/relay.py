@@ -196,13 +196,12 @@ async def sequence(lease: Lease, *, outbox: Outbox, bell: Bell, moved: Callable[
         lease: of `SEQUENCER`.
         outbox: where events are.
         bell: rings when a change wrote events.
-        moved: called after events were moved; wakes the sinks.
+        moved: called after each look at the outbox; wakes the sinks.
         pace: of the loop.
     """
     while True:
         count = await outbox.move(lease, limit=pace.moved)
-        if count:
-            moved()
+        moved()  # where nothing was left, who made a snapshot may have moved what the bell rang for
         if count < pace.moved:
             await bell.wait(pace.poll)
 

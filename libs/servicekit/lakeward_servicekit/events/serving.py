@@ -35,7 +35,6 @@ from lakeward_servicekit.telemetry.looking import keep_looking
 _LOG: Final = logging.getLogger(__name__)
 
 FORGETTER: Final = "events-forgetter"
-KEPT_DAYS: Final = 7
 _LAG_TOLD_FROM: Final = 1000
 _FORGET_EVERY: Final = timedelta(hours=1)
 _LAG_TOLD_EVERY: Final = 60.0
@@ -45,7 +44,13 @@ Keep = Callable[[str, Callable[[Lease], Coroutine[Any, Any, None]]], Coroutine[A
 
 
 def relay_loops(
-    pool: Pool, sinks: Sequence[Sink], bell: Bell, *, keep: Keep, pace: Pace | None = None
+    pool: Pool,
+    sinks: Sequence[Sink],
+    bell: Bell,
+    *,
+    keep: Keep,
+    pace: Pace | None = None,
+    logged: Callable[[], None] = lambda: None,
 ) -> list[Coroutine[Any, Any, None]]:
     """The loop that puts events in order, and one for each sink.
 
@@ -55,6 +60,7 @@ def relay_loops(
         bell: rings when a change wrote events.
         keep: holds a lease, by its name, and does the work under it.
         pace: of the loops; None: as `Pace` has it.
+        logged: called when events may have been put in order; wakes who reads them.
     """
     rung = [(TracedSink(sink) if spans.on() else sink, LocalBell()) for sink in sinks]
     pace = pace or Pace()
@@ -62,6 +68,7 @@ def relay_loops(
     def moved() -> None:
         for _, each in rung:
             each.ring()
+        logged()
 
     log = PostgresEventLog(pool)
     return [
@@ -84,7 +91,7 @@ async def relaying(
 
     Args:
         pool: of the service's schema, through which its changes go; its marked commits ring.
-        settings: where events go.
+        settings: where events go, and how long they are kept.
         service: whose they are, in metrics.
         schema: after which the channel is named that other replicas ring in.
         listen_at: the database, past any transaction pooler.
@@ -95,7 +102,9 @@ async def relaying(
         sinks = await open_sinks(settings, stack)
         await stack.enter_async_context(bell.listening(listen_at))
         loops = relay_loops(pool, sinks, bell, keep=keep)
-        loops.append(keep(FORGETTER, partial(_keep_forgetting, log=kept_log(pool, settings, sinks))))
+        loops.append(
+            keep(FORGETTER, partial(_keep_forgetting, log=kept_log(pool, settings, sinks), days=settings.kept_days))
+        )
         loops.append(keep_looking(Behind(PostgresLag(pool), service, [sink.name for sink in sinks]), what="events"))
         pool.marked = bell.ring
         running = [asyncio.create_task(loop) for loop in loops]
@@ -117,9 +126,9 @@ def kept_log(pool: Pool, settings: EventSettings, sinks: Sequence[Sink]) -> Post
     return PostgresEventLog(pool, sinks=tuple(sink.name for sink in sinks), most_bytes=settings.log_max_gib * _GIB)
 
 
-async def _keep_forgetting(_lease: Lease, *, log: PostgresEventLog) -> None:
+async def _keep_forgetting(_lease: Lease, *, log: PostgresEventLog, days: int) -> None:
     while True:
-        await log.forget(days=KEPT_DAYS)
+        await log.forget(days=days)
         await asyncio.sleep(_FORGET_EVERY.total_seconds())
 
 

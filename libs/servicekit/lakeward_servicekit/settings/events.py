@@ -12,6 +12,7 @@ from lakeward_servicekit.settings import kinds
 from lakeward_servicekit.settings.catalogue import Family, Service
 from lakeward_servicekit.settings.model import Contradiction, Settings, setting
 
+LONGEST_KEPT: Final = 13
 _WRITERS: Final = frozenset({Service.CATALOG, Service.AUTHZ, Service.VENDING})
 
 
@@ -96,6 +97,13 @@ class EventSettings(Settings, read_by=_WRITERS):
         "GiB of a service's log of events beside the current day's. Above, the oldest days go, though a sink lack them.",
         family=Family.OURS,
     )
+    kept_days: int = setting(
+        "EVENTS__KEPT_DAYS",
+        kinds.INTEGER,
+        "7",
+        "Days for which events can be read again, 1 to 13; a sink or consumer that is away for longer misses some.",
+        family=Family.OURS,
+    )
     log_cloudevents: bool = setting("LOG_CLOUDEVENTS", kinds.BOOLEAN, "false", "Whether each event is logged.")
 
     def __post_init__(self) -> None:
@@ -114,5 +122,7 @@ class EventSettings(Settings, read_by=_WRITERS):
             wrong.append(("KAFKA_TOPIC", "is missing; KAFKA__EVERY_TOPIC is set and needs it"))
         if self.webhook_secret is not None and self.webhook_url is None:
             wrong.append(("WEBHOOK__URL", "is missing; WEBHOOK__SECRET is set and needs it"))
+        if not 1 <= self.kept_days <= LONGEST_KEPT:
+            wrong.append(("EVENTS__KEPT_DAYS", f"is {self.kept_days}; it must be 1 to {LONGEST_KEPT}"))
         if wrong:
             raise Contradiction(*wrong)

@@ -70,6 +70,7 @@ class TabularChange(enum.Enum):
     DROPPED = ("dropped", "drop{}")
     UNDROPPED = ("undropped", "undropTabulars")
     VERSIONS_FORGOTTEN = ("versions-forgotten", "forget{}Versions")
+    SNAPSHOT = ("snapshot", "snapshot{}")
 
 
 class NamespaceChange(enum.StrEnum):
@@ -80,6 +81,7 @@ class NamespaceChange(enum.StrEnum):
     PROTECTION_UPDATED = "protection-updated"
     MOVED = "moved"
     DROPPED = "dropped"
+    SNAPSHOT = "snapshot"
 
 
 class ProjectChange(enum.StrEnum):
@@ -107,6 +109,8 @@ class WarehouseChange(enum.StrEnum):
     CONTRACTS_UPDATED = "contracts-updated"
     QUEUE_UPDATED = "task-queue-updated"
     DELETED = "deleted"
+    SNAPSHOT = "snapshot"
+    SNAPSHOT_COMPLETED = "snapshot-completed"
 
 
 class TagDefinitionChange(enum.StrEnum):
@@ -122,6 +126,7 @@ class TagChange(enum.StrEnum):
 
     APPLIED = "applied"
     REMOVED = "removed"
+    SNAPSHOT = "snapshot"
 
 
 class Announcer:
@@ -438,6 +443,7 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("namespace", NamespaceChange.PROTECTION_UPDATED): "updateNamespaceProtection",
     ("namespace", NamespaceChange.MOVED): "moveNamespace",
     ("namespace", NamespaceChange.DROPPED): "dropNamespace",
+    ("namespace", NamespaceChange.SNAPSHOT): "snapshotNamespace",
     ("warehouse", WarehouseChange.CREATED): "createWarehouse",
     ("warehouse", WarehouseChange.RENAMED): "renameWarehouse",
     ("warehouse", WarehouseChange.ACTIVATED): "activateWarehouse",
@@ -451,6 +457,8 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("warehouse", WarehouseChange.CONTRACTS_UPDATED): "updateWarehouseContracts",
     ("warehouse", WarehouseChange.QUEUE_UPDATED): "updateTaskQueueConfig",
     ("warehouse", WarehouseChange.DELETED): "deleteWarehouse",
+    ("warehouse", WarehouseChange.SNAPSHOT): "snapshotWarehouse",
+    ("warehouse", WarehouseChange.SNAPSHOT_COMPLETED): "completeSnapshot",
     ("project", ProjectChange.CREATED): "createProject",
     ("project", ProjectChange.RENAMED): "renameProject",
     ("project", ProjectChange.QUEUE_UPDATED): "updateProjectTaskQueueConfig",
@@ -460,5 +468,6 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("tag-definition", TagDefinitionChange.DELETED): "deleteTagDefinition",
     ("tag", TagChange.APPLIED): "applyTag",
     ("tag", TagChange.REMOVED): "removeTag",
+    ("tag", TagChange.SNAPSHOT): "snapshotTag",
     ("server", "bootstrapped"): "bootstrapServer",
 }

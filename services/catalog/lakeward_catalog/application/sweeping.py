@@ -40,6 +40,10 @@ class Leftovers(Protocol):
         """Events that were logged more than `days` days ago; answers how many days went."""
         ...
 
+    async def old_snapshots(self, *, before: datetime, limit: int) -> int:
+        """Snapshots, for who reads events from the beginning, that were made before this."""
+        ...
+
 
 class ForgetSecrets(Protocol):
     """`Secrets.forget_left`."""
@@ -55,6 +59,7 @@ class Retention:
 
     Attributes:
         events: whole days, 1 to 14.
+        snapshots: from which events are read.
         attempts: of tasks that are no project's any more.
         counts: of requests.
         keys_within: the longest that one round of sweeping keys of idempotency takes; the next one goes on.
@@ -64,6 +69,7 @@ class Retention:
     """
 
     events: int = 7
+    snapshots: timedelta = timedelta(days=1)
     attempts: timedelta = timedelta(days=90)
     counts: timedelta = timedelta(days=90)
     keys_within: timedelta = timedelta(seconds=30)
@@ -105,6 +111,9 @@ async def sweep_once(*, leftovers: Leftovers, secrets: ForgetSecrets, clock: Clo
     async def counts() -> int:
         return await leftovers.old_counts(before=now - retention.counts, limit=rows)
 
+    async def snapshots() -> int:
+        return rows * await leftovers.old_snapshots(before=now - retention.snapshots, limit=1)  # each has many
+
     async def unnamed_secrets() -> int:
         return await secrets(before=now - retention.secrets, limit=rows)
 
@@ -117,6 +126,7 @@ async def sweep_once(*, leftovers: Leftovers, secrets: ForgetSecrets, clock: Clo
         (attempts, None),
         (counts, None),
         (events, None),
+        (snapshots, None),
         (unnamed_secrets, None),
     ):
         await _all_of(what, rows=rows, within=within)

@@ -12,6 +12,7 @@ from typing import Final
 from tests.support.catalog.expectations.case import Case
 from tests.support.catalog.expectations.containers import NAMESPACE_SERVICE, SERVER_SERVICE, WAREHOUSE_SERVICE
 from tests.support.catalog.expectations.contracts import CONTRACT_SERVICE
+from tests.support.catalog.expectations.events import EVENT_SERVICE
 from tests.support.catalog.expectations.generic_tables import GENERIC_TABLE_SERVICE, GENERIC_TABLE_VERSION_SERVICE
 from tests.support.catalog.expectations.tables import SIGNING_SERVICE, TABLE_SERVICE
 from tests.support.catalog.expectations.tabulars import NAME_SERVICE, TABULAR_SERVICE
@@ -43,6 +44,7 @@ EXPECTED: Final[Mapping[str, tuple[Case, ...]]] = {
         "CascadeService": CASCADE_SERVICE,
         "ContractService": CONTRACT_SERVICE,
         "NameService": NAME_SERVICE,
+        "EventService": EVENT_SERVICE,
     }.items()
     for method, cases in methods.items()
 }

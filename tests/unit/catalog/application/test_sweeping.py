@@ -30,6 +30,9 @@ class EndlessKeys:
     async def old_events(self, *, days: int) -> int:
         return self._note("events")
 
+    async def old_snapshots(self, *, before: datetime, limit: int) -> int:
+        return self._note("snapshots")
+
     async def unnamed(self, *, before: datetime, limit: int) -> int:
         return self._note("secrets")
 
@@ -42,4 +45,12 @@ async def test_sweeping_keys_takes_no_longer_than_it_may_and_keeps_nothing_else(
     leftovers = EndlessKeys()
     retention = Retention(keys_within=timedelta(milliseconds=5))
     await sweep_once(leftovers=leftovers, secrets=leftovers.unnamed, clock=HeldClock(), retention=retention)
-    assert list(dict.fromkeys(leftovers.asked)) == ["staged", "keys", "attempts", "counts", "events", "secrets"]
+    assert list(dict.fromkeys(leftovers.asked)) == [
+        "staged",
+        "keys",
+        "attempts",
+        "counts",
+        "events",
+        "snapshots",
+        "secrets",
+    ]

@@ -479,6 +479,12 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """A contract's checker gave no answer, and without one nothing is changed: {contract: "orders", checker: "approval"}."""
     REASON_INVALID_CONTRACT: _Reason.ValueType  # 832
     """Contracts can't be set so; empty where it is about all of them: {contract: "orders"}."""
+    REASON_EVENTS_FORGOTTEN: _Reason.ValueType  # 900
+    """Events behind a position are not kept any more: {stream: "...", after: "120", oldest: "4711"}. `oldest` is the number of the oldest
+    one that is; a consumer begins again, from "beginning".
+    """
+    REASON_EVENTS_BEHIND: _Reason.ValueType  # 901
+    """So many changes wait to be put in order that no snapshot is made now: {stream: "..."}."""
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Every reason a Lakeward service refuses for."""
@@ -856,6 +862,12 @@ REASON_CONTRACT_CHECK_FAILED: Reason.ValueType  # 831
 """A contract's checker gave no answer, and without one nothing is changed: {contract: "orders", checker: "approval"}."""
 REASON_INVALID_CONTRACT: Reason.ValueType  # 832
 """Contracts can't be set so; empty where it is about all of them: {contract: "orders"}."""
+REASON_EVENTS_FORGOTTEN: Reason.ValueType  # 900
+"""Events behind a position are not kept any more: {stream: "...", after: "120", oldest: "4711"}. `oldest` is the number of the oldest
+one that is; a consumer begins again, from "beginning".
+"""
+REASON_EVENTS_BEHIND: Reason.ValueType  # 901
+"""So many changes wait to be put in order that no snapshot is made now: {stream: "..."}."""
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
 
 @_typing.final

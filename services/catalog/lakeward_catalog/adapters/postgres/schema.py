@@ -350,6 +350,30 @@ idempotency = sa.Table(
 define_events(metadata)
 define_audit(metadata)
 
+event_snapshot = sa.Table(
+    "event_snapshot",
+    metadata,
+    sa.Column("stream", _KEY, nullable=False),
+    sa.Column("snapshot_id", pg.UUID, primary_key=True),
+    sa.Column("seq", sa.BigInteger, nullable=False, doc="of the last event whose change is in it"),
+    sa.Column("entries", sa.BigInteger, nullable=False),
+    sa.Column("made_at", _TIME, nullable=False),
+    sa.Index("event_snapshot_newest", "stream", "made_at", info=_serves("snapshots.CURRENT")),
+    # Made again of what is there, where a crash took it.
+    prefixes=["UNLOGGED"],
+)
+
+event_snapshot_entry = sa.Table(
+    "event_snapshot_entry",
+    metadata,
+    sa.Column("snapshot_id", pg.UUID, primary_key=True),
+    sa.Column("entry", sa.BigInteger, primary_key=True, doc="1 and up, without gaps"),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("verb", sa.Text, nullable=False),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+    prefixes=["UNLOGGED"],
+)
+
 tree_change = sa.Table(
     "tree_change",
     metadata,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from lakeward_catalog.adapters.postgres.snapshots import OLD as OLD_SNAPSHOTS
 from lakeward_servicekit.events.postgres_log import PostgresEventLog
 from lakeward_servicekit.postgres.pools import Pool
 
@@ -78,6 +79,10 @@ class PostgresLeftovers:
     async def old_events(self, *, days: int) -> int:
         """See `Leftovers`."""
         return await self._events.forget(days=days)
+
+    async def old_snapshots(self, *, before: datetime, limit: int) -> int:
+        """See `Leftovers`."""
+        return await self._delete(OLD_SNAPSHOTS, before, limit)
 
     async def _delete(self, statement: str, until: datetime, limit: int) -> int:
         async with self._pool.changing() as connection:

@@ -206,6 +206,8 @@ _TABLE: Final[dict[ReasonValue, Rendering | Renderer]] = {
     Reason.REASON_INVALID_CONTRACT: Rendering(400, "InvalidContract"),
     Reason.REASON_PROPERTY_PROTECTED: Rendering(403, "ProtectedPropertyModification"),
     Reason.REASON_VIEW_OWNER_UNCLEAR: Rendering(403, "AuthzBadRequest"),
+    Reason.REASON_EVENTS_FORGOTTEN: Rendering(410, "EventsForgotten"),
+    Reason.REASON_EVENTS_BEHIND: Rendering(503, "EventsBehind"),
     Reason.REASON_NO_SUCH_TASK: Rendering(404, "TaskNotFound"),
     Reason.REASON_TOO_MANY_NAMED: _too_many,
     Reason.REASON_DUPLICATE_TASK: Rendering(400, "DuplicateTaskIds"),

@@ -10,6 +10,7 @@ from lakeward_gateway.dialects.management import (
     cascades,
     checks,
     contracts,
+    events,
     explaining,
     grants,
     moving,
@@ -55,4 +56,5 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *contracts.operations(stubs.contracts),
         *audit.operations(stubs.audit, stubs.authz_audit),
         *statistics.operations(stubs.statistics),
+        *events.operations(stubs.events),
     )

@@ -7,7 +7,7 @@ from typing import Final
 from alembic import op
 
 revision: Final = "0014"
-down_revision: Final = "0012"
+down_revision: Final = "0013"
 branch_labels: Final = None
 depends_on: Final = None
 

@@ -4,7 +4,7 @@
 import grpc
 import warnings
 
-from lakeward_protocol.events.v1alpha1 import events_pb2 as lakeward_dot_events_dot_v1alpha1_dot_events__pb2
+from lakeward_protocol.catalog.v1 import events_pb2 as lakeward_dot_catalog_dot_v1_dot_events__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -19,7 +19,7 @@ except ImportError:
 if _version_not_supported:
     raise RuntimeError(
         f'The grpc package installed is at version {GRPC_VERSION},'
-        + ' but the generated code in lakeward/events/v1alpha1/events_pb2_grpc.py depends on'
+        + ' but the generated code in lakeward/catalog/v1/events_pb2_grpc.py depends on'
         + f' grpcio>={GRPC_GENERATED_VERSION}.'
         + f' Please upgrade your grpc module to grpcio>={GRPC_GENERATED_VERSION}'
         + f' or downgrade your generated code using grpcio-tools<={GRPC_VERSION}.'
@@ -27,7 +27,7 @@ if _version_not_supported:
 
 
 class EventServiceStub:
-    """The log of changes, for replay.
+    """The events of the catalog's changes, in order. They tell of everything in their stream, so they are for who may list all of it.
     """
 
     def __init__(self, channel):
@@ -37,18 +37,20 @@ class EventServiceStub:
             channel: A grpc.Channel.
         """
         self.ReadEvents = channel.unary_unary(
-                '/lakeward.events.v1alpha1.EventService/ReadEvents',
-                request_serializer=lakeward_dot_events_dot_v1alpha1_dot_events__pb2.ReadEventsRequest.SerializeToString,
-                response_deserializer=lakeward_dot_events_dot_v1alpha1_dot_events__pb2.ReadEventsResponse.FromString,
+                '/lakeward.catalog.v1.EventService/ReadEvents',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_events__pb2.ReadEventsRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_events__pb2.ReadEventsResponse.FromString,
                 _registered_method=True)
 
 
 class EventServiceServicer:
-    """The log of changes, for replay.
+    """The events of the catalog's changes, in order. They tell of everything in their stream, so they are for who may list all of it.
     """
 
     def ReadEvents(self, request, context):
-        """A page of one stream after a sequence number.
+        """A page of a stream's events. At its end it waits for some, as long as `reading` says. An inactive warehouse has its stream, too.
+        Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN, OUT_OF_RANGE/EVENTS_FORGOTTEN (begin
+        again), INVALID_ARGUMENT/INVALID_FIELD, UNAVAILABLE/EVENTS_BEHIND (retry), ABORTED/CONCURRENT_CHANGE (retry).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -59,19 +61,19 @@ def add_EventServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
             'ReadEvents': grpc.unary_unary_rpc_method_handler(
                     servicer.ReadEvents,
-                    request_deserializer=lakeward_dot_events_dot_v1alpha1_dot_events__pb2.ReadEventsRequest.FromString,
-                    response_serializer=lakeward_dot_events_dot_v1alpha1_dot_events__pb2.ReadEventsResponse.SerializeToString,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_events__pb2.ReadEventsRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_events__pb2.ReadEventsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
-            'lakeward.events.v1alpha1.EventService', rpc_method_handlers)
+            'lakeward.catalog.v1.EventService', rpc_method_handlers)
     server.add_generic_rpc_handlers((generic_handler,))
-    server.add_registered_method_handlers('lakeward.events.v1alpha1.EventService', rpc_method_handlers)
+    server.add_registered_method_handlers('lakeward.catalog.v1.EventService', rpc_method_handlers)
 
 
  # This class is part of an EXPERIMENTAL API.
 class EventService:
-    """The log of changes, for replay.
+    """The events of the catalog's changes, in order. They tell of everything in their stream, so they are for who may list all of it.
     """
 
     @staticmethod
@@ -88,9 +90,9 @@ class EventService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/lakeward.events.v1alpha1.EventService/ReadEvents',
-            lakeward_dot_events_dot_v1alpha1_dot_events__pb2.ReadEventsRequest.SerializeToString,
-            lakeward_dot_events_dot_v1alpha1_dot_events__pb2.ReadEventsResponse.FromString,
+            '/lakeward.catalog.v1.EventService/ReadEvents',
+            lakeward_dot_catalog_dot_v1_dot_events__pb2.ReadEventsRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_events__pb2.ReadEventsResponse.FromString,
             options,
             channel_credentials,
             insecure,

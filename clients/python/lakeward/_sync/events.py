@@ -1,0 +1,100 @@
+# made by tools/generate_client.py from what stands in _async; do not edit
+"""Reading a warehouse's events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from uuid import UUID
+
+from lakeward._calls import Call, document
+from lakeward._sync.connection import Connection
+from lakeward._sync.management import Warehouses
+from lakeward.errors import RefusedError, UnreachableError
+from lakeward.events.positions import BEGINNING, HeldPosition, Position
+from lakeward.events.shapes import Event, EventPage, page_of
+from lakeward.retrying import REPEATED
+
+_PATH = "/management/v1/warehouse/{warehouse_id}/events"
+_WAIT_MS = 15_000  # shorter than proxies and this client's own timeout let an answer take
+_AWAY_SECONDS = 2.0
+
+
+class Events:
+    """The events of one warehouse.
+
+    Args:
+        connection: what sends.
+        warehouses: who knows the warehouse's id.
+        warehouse: its name or id.
+    """
+
+    def __init__(self, connection: Connection, warehouses: Warehouses, warehouse: str | UUID) -> None:
+        self._connection = connection
+        self._warehouses = warehouses
+        self._warehouse = warehouse
+        self._id: str | None = None
+
+    def page(self, after: str = BEGINNING, *, limit: int = 100, wait_ms: int = 0) -> EventPage:
+        """Some events, and where the next ones begin.
+
+        Args:
+            after: "beginning", "now", or the position of an event.
+            limit: at most so many, up to 1000.
+            wait_ms: how long to wait for one where there is none, up to 20,000.
+
+        Raises:
+            EventsForgottenError: what is behind that position is not kept any more.
+            NotFoundError: there is no such warehouse.
+            ForbiddenError: the caller may not list all that is in it.
+        """
+        if self._id is None:  # asked for once: a warehouse that is renamed meanwhile is the same one
+            self._id = self._warehouses.id_of(self._warehouse)
+        answer = self._connection.call(
+            Call(
+                "GET",
+                _PATH,
+                places={"warehouse_id": self._id},
+                query={"after": after, "pageSize": limit, "waitMs": wait_ms},
+            )
+        )
+        return page_of(document(answer))
+
+    def subscribe(
+        self, position: Position | str = BEGINNING, *, batch: int = 100, follow: bool = True
+    ) -> Iterator[Event]:
+        """Every event behind a position, in order, each once, and those that come.
+
+        An event counts as processed when the next one is asked for. What was processed is kept with each page, and when the
+        caller leaves; after a crash the events of the last page come again. While the server can't be reached it is asked again.
+
+        Args:
+            position: where to begin, and what keeps how far the consumer is; where nothing was kept yet, the beginning: what
+                is there comes first, as a snapshot.
+            batch: events that are asked for at once, up to 1000.
+            follow: False ends with the newest event, instead of waiting for more.
+
+        Raises:
+            EventsForgottenError: the consumer was away for longer than events are kept; it begins again, from the beginning.
+        """
+        kept = HeldPosition(position) if isinstance(position, str) else position
+        after = kept.load() or BEGINNING
+        while True:
+            try:
+                found = self.page(after, limit=batch, wait_ms=_WAIT_MS if follow else 0)
+            except (RefusedError, UnreachableError) as error:
+                if not follow or (isinstance(error, RefusedError) and error.status not in REPEATED):
+                    raise
+                time.sleep(_AWAY_SECONDS)
+                continue
+            processed = after if found.events else found.position  # where "now" was, is kept too
+            try:
+                for event in found.events:
+                    yield event
+                    processed = event.position
+            finally:
+                if processed != after:
+                    kept.keep(processed)
+            after = found.position
+            if not found.events and not follow:
+                return

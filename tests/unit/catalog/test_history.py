@@ -1,0 +1,160 @@
+"""Reading events, page by page."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from lakeward_protocol.catalog.v1 import events_pb2, warehouses_pb2
+from lakeward_protocol.events.v1 import reading_pb2
+from lakeward_servicekit.errors import Reason
+from lakeward_servicekit.events.cloud_events import Event
+from lakeward_servicekit.events.history import Part
+from lakeward_servicekit.events.positions import BEGINNING, NOW, LogPlace, position_of
+from tests.support.catalog.house import House, a_house, refusal_of
+from tests.support.catalog.memory_history import MemoryHistory
+from tests.support.event_contracts import checked
+
+
+async def _page(house: House, after: str = "", *, limit: int = 0, **of: Any) -> reading_pb2.EventPage:
+    request = events_pb2.ReadEventsRequest(
+        **(of or {"warehouse_id": house.warehouse_id}), reading=reading_pb2.Reading(after=after, limit=limit)
+    )
+    response = await house.events_service.ReadEvents(request)
+    page: reading_pb2.EventPage = response.page
+    return page
+
+
+def _history(house: House) -> MemoryHistory:
+    history = house.parts.history.history
+    assert isinstance(history, MemoryHistory)
+    return history
+
+
+async def test_the_beginning_is_a_snapshot_of_what_is_there_and_the_log_goes_on_behind_it() -> None:
+    house = await a_house()
+    told = [*(await _page(house, limit=2)).events]
+    assert [each.kind for each in told] == ["warehouse", "namespace"]
+    while (page := await _page(house, told[-1].position, limit=2)).events:
+        told += page.events
+    assert [(each.kind, each.verb) for each in told] == [
+        ("warehouse", "snapshot"),
+        ("namespace", "snapshot"),
+        ("table", "snapshot"),
+        ("view", "snapshot"),
+        ("warehouse", "snapshot-completed"),
+    ]
+    assert all(each.snapshot for each in told)
+    assert page.position == str(page.newest) == str(told[-1].sequence)
+    for each in told:
+        checked(Event(house.ids.uuid4(), house.warehouse_id, each.kind, each.verb, each.cloud_event))
+    await house.make_namespace("later")
+    (later,) = (await _page(house, told[-1].position)).events
+    assert (later.snapshot, later.sequence, later.verb) == (False, told[-1].sequence + 1, "created")
+
+
+async def test_what_can_be_restored_is_in_a_snapshot_as_dropped_and_what_is_staged_is_not() -> None:
+    house = await a_house()
+    await house.make_table("sales", "staged", **{"stage-create": True})
+    told = {each.kind: json.loads(each.cloud_event) for each in (await _page(house)).events}
+    assert told["table"]["data"]["tabular"]["name"] == "orders"
+    assert told["table"]["data"]["dropped"] is False
+
+
+async def test_now_is_behind_all_that_there_is() -> None:
+    house = await a_house()
+    page = await _page(house, NOW)
+    assert not page.events
+    await house.make_namespace("later")
+    assert [each.verb for each in (await _page(house, page.position)).events] == ["created"]
+
+
+async def test_what_was_forgotten_is_refused_with_the_oldest_that_is_kept() -> None:
+    house = await a_house()
+    _history(house).forgotten[house.warehouse_id] = 2
+    refused = await refusal_of(_page(house, "1"))
+    assert (refused.reason, refused.metadata["oldest"]) == (Reason.REASON_EVENTS_FORGOTTEN, "3")
+    assert "beginning" in refused.message
+    assert (await _page(house, "2")).events[0].sequence == 3
+    _history(house).forgotten[house.warehouse_id] = 4
+    assert (await refusal_of(_page(house, "3"))).reason == Reason.REASON_EVENTS_FORGOTTEN
+
+
+@pytest.mark.parametrize("after", ["5000", "-1", "1.5", "yesterday", "9" * 30, "snapshot.x.1", "\u0661"])
+async def test_a_position_that_never_was_is_refused(after: str) -> None:
+    house = await a_house()
+    assert (await refusal_of(_page(house, after))).reason == Reason.REASON_INVALID_FIELD
+
+
+async def test_a_position_in_the_snapshot_of_another_warehouse_is_forgotten_here() -> None:
+    house = await a_house()
+    place = (await _page(house, limit=1)).position
+    house.warehouse_id = await house.make_warehouse("other", base="s3://lake/other")
+    assert (await refusal_of(_page(house, place))).reason == Reason.REASON_EVENTS_FORGOTTEN
+
+
+async def test_a_project_that_is_called_as_a_warehouse_is_shows_none_of_its_events() -> None:
+    house = await a_house()
+    house.make_project(house.warehouse_id)
+    refused = await refusal_of(_page(house, "0", project_id=house.warehouse_id))
+    assert refused.reason == Reason.REASON_NO_SUCH_PROJECT
+    place = (await _page(house, limit=1)).position
+    assert (await refusal_of(_page(house, place, project_id=house.warehouse_id))).reason == Reason.REASON_INVALID_FIELD
+
+
+async def test_an_inactive_warehouse_tells_its_history() -> None:
+    house = await a_house()
+    await house.warehouses.DeactivateWarehouse(
+        warehouses_pb2.DeactivateWarehouseRequest(warehouse_id=house.warehouse_id)
+    )
+    assert (await _page(house)).events
+
+
+async def test_no_stream_at_all_is_refused() -> None:
+    house = await a_house()
+    assert (await refusal_of(_page(house, server=False))).reason == Reason.REASON_INVALID_FIELD
+
+
+class _RungBell:
+    def __init__(self) -> None:
+        self.rung = asyncio.Event()
+
+    async def wait(self, at_most: timedelta) -> None:
+        del at_most
+        await self.rung.wait()
+        self.rung.clear()
+
+
+async def test_who_waits_at_the_end_is_woken_by_the_bell() -> None:
+    house = await a_house()
+    reads, stream, bell = house.parts.history, house.warehouse_id, _RungBell()
+    watching = asyncio.create_task(reads.tail.watch(bell))
+    newest = (await _page(house, NOW)).newest
+    waiting = asyncio.create_task(reads(stream, Part(LogPlace(newest), wait=timedelta(seconds=30))))
+    while not reads.tail.waits:
+        await asyncio.sleep(0)
+    await house.make_namespace("later")
+    bell.rung.set()
+    assert [each.sequence for each in (await waiting).events] == [newest + 1]
+    assert not reads.tail.waits
+    watching.cancel()
+
+
+async def test_what_came_before_the_wait_needs_no_bell() -> None:
+    house = await a_house()
+    await house.parts.history.tail.beyond(house.warehouse_id, 0, at_most=timedelta(days=1))
+
+
+async def test_a_wait_ends_with_its_time() -> None:
+    house = await a_house()
+    page = await house.parts.history(house.warehouse_id, Part(position_of(NOW), wait=timedelta(milliseconds=1)))
+    assert not page.events
+
+
+def test_a_position_is_the_text_that_it_was() -> None:
+    texts = [BEGINNING, NOW, "0", "120", "snapshot.0198e000-0000-7000-8000-000000000001.17"]
+    assert [str(position_of(text)) for text in texts] == texts
