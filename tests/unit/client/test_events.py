@@ -194,6 +194,24 @@ def test_what_is_inside_of_a_namespace_moves_with_it_in_a_mirror() -> None:
     assert mirror.path(mirror.tabulars["t"]) == ("z", "b", "orders")
 
 
+def test_an_event_changes_in_a_mirror_what_its_verb_says_and_nothing_else() -> None:
+    mirror = Mirror()
+    old = _table("t", "orders", **{"metadata-location": "s3://0"})
+    for event in _events(
+        an_event(1, tabular=old, **_in("n")),
+        an_event(2, verb="renamed", tabular={**old, "name": "sold"}, **_in("m")),
+        an_event(3, verb="committed", tabular={**old, "metadata-location": "s3://1"}, **_in("n")),
+        an_event(4, verb="protection-updated", tabular={**old, "protected": True}, **_in("n")),
+        an_event(5, verb="dropped", soft=True, tabular=old, **_in("n")),
+        an_event(6, verb="undropped", tabular=old, **_in("n")),
+        an_event(7, verb="measured", tabular=old, **_in("n")),
+    ):
+        mirror.apply(event)
+    found = mirror.tabulars["t"]
+    assert (found.tabular.name, found.namespace_id, found.dropped) == ("sold", "m", False)
+    assert (found.tabular.metadata_location, found.tabular.protected) == ("s3://1", True)
+
+
 def test_tags_go_with_what_they_are_on_in_a_mirror_and_stay_while_it_can_be_restored() -> None:
     mirror = Mirror()
     tag = {"target": {"type": "table", "id": "id-t"}, "definition": {"id": "d"}, "value": "low"}

@@ -1,14 +1,14 @@
 """What is in a warehouse, rebuilt from its events alone.
 
 A mirror shows what a consumer has to do: a snapshot says what is, and what it did not name is gone once it is complete; each
-event behind it says what one thing is now. Two things go without an event of their own, and a mirror follows them: what is
-inside of a namespace moves with it, and tags go with what they are on.
+event behind it says what one thing is now. Of a thing that is known, an event changes what its verb says. Two things go without
+an event of their own, and a mirror follows them: what is inside of a namespace moves with it, and tags go with what they are on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lakeward.events.shapes import Event, Namespace, Tabular
@@ -128,8 +128,11 @@ class Mirror:
             if self.tabulars.pop(tabular.incarnation, None) is not None:
                 self._untag(tabular.id)
             return
-        dropped = bool(event.data.get("dropped")) or event.verb == "dropped"
-        self.tabulars[tabular.incarnation] = MirroredTabular(tabular, where.namespace_id, dropped)
+        now = MirroredTabular(tabular, where.namespace_id, bool(event.data.get("dropped")) or event.verb == "dropped")
+        known = self.tabulars.get(tabular.incarnation)
+        if known is not None and not event.snapshot:
+            now = _changed(known, now, event.verb)
+        self.tabulars[tabular.incarnation] = now
 
     def _of_tag(self, event: Event) -> None:
         target = event.data["target"]
@@ -142,3 +145,21 @@ class Mirror:
     def _untag(self, object_id: str) -> None:
         for key in [each for each in self.tags if each[1] == object_id]:
             del self.tags[key]
+
+
+def _changed(known: MirroredTabular, told: MirroredTabular, verb: str) -> MirroredTabular:
+    """What an event changes of what is known, and nothing else: of the rest it tells as its request found it.
+
+    A commit that found a table by its old name, while somebody gave it another one, has the old one in its event.
+    """
+    if verb == "committed":
+        location, staged = told.tabular.metadata_location, told.tabular.staged
+        return replace(known, tabular=replace(known.tabular, metadata_location=location, staged=staged))
+    if verb == "renamed":
+        renamed = replace(known.tabular, name=told.tabular.name)
+        return replace(known, tabular=renamed, namespace_id=told.namespace_id)
+    if verb == "protection-updated":
+        return replace(known, tabular=replace(known.tabular, protected=told.tabular.protected))
+    if verb in {"dropped", "undropped"}:
+        return replace(known, dropped=told.dropped)
+    return known
