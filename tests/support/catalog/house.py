@@ -47,6 +47,8 @@ from lakeward_catalog.domain.view_owners import OwnerProperties
 from lakeward_catalog.parts import Parts
 from lakeward_catalog.transport.callers import caller_of
 from lakeward_protocol.catalog.v1 import (
+    audit_pb2,
+    audit_pb2_grpc,
     cascades_pb2_grpc,
     contracts_pb2_grpc,
     events_pb2_grpc,
@@ -73,6 +75,9 @@ from lakeward_protocol.catalog.v1 import (
     warehouses_pb2_grpc,
 )
 from lakeward_protocol.common.v1 import context_pb2
+from lakeward_servicekit.audit.postgres import Wanted
+from lakeward_servicekit.audit.records import AuditRecord
+from lakeward_servicekit.audit.serving import AuditListings
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.permits import PermitSigner
 from lakeward_servicekit.rpc import Caller, Host
@@ -124,6 +129,14 @@ class ScriptedChecker:
         if isinstance(answer, CheckerAway):
             raise answer
         return answer
+
+
+class NoRecords:
+    """An audit of nothing; that of Postgres has a suite of its own."""
+
+    async def read(self, wanted: Wanted, *, limit: int) -> Sequence[AuditRecord]:
+        del wanted, limit
+        return []
 
 
 class House:
@@ -206,6 +219,10 @@ class House:
             queues=("tabular_purge", "soft_deletion"),
         )
         add_servicers(self.host, self.parts, facts)
+        self.host.add(
+            audit_pb2_grpc.add_AuditServiceServicer_to_server,
+            AuditListings(doors, NoRecords(), audit_pb2.ListAuditRecordsResponse),
+        )
         channel: Any = self.host.channel(caller=Caller.CALLER_GATEWAY)
         self.server: Any = server_pb2_grpc.ServerServiceStub(channel)
         self.warehouses: Any = warehouses_pb2_grpc.WarehouseServiceStub(channel)

@@ -33,8 +33,9 @@ from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
 from tests.support.deciding import Rule
 
 ROOT = Path(__file__).parents[3]
-# Bytes that users send and that are not JSON for the catalog to read, with who reads them.
+# Bytes that users send and that are no documents for the catalog to read, with who reads them.
 NOT_OURS = {
+    "/lakeward.catalog.v1.ContractService/SetContracts contracts": "up to 256 KiB, read by its type and no deeper",
     "/lakeward.catalog.v1.SigningService/SignS3Request body": "XML, for the store; vending bounds and signs it",
     "/lakeward.catalog.v1.WarehouseService/CreateWarehouse storage_profile": "vending, up to 64 KiB",
     "/lakeward.catalog.v1.WarehouseService/UpdateStorage storage_profile": "vending, up to 64 KiB",
@@ -58,6 +59,13 @@ OTHER_READERS = {
     "domain/iceberg/parts.py:with_members": "a part of what was read before",
     "domain/iceberg/snapshots.py:_SUMMARIES": "a part of what was read before",
     "domain/iceberg/snapshots.py:check_new_snapshot": "a part of what was read before",
+    "adapters/contracts/http.py:_decoder": "a checker's answer, up to 64 KiB, by its type",
+    "adapters/formats/delta.py:_action": "lines of a table's log, which are bounded where they are read, by their type",
+    "adapters/formats/delta.py:_stats": "the same",
+    "adapters/formats/delta.py:_sum": "the same",
+    "domain/contracts/contract.py:_decoder": "up to 256 KiB, by its type",
+    "domain/contracts/shapes.py:_decode": "documents that were read before",
+    "domain/generic/measures.py:_read": "what the catalog kept",
     "domain/view_owners.py:_document": "bodies that the catalog wrote",
     "domain/iceberg/table.py:_head": "a part of what was read before",
 }

@@ -34,7 +34,7 @@ STATUSES: dict[int, set[int]] = {
     reason_pb2.FAMILY_RESOURCE_EXHAUSTED: {429},
     reason_pb2.FAMILY_FAILED_PRECONDITION: {400, 409, 424},
     reason_pb2.FAMILY_ABORTED: {409},
-    reason_pb2.FAMILY_OUT_OF_RANGE: {413},
+    reason_pb2.FAMILY_OUT_OF_RANGE: {413, 410},
     reason_pb2.FAMILY_UNIMPLEMENTED: {400, 405, 406, 501},
     reason_pb2.FAMILY_INTERNAL: {500},
     reason_pb2.FAMILY_UNAVAILABLE: {503, 502},

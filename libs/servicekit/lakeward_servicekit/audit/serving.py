@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -44,6 +44,14 @@ class AuditDoors(Protocol):
         ...
 
 
+class AuditReads(Protocol):
+    """Finds records, the newest first."""
+
+    async def read(self, wanted: Wanted, *, limit: int) -> Sequence[AuditRecord]:
+        """Those that are wanted, at most `limit`. Raises DATABASE_UNAVAILABLE."""
+        ...
+
+
 class ListRequest(Protocol):
     """`ListAuditRecordsRequest` of any service."""
 
@@ -65,7 +73,7 @@ class AuditListings(Generic[Answer]):
     """
 
     doors: AuditDoors
-    store: PostgresAudit
+    store: AuditReads
     response: Callable[..., Answer]
 
     async def ListAuditRecords(  # noqa: N802 - the contract's name

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from tests.support.catalog.expectations.audit import AUDIT_SERVICE
 from tests.support.catalog.expectations.case import Case
 from tests.support.catalog.expectations.containers import NAMESPACE_SERVICE, SERVER_SERVICE, WAREHOUSE_SERVICE
 from tests.support.catalog.expectations.contracts import CONTRACT_SERVICE
@@ -45,6 +46,7 @@ EXPECTED: Final[Mapping[str, tuple[Case, ...]]] = {
         "ContractService": CONTRACT_SERVICE,
         "NameService": NAME_SERVICE,
         "EventService": EVENT_SERVICE,
+        "AuditService": AUDIT_SERVICE,
     }.items()
     for method, cases in methods.items()
 }
