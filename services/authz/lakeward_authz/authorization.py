@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from lakeward_authz.adapters.allow_all import AllowAll
 from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.joined_rights import JoinedRights
-from lakeward_authz.adapters.known_rights import KnownRights
 from lakeward_authz.adapters.metered import Metered
 from lakeward_authz.adapters.postgres.holders import Holders
 from lakeward_authz.adapters.postgres.rights import PostgresRights
@@ -150,7 +149,7 @@ def _credentials(settings: OpenFgaSettings) -> Credentials | None:
 
 def _rights(pool: Pool) -> RightsTogether:
     """What callers hold, asked together and remembered under the state of the grants."""
-    return KnownRights(JoinedRights(PostgresRights(pool, holders=Holders(pool))))
+    return JoinedRights(PostgresRights(pool, holders=Holders(pool)))
 
 
 def _states(settings: DecidingSettings, pool: Pool, bindings: Bindings) -> VisibleStates:

@@ -6,8 +6,6 @@ from collections.abc import Collection
 
 from lakeward_authz.adapters.allow_all import EveryRight
 from lakeward_authz.adapters.joined_rights import JoinedRights
-from lakeward_authz.adapters.known_names import KnownNames
-from lakeward_authz.adapters.known_rights import KnownRights
 from lakeward_authz.adapters.postgres.holders import Holders
 from lakeward_authz.adapters.postgres.names import PostgresNames
 from lakeward_authz.adapters.postgres.rights import PostgresRights
@@ -50,10 +48,10 @@ def grant_servicer(  # noqa: PLR0913 - stores, and what the settings say, each b
         managed: providers whose roles' members are theirs alone to say.
         bindings: which identity providers are a project's own.
     """
-    known = KnownRights(JoinedRights(PostgresRights(reading, holders=Holders(reading))))
+    known = JoinedRights(PostgresRights(reading, holders=Holders(reading)))
     open_to_all = settings.backend is AuthzBackend.ALLOW_ALL
     rights = EveryRight(known) if open_to_all else known
-    names = KnownNames(PostgresNames(reading), known)
+    names = PostgresNames(reading)
     doors = Doors(names, rights, frozenset(settings.instance_admins), bindings)
     return GrantServicer(
         list_grants=ListGrants(doors, grants),
