@@ -177,7 +177,7 @@ def _counted() -> Iterator[Counter[str]]:
 
 
 _BACKGROUND = re.compile(
-    r"\b(outbox|event_log|event_stream|sink_cursor|lease|task|task_log|tree_change|tree_stream|idempotency)\b"
+    r"\b(outbox|event_log|event_stream|sink_cursor|lease|task|task_log|tree_change|tree_stream|idempotency|pg_notify|pg_class)\b"
 )
 
 

@@ -30,7 +30,10 @@ _NARROWED = "what is named narrows what is listed, to nothing"
 _RIGHTS = "upstream's answer of what is not there is a list of no actions"
 _UNLOCKED = "who is no member is none afterwards"
 ANSWERED_WITH_NOTHING: Mapping[str, str] = {
-    **dict.fromkeys(("search_tabular", "list_tasks", "list_tag_attachments", "list_roles", "search_role"), _NARROWED),
+    **dict.fromkeys(
+        ("search_tabular", "list_tasks", "list_tag_attachments", "list_roles", "search_role", "list_audit_records"),
+        _NARROWED,
+    ),
     **{f"list_{kind}grants": _NARROWED for kind in ("", "project_", *(f"{kind}_" for kind in _GRANTED))},
     **{f"get_authorizer_{kind}_actions": _RIGHTS for kind in ("role", *_GRANTED)},
     **{f"get_authorizer_{kind}_actions_by_id_alone": _RIGHTS for kind in ("table", "view", "generic_table")},
