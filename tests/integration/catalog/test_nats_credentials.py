@@ -22,7 +22,7 @@ pytestmark = pytest.mark.integration
 
 def served_by_operator(home: Path, operator: Key, account: Key) -> AbstractAsyncContextManager[str]:
     """The URL of a server that lets users of the account in, and nobody else."""
-    system = Key(nkeys.PREFIX_BYTEACCOUNT)
+    system = Key(nkeys.PREFIX_BYTE_ACCOUNT)
     return served(
         home,
         operator=operator.says(operator.public, "operator", system_account=system.public),
@@ -36,10 +36,10 @@ def served_by_operator(home: Path, operator: Key, account: Key) -> AbstractAsync
 
 
 async def test_a_credentials_file_lets_the_sink_publish_and_no_other_does(tmp_path: Path) -> None:
-    operator, account = Key(nkeys.PREFIX_BYTE_OPERATOR), Key(nkeys.PREFIX_BYTEACCOUNT)
+    operator, account = Key(nkeys.PREFIX_BYTE_OPERATOR), Key(nkeys.PREFIX_BYTE_ACCOUNT)
     event = LoggedEvent(1, an_event("w", "table", "committed", b'{"type":"createWarehouse"}'), NOON)
     async with served_by_operator(tmp_path / "nats", operator, account) as url:
-        for issuer, welcome in ((account, True), (Key(nkeys.PREFIX_BYTEACCOUNT), False)):
+        for issuer, welcome in ((account, True), (Key(nkeys.PREFIX_BYTE_ACCOUNT), False)):
             user = Key(nkeys.PREFIX_BYTE_USER)
             file = tmp_path / f"{issuer.public}.creds"
             file.write_text(
