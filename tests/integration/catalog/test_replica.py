@@ -41,7 +41,7 @@ async def test_point_reads_alone_plan_once(postgres_url: str) -> None:
     assert modes == ["auto", "force_generic_plan", "auto"]
 
 
-async def test_point_reads_and_changes_of_small_tables_go_by_keys_as_they_will_when_those_have_grown(
+async def test_small_tables_are_looked_into_by_keys_as_they_will_be_when_they_have_grown(
     postgres_url: str,
 ) -> None:
     environ = {"LAKEKEEPER__PG_DATABASE_URL_WRITE": postgres_url}
@@ -50,8 +50,7 @@ async def test_point_reads_and_changes_of_small_tables_go_by_keys_as_they_will_w
         plans = [
             await _plan_of_a_look_at_a_small_table(each) for each in (pools.changes, pools.lookups, pools.listings)
         ]
-    assert ["Index" in plans[0], "Index" in plans[1]] == [True, True]
-    assert "Seq Scan" in plans[2]
+    assert ["Index" in plan for plan in plans] == [True, True, True]
 
 
 async def _plan_of_a_look_at_a_small_table(pool: Pool) -> str:
