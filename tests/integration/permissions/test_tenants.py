@@ -41,8 +41,9 @@ ANSWERED_WITH_NOTHING: Mapping[str, str] = {
     **dict.fromkeys(("get_authorizer_project_actions", "get_project_access"), _RIGHTS),
     "remove_role_member": _UNLOCKED,
 }
-# A role's name is everybody's who knows its id, in whatever project, as upstream has it.
-EVERYBODYS = {"get_role_metadata"}
+# A role's name is everybody's who knows its id, in whatever project, as upstream has it. The audit of one's own project has what
+# oneself tried with such ids, which is more the more is tried; whose records are shown is tried in test_audit.py.
+EVERYBODYS = {"get_role_metadata", "list_audit_records"}
 # Users are the server's, and no project's.
 _NO_PROJECTS = {"user"}
 # What an owner of a project may not ask either, and versions of what has none.
