@@ -32,6 +32,7 @@ ADDED_MANAGEMENT = {
     # drops of all that is in a namespace or a warehouse, and how their queues are configured
     # who did or tried what
     "list_audit_records",
+    "list_events",
     # what a warehouse promises
     "get_warehouse_contracts",
     "set_warehouse_contracts",
