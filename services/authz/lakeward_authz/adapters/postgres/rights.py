@@ -36,6 +36,22 @@ _IN_WAREHOUSE: Final = f"""
 {MINE} (select from grants g where {GIVEN} and g.project_id = {{0}}.project_id
             and g.warehouse_id = {{0}}.warehouse_id and g.kind <> 'warehouse' and {SHOWS} limit 1) as g
 """
+# What is told of a place `p`; who asks stands in it as WHO.
+_ANSWER: Final = f"""p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_id), uuid_send(p.parent_id),
+       p.managed_access,
+       array(select g.relation from grants g
+              where g.project_id = p.project_id and g.warehouse_id = p.warehouse_id and g.kind = p.kind
+                and g.object_id = p.object_id and g.subject = any({WHO})),
+       case p.kind
+         when 'role' then ('role:' || p.object_id) = any({WHO})
+         when 'project' then exists (select from {_IN_PROJECT.format("p")})
+         when 'warehouse' then p.n is not null and exists (select from {_IN_WAREHOUSE.format("p")})
+         when 'namespace' then p.n is not null and exists (
+             select from {IN_NAMESPACE.format("p")} where p.object_id = any(o.path))
+         else false
+       end,
+       (select sum(revision) from revisions)::bigint
+  """
 # Rows with `n` answer the objects asked about, the others are what is above them, once each. What shows because of something
 # below is looked for where it is asked: of the objects themselves, and of projects, which roles and tags look up to.
 RIGHTS: Final = f"""
@@ -58,21 +74,7 @@ places as (
     union all
     select null, o.project_id, o.warehouse_id, o.kind, o.object_id, o.parent_id, o.managed_access
       from above a, lateral ({OBJECT.format("a")}) as o)
-select p.n, p.project_id, uuid_send(p.warehouse_id), p.kind, uuid_send(p.object_id), uuid_send(p.parent_id),
-       p.managed_access,
-       array(select g.relation from grants g
-              where g.project_id = p.project_id and g.warehouse_id = p.warehouse_id and g.kind = p.kind
-                and g.object_id = p.object_id and g.subject = any({WHO})),
-       case p.kind
-         when 'role' then ('role:' || p.object_id) = any({WHO})
-         when 'project' then exists (select from {_IN_PROJECT.format("p")})
-         when 'warehouse' then p.n is not null and exists (select from {_IN_WAREHOUSE.format("p")})
-         when 'namespace' then p.n is not null and exists (
-             select from {IN_NAMESPACE.format("p")} where p.object_id = any(o.path))
-         else false
-       end,
-       (select sum(revision) from revisions)::bigint
-  from places p
+select {_ANSWER}from places p
 """
 REVISION: Final = "select sum(revision)::bigint from revisions"
 _COLUMNS: Final = 10
@@ -100,7 +102,7 @@ places as (
     union all
     select a.c, null, o.project_id, o.warehouse_id, o.kind, o.object_id, o.parent_id, o.managed_access
       from above a, lateral ({OBJECT.format("a")}) as o)
-select p.c, {RIGHTS[RIGHTS.rindex("select p.n") + 7 : RIGHTS.rindex("from places p")].replace(WHO, "w.subjects")}
+select p.c, {_ANSWER.replace(WHO, "w.subjects")}
   from places p join callers w on w.c = p.c
 """
 RIGHTS_OF_KNOWN: Final = RIGHTS.replace(f"with recursive {SUBJECTS}", f"with {KNOWN}")
