@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from lakeward import Client
@@ -41,6 +42,17 @@ def attached() -> SparkSession:
     context = gateway.jvm.org.apache.spark.api.java.JavaSparkContext(session.sparkContext())
     settings = SparkConf(_jvm=gateway.jvm, _jconf=context.getConf())
     return SparkSession(SparkContext(conf=settings, gateway=gateway, jsc=context), session)
+
+
+def sharing(spark: SparkSession) -> Callable[[Mapping[str, str]], AbstractContextManager[SparkSession]]:
+    """A session that the command may have in place of its own, and that goes on behind it."""
+
+    def opened(settings: Mapping[str, str]) -> AbstractContextManager[SparkSession]:
+        for key, value in settings.items():
+            spark.conf.set(key, value)
+        return nullcontext(spark)
+
+    return opened
 
 
 def _die() -> None:

@@ -28,8 +28,6 @@ from lakeward_pipelines.session import session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-CATALOG: Final = "lakeward"
-"""Of the session that this makes."""
 _LOCAL: Final = "http://127.0.0.1:8181"
 _USUAL: Final = Bounds()
 
@@ -45,16 +43,8 @@ def main(arguments: Sequence[str] | None = None, *, opened: Opened | None = None
     """
     given = _parsed(arguments)
     try:
-        with _client(given) as client, (opened or _session)(_settings(client, given)) as spark:
-            table = AuditTable(spark, [CATALOG, *levels(given.table)])
-            table.prepare()
-            logs = [Log.of(client, warehouse) for warehouse in given.warehouses]
-            bounds = Bounds(events=given.batch, seconds=given.every)
-            landing = Landing(table, logs, bounds, over_holes=given.over_holes)
-            if given.once:
-                sys.stdout.write(f"{landing.once()} events added to {given.table}\n")
-            else:
-                landing.follow()
+        with _client(given) as client:
+            _land(client, given, opened or _session)
     except KeyboardInterrupt:
         return 0
     except (EventsMissing, JavaMissing, LakewardError, TableUnfit, WrittenMeanwhile) as error:
@@ -63,12 +53,23 @@ def main(arguments: Sequence[str] | None = None, *, opened: Opened | None = None
     return 0
 
 
+def _land(client: Client, given: argparse.Namespace, opened: Opened) -> None:
+    into = client.management.warehouses.get(given.into or given.warehouses[0])
+    catalog = f"warehouse_{into.id.replace('-', '')}"  # a session of somebody else's may have others
+    with opened(client.warehouse(into.id).endpoint().spark(catalog)) as spark:
+        table = AuditTable(spark, [catalog, *levels(given.table)])
+        table.prepare()
+        logs = [Log.of(client, warehouse) for warehouse in given.warehouses]
+        bounds = Bounds(events=given.batch, seconds=given.every)
+        landing = Landing(table, logs, bounds, over_holes=given.over_holes)
+        if given.once:
+            sys.stdout.write(f"{landing.once()} events added to {given.table}\n")
+        else:
+            landing.follow()
+
+
 def _session(settings: Mapping[str, str]) -> AbstractContextManager[SparkSession]:
     return session("lakeward-audit", settings=settings)
-
-
-def _settings(client: Client, given: argparse.Namespace) -> Mapping[str, str]:
-    return client.warehouse(given.into or given.warehouses[0]).endpoint().spark(CATALOG)
 
 
 def _client(given: argparse.Namespace) -> Client:

@@ -128,6 +128,6 @@ COLUMNS: Final[Sequence[Column]] = (
     Column("trace_id", "string", "id of the request", _text("trace-id")),
     Column("traceparent", "string", "W3C trace context of the request", _text("traceparent")),
     Column("payload", "string", "what happened, as JSON", _payload),
-    Column("attributes", "map<string,string>", "the CloudEvent's others", _attributes),
+    Column("attributes", "map<string,string>", "what else the CloudEvent says", _attributes),
 )
 """In the order in which a table is made; one that is there gets those that it lacks."""
