@@ -19,7 +19,7 @@ from lakeward_pipelines.session import session
 from tests.e2e.spark_sql import SparkSql
 from tests.support import control as control_catalog
 from tests.support.control import ControlCatalog
-from tests.support.engines import Reach, pyiceberg_properties, spark_settings
+from tests.support.engines import SHORT, Reach, pyiceberg_properties, spark_settings
 from tests.support.lakeward import Lakeward
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ def spark_session() -> Iterator[SparkSession]:
     """One JVM for all suites: each composition's warehouses are catalogs of it. A missing Java is an error, not a skip."""
     settings = {
         "spark.sql.shuffle.partitions": "1",
-        # The session is short: what a second compiler would gain costs more than it brings.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": SHORT,
     }
     with session("lakeward-e2e", settings=settings) as spark:
         yield spark
