@@ -22,6 +22,7 @@ from lakeward.cli.main import main
 from lakeward_components import blocking
 from lakeward_pipelines.audit import __main__ as audit
 from tests.support import audit_run
+from tests.support.http import NOBODY
 from tests.support.installations import Composition
 from tests.support.lakeward import Lakeward
 from tests.support.up import wait
@@ -74,7 +75,7 @@ class Terminal:
 
 
 async def _named(lakeward: Lakeward) -> str:
-    async with httpx.AsyncClient(base_url=lakeward.url, timeout=60) as http:
+    async with httpx.AsyncClient(base_url=lakeward.url, timeout=60, verify=NOBODY) as http:
         return (await make_warehouse(http, lakeward.store)).name
 
 

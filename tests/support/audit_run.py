@@ -2,7 +2,7 @@
 
 python -m tests.support.audit_run URL WAREHOUSE CATALOG NAMESPACE TABLE BATCH DIES
 
-DIES: "read", a page has come; "collected", a batch is about to be added; "added", its commit is made, and nobody knows; "never".
+DIES: "collected", a batch is about to be added; "added", its commit is made, and nobody was told; "never".
 What is under way in the JVM goes on without us, as a commit that was sent off does.
 """
 
@@ -59,14 +59,6 @@ def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-class _DyingLog(Log):
-    def read(self, after: int, *, limit: int, wait_ms: int = 0) -> Sequence[Event]:
-        found = super().read(after, limit=limit, wait_ms=wait_ms)
-        if found:
-            _die()
-        return found
-
-
 class _DyingTable(AuditTable):
     def __init__(self, spark: SparkSession, name: Sequence[str], *, late: bool) -> None:
         super().__init__(spark, name)
@@ -83,10 +75,9 @@ def main(arguments: Sequence[str]) -> None:
     url, warehouse, catalog, namespace, name, batch, dies = arguments
     spark, where = attached(), (catalog, namespace, name)
     with Client(url) as client:
-        log: Log = (_DyingLog if dies == "read" else Log).of(client, warehouse)
-        dying = dies in {"collected", "added"}
-        table = _DyingTable(spark, where, late=dies == "added") if dying else AuditTable(spark, where)
-        Landing(table, [log], Bounds(events=int(batch))).once()
+        never = dies == "never"
+        table = AuditTable(spark, where) if never else _DyingTable(spark, where, late=dies == "added")
+        Landing(table, [Log.of(client, warehouse)], Bounds(events=int(batch))).once()
 
 
 if __name__ == "__main__":
