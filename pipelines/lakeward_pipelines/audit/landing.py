@@ -146,7 +146,7 @@ class Landing:
         raise AssertionError("the last try ends otherwise")
 
     def _collected(self, standing: Standing, until: Mapping[str, int] | None) -> _Batch:
-        """What follows on the table; without an end, it waits until that is worth a commit and has grown or aged."""
+        """What follows on the table; without an end, it waits until that is worth a commit and is full or old."""
         batch = _Batch()
         begun = {log.warehouse_id: self._begun(log, standing) for log in self.logs}
         while not self._is_full(batch):
@@ -158,7 +158,7 @@ class Landing:
                     room = min(room, until[log.warehouse_id] - after)
                 if room > 0:
                     batch.take(log.warehouse_id, log.read(after, limit=room, wait_ms=self._patience(batch, until)))
-            if batch.count == before and (until is not None or self._is_due(batch)):
+            if batch.count == before if until is not None else self._is_due(batch):
                 break
             if batch.count == before and len(self.logs) > 1:
                 time.sleep(_POLL_SECONDS)

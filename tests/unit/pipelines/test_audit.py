@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from lakeward import Client
+from lakeward.errors import ForbiddenError
 from lakeward.events import Event
 from lakeward_pipelines.audit import AuditTable, Bounds, EventsMissing, Landing, Log, Standing, WrittenMeanwhile
 from lakeward_pipelines.audit.rows import COLUMNS, row
@@ -75,6 +76,15 @@ def landing(table: Held, *logs: Told, events: int = 10, over_holes: bool = False
     return Landing(cast("AuditTable", table), cast("list[Log]", logs), Bounds(events=events), over_holes=over_holes)
 
 
+class Trickling(Told):
+    """A log that has one event more each time, and ends with a refusal."""
+
+    def read(self, after: int, *, limit: int, wait_ms: int = 0) -> Sequence[Event]:
+        if after == self.newest():
+            raise ForbiddenError(403, "Forbidden", "no more")
+        return super().read(after, limit=1)
+
+
 def numbers(table: Held, warehouse: str = W) -> list[list[int]]:
     return [[each.sequence for each in batch.get(warehouse, ())] for batch in table.batches]
 
@@ -106,6 +116,15 @@ def test_what_was_written_meanwhile_is_looked_at_again_and_not_for_ever() -> Non
     assert landing(table, Told("w", [event(1)])).once() == 1
     with pytest.raises(WrittenMeanwhile):
         landing(Held(others=100), Told("w", [event(1)])).once()
+
+
+@pytest.mark.parametrize(("seconds", "batches"), [(0.0, [[1, 2], [3]]), (60.0, [])])
+def test_a_batch_waits_for_more_for_so_long_and_no_longer(seconds: float, batches: list[list[int]]) -> None:
+    """However it trickles: and the first one, of an audit, waits for another."""
+    table, log = Held(), Trickling("w", [of_an_audit(1), event(2), event(3)])
+    with pytest.raises(ForbiddenError):
+        Landing(cast("AuditTable", table), [cast("Log", log)], Bounds(seconds=seconds)).follow()
+    assert numbers(table) == batches
 
 
 def test_a_table_begins_with_the_oldest_event_that_is_kept() -> None:
