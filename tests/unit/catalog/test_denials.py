@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from contextlib import aclosing
 
 import pytest
 from google.protobuf import descriptor_pool
@@ -83,8 +84,12 @@ async def _ready(case: Case) -> House:
 
 
 async def _call(house: House, path: str, case: Case, request: object) -> None:
-    response = await house.host.channel(caller=Caller.CALLER_GATEWAY).unary_unary(path)(request)
-    case.unwrap(response)
+    channel = house.host.channel(caller=Caller.CALLER_GATEWAY)
+    if RULES[path].streams:
+        async with aclosing(channel.unary_stream(path)(request)) as answers:
+            case.unwrap(await anext(answers))
+        return
+    case.unwrap(await channel.unary_unary(path)(request))
 
 
 def _remove(house: House, kind: ObjectKind, case: Case) -> None:
