@@ -8,6 +8,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 
+from lakeward_catalog.application.changes import Stood
 from lakeward_catalog.application.ports.stores import Visibility
 from lakeward_catalog.domain.bodies import text_of
 from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, WarehouseId
@@ -155,6 +156,30 @@ async def test_transactions_over_the_same_tables_in_any_order_all_end(stores: St
             return not (await change.tabulars.commit([a_commit(table) for table in order])).lost
 
     assert sum(await asyncio.gather(*(attempt(turn) for turn in range(8)))) == 1
+
+
+@pytest.mark.parametrize("several", [False, True])
+async def test_a_commit_that_waited_for_a_rename_says_where_its_table_went(stores: Stores, several: bool) -> None:
+    warehouse = await stores.with_warehouse()
+    namespace = await stores.with_namespace(warehouse)
+    tabular, other = await stores.with_tabular(namespace), await stores.with_tabular(namespace)
+    made_meanwhile = a_namespace(warehouse, "elsewhere")
+
+    async def commit() -> Stood:
+        async with stores.changes.change() as change:
+            committed = await change.tabulars.commit(
+                [a_commit(each) for each in ([tabular, other] if several else [tabular])]
+            )
+            return committed.stood[tabular.incarnation]
+
+    async with stores.changes.change() as change:
+        await change.namespaces.insert(made_meanwhile, owner=ANONYMOUS)
+        await change.tabulars.rename(tabular, namespace=made_meanwhile, name="Renamed")
+        committing = asyncio.create_task(commit())
+        await asyncio.sleep(0.1)  # it waits for the row by now, or finds it renamed, if that took longer
+    assert await committing == Stood(
+        made_meanwhile.namespace_id, TabularIdent(made_meanwhile.ident, "Renamed"), tabular.protected
+    )
 
 
 async def test_a_dropped_table_takes_no_commit(stores: Stores) -> None:

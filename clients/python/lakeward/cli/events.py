@@ -22,14 +22,14 @@ _SERVICES = ("catalog", "authz", "vending")
 
 class _Stream(TypedDict):
     warehouse: str | None
-    project: bool
+    of_project: bool
     server: bool
     service: Service | None
 
 
 @click.group()
 def events() -> None:
-    """Follow what changes. WAREHOUSE is a name or an id; without one, say --project or --server."""
+    """Follow what changes. WAREHOUSE is a name or an id; without one, say --of-project or --server."""
 
 
 def _selected(command: Callable[..., None]) -> Callable[..., None]:
@@ -40,7 +40,9 @@ def _selected(command: Callable[..., None]) -> Callable[..., None]:
         type=click.Path(dir_okay=False, path_type=Path),
         help="Keep in this file how far it came, and go on from there.",
     )
-    project = click.option("--project", is_flag=True, help="Of the project itself; not of what is in its warehouses.")
+    project = click.option(
+        "--of-project", is_flag=True, help="Of the project itself; not of what is in its warehouses."
+    )
     server = click.option("--server", is_flag=True, help="Of the server itself; not of what is in its projects.")
     service = click.option(
         "--service",
@@ -73,14 +75,16 @@ def replay(
     _show(lake, _events(lake, **stream), after=after, kinds=kind, kept=position_file, follow=False)
 
 
-def _events(lake: Lake, *, warehouse: str | None, project: bool, server: bool, service: Service | None) -> Events:
-    if (warehouse is not None) + project + server != 1:
-        raise click.UsageError("name one: a WAREHOUSE, --project, or --server")
+def _events(lake: Lake, *, warehouse: str | None, of_project: bool, server: bool, service: Service | None) -> Events:
+    if (warehouse is not None) + of_project + server != 1:
+        raise click.UsageError("name one: a WAREHOUSE, --of-project, or --server")
     if warehouse is not None:
         if service is not None:
-            raise click.UsageError("--service goes with --project or --server: a warehouse's events are the catalog's")
+            raise click.UsageError(
+                "--service goes with --of-project or --server: a warehouse's events are the catalog's"
+            )
         return lake.client.warehouse(warehouse).events
-    return (lake.client.project_events if project else lake.client.server_events)(service=service or "catalog")
+    return (lake.client.project_events if of_project else lake.client.server_events)(service=service or "catalog")
 
 
 def _show(lake: Lake, events: Events, *, after: str, kinds: tuple[str, ...], kept: Path | None, follow: bool) -> None:

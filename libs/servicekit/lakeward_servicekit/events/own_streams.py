@@ -43,13 +43,16 @@ class Asked(Protocol):
     @property
     def project_id(self) -> str:
         """Empty: the context's."""
+        ...
 
     @property
     def server(self) -> bool:
         """The server's stream is meant."""
+        ...
 
     def WhichOneof(self, oneof_group: Any, /) -> str | None:  # noqa: ANN401, N802 - protobuf's own
         """Which one is set."""
+        ...
 
 
 class ReadRequest(Asked, Protocol):
