@@ -22,7 +22,7 @@ from lakeward_servicekit.events.positions import Beginning, LogPlace
 from lakeward_servicekit.events.relay import LoggedEvent
 from lakeward_servicekit.events.subscribing import PAGE_EVENTS, Subscriptions
 from lakeward_servicekit.events.tail import Tail
-from lakeward_servicekit.rpc import Caller, Host, host, rule_of_method
+from lakeward_servicekit.rpc import Caller, Host, MethodRule, host, rule_of_method
 from lakeward_servicekit.rpc.call import Again, bind_deadline, unbind_deadline
 from lakeward_servicekit.rpc.client import RemoteChannel
 from lakeward_servicekit.rpc.streams import OpenStreams
@@ -37,7 +37,7 @@ class Events(events_pb2_grpc.EventServiceServicer):
     """Answers by what the position says: so many messages, and then it waits for ever; a word is a failure."""
 
     def __init__(self) -> None:
-        self.made = 0
+        self.made, self.refuses = 0, False
         self.ended = asyncio.Event()
         self.users: list[str] = []
 
@@ -54,6 +54,8 @@ class Events(events_pb2_grpc.EventServiceServicer):
                 yield events_pb2.SubscribeResponse(page=reading_pb2.EventPage(events=[event]))
             if request.server:
                 await asyncio.Event().wait()
+            if self.refuses:
+                raise Refusal(Reason.REASON_OVERLOADED, "no more")
             self.users.append(await again())
         finally:
             self.ended.set()
@@ -70,8 +72,8 @@ def events() -> Events:
     return Events()
 
 
-def a_host(events: Events) -> Host:
-    made = Host("catalog", settle=_settled)
+def a_host(events: Events, audit: Heard | None = None) -> Host:
+    made = Host("catalog", settle=_settled, audit=audit)
     made.add(events_pb2_grpc.add_EventServiceServicer_to_server, events)
     return made
 
@@ -168,6 +170,44 @@ async def test_a_stream_within_the_process_is_the_same_one(events: Events) -> No
     request.context.authorization = "refused"
     with pytest.raises(Refusal):
         await anext(stub.Subscribe(request))
+
+
+class Heard:
+    """An audit of all calls: what it heard, in order."""
+
+    reads = True
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, object]] = []
+
+    def done(self, rule: MethodRule, request: object, user: object, origin: object) -> None:
+        del rule, request, origin
+        self.heard.append(("done", user))
+
+    def refused(self, rule: MethodRule, request: object, user: object, refusal: Refusal) -> None:
+        del rule, request
+        self.heard.append((refusal.message, user))
+
+    def failed(self, rule: MethodRule, request: object, user: object) -> None:
+        raise NotImplementedError
+
+
+async def test_the_audit_hears_of_a_stream_when_it_is_opened_and_when_it_is_refused(events: Events) -> None:
+    audit = Heard()
+    stub: Any = events_pb2_grpc.EventServiceStub(a_host(events, audit).channel(caller=Caller.CALLER_GATEWAY))  # type: ignore[arg-type]
+    request = events_pb2.SubscribeRequest(after="2", server=True, context=RequestContext(authorization="anna"))
+    stream = stub.Subscribe(request)
+    for _ in range(2):
+        await anext(stream)
+    await stream.aclose()  # as most of them end
+    assert audit.heard == [("done", "anna")]
+    stream = stub.Subscribe(events_pb2.SubscribeRequest(after="1", context=RequestContext(authorization="anna")))
+    opened = await anext(stream)
+    assert opened.page.events
+    events.refuses = True
+    with pytest.raises(Refusal):
+        await anext(stream)
+    assert audit.heard[1:] == [("done", "anna"), ("no more", "anna")]
 
 
 class Log:

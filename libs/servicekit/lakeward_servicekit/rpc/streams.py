@@ -64,11 +64,13 @@ class StreamMethod:
         try:
             check_caller(caller, self.rule)
             async with aclosing(self._told(self._handler(request, again))) as answers:
+                opened = False
                 async for answer in answers:
+                    if not opened and self._audit is not None and self._audit.reads:
+                        self._audit.done(self.rule, request, user, None)  # most end by being left
+                    opened = True
                     yield answer
             code = "OK"
-            if self._audit is not None and self._audit.reads:
-                self._audit.done(self.rule, request, user, None)
         except Refusal as refusal:
             code = code_of(refusal).name
             if self._audit is not None:
