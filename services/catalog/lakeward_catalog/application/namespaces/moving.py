@@ -21,7 +21,7 @@ from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_war
 from lakeward_catalog.application.placing import layout_of
 from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
 from lakeward_catalog.application.ports.system import Clock
-from lakeward_catalog.application.refs import namespace_ref
+from lakeward_catalog.application.refs import namespace_ref, nobodys_namespace
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
@@ -158,13 +158,14 @@ class NamespaceMoves:
             self._parent(warehouse_id, to),
         )
         needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
+        nobodys = nobodys_namespace(warehouse)
         if namespace is None:
-            await self.doors.decide(caller, needs)
+            await self.doors.decide(caller, needs, [Demand(nobodys, Action.NAMESPACE_MOVE)])
             raise no_such_namespace(namespace_id)
         ref = namespace_ref(warehouse, namespace)
         needs.append(Need(Demand(ref, Action.NAMESPACE_MOVE), lambda: no_such_namespace(namespace_id)))
         if to is not None and parent is None:
-            await self.doors.decide(caller, needs)
+            await self.doors.decide(caller, needs, [Demand(nobodys, action) for action in _INTO_NAMESPACE])
             check_outside(namespace, command.destination)
             raise no_such_namespace(to)
         if parent is None:
