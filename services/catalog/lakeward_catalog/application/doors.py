@@ -198,6 +198,7 @@ class Doors:
         absent: Callable[[], Refusal],
         caller: Caller,
         inactive_too: bool = False,
+        asked: Sequence[Demand] = (),
     ) -> Warehouse:
         """A warehouse that was looked up; one that is not there is refused with the work that a hidden one takes.
 
@@ -206,6 +207,7 @@ class Doors:
             absent: makes the refusal.
             caller: who asks.
             inactive_too: an inactive one is there as well.
+            asked: on what is nobody's, beside the warehouse: what would have been asked beside a hidden one.
 
         Raises:
             Refusal: NO_SUCH_WAREHOUSE.
@@ -213,7 +215,7 @@ class Doors:
         if warehouse is not None and (warehouse.active or inactive_too):
             return warehouse
         # How long an answer takes is not to say that there was nothing to decide of.
-        await self.authorizer.decide(caller.principal, [_NOBODYS])
+        await self.authorizer.decide(caller.principal, [_NOBODYS, *asked])
         raise absent()
 
     async def _active(self, warehouse: Warehouse | None, warehouse_id: WarehouseId, caller: Caller) -> Warehouse:
