@@ -6,6 +6,7 @@ import gc
 import secrets
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from pyiceberg.table import Table
 from lakeward_pipelines.session import session
 from tests.e2e.spark_sql import SparkSql
 from tests.support import control as control_catalog
+from tests.support import ivy
 from tests.support.control import ControlCatalog
 from tests.support.engines import SHORT, Reach, pyiceberg_properties, spark_settings
 from tests.support.lakeward import Lakeward
@@ -58,7 +60,9 @@ def spark_session() -> Iterator[SparkSession]:
         "spark.sql.shuffle.partitions": "1",
         "spark.driver.extraJavaOptions": SHORT,
     }
-    with session("lakeward-e2e", settings=settings) as spark:
+    with ExitStack() as stack:
+        with ivy.alone():
+            spark = stack.enter_context(session("lakeward-e2e", settings=settings))
         yield spark
 
 

@@ -23,7 +23,7 @@ from lakeward import Client
 from lakeward_components import blocking
 from lakeward_pipelines.audit import MARK, AuditTable, Bounds, Landing, Log, TableUnfit, WrittenMeanwhile
 from lakeward_pipelines.audit.__main__ import main
-from tests.support import audit_run
+from tests.support import audit_run, ivy
 from tests.support.engines import Reach, spark_settings
 from tests.support.http import NOBODY
 from tests.support.installations import ROOT, Composition
@@ -277,10 +277,11 @@ def test_a_whole_process_that_is_killed_is_made_up_for_by_the_next(world: World)
 
     arguments = [world.warehouse.name, "--table", f"{NAMESPACE}.{name}", "--url", world.between.url, "--once"]
     world.between.meet = meet
-    process = subprocess.Popen(
-        [sys.executable, "-m", "lakeward_pipelines.audit", *arguments, "--batch", "2"], start_new_session=True
-    )
-    wait(lambda: killed.is_set() or process.poll() not in {None, -signal.SIGKILL})
+    with ivy.alone():
+        process = subprocess.Popen(
+            [sys.executable, "-m", "lakeward_pipelines.audit", *arguments, "--batch", "2"], start_new_session=True
+        )
+        wait(lambda: killed.is_set() or process.poll() not in {None, -signal.SIGKILL})
     assert killed.is_set()
     assert [row[0] for row in world.rows(name, "sequence")] == [1, 2]
 

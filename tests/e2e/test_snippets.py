@@ -13,6 +13,7 @@ from pyiceberg.catalog import Catalog
 
 from lakeward_cli import snippets
 from lakeward_pipelines import iceberg, java
+from tests.support import ivy
 from tests.support.engines import (
     SHORT,
     Reach,
@@ -70,15 +71,16 @@ def test_the_printed_spark_shell_writes_and_reads(
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_SUBMIT_OPTS": SHORT,
     }
-    shell = subprocess.run(
-        ["bash", "-c", command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_SHELL_SECONDS,
-        env=environment,
-        cwd=tmp_path,
-    )
+    with ivy.alone():
+        shell = subprocess.run(
+            ["bash", "-c", command],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SHELL_SECONDS,
+            env=environment,
+            cwd=tmp_path,
+        )
     assert shell.returncode == 0, shell.stderr[-4000:]
     assert shell.stdout.split()[-1:] == ["42"]  # what fetches its jars says so before
     assert not (tmp_path / "metastore_db").exists()

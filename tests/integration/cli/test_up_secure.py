@@ -16,6 +16,7 @@ import pytest
 
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_pipelines import java
+from tests.support import ivy
 from tests.support.engines import SHORT
 from tests.support.up import SECONDS, Start, Up, starting, wait
 
@@ -185,11 +186,13 @@ def test_the_printed_spark_shell_writes_as_the_writer_and_is_told_why_not_as_the
 ) -> None:
     command = printed(secured)["Spark"]
     make = f'{command} -e "create table default.shell as select 41 + 1 as n; select n from default.shell"'
-    written = shell(make, fresh_token("writer", secured.home).stdout.strip(), cwd=tmp_path)
+    with ivy.alone():
+        written = shell(make, fresh_token("writer", secured.home).stdout.strip(), cwd=tmp_path)
     assert written.returncode == 0, written.stderr[-4000:]
     assert written.stdout.split()[-1:] == ["42"]
     drop = f'{command} -e "select n + 1 from default.shell; drop table default.shell"'
-    refused = shell(drop, fresh_token("reader", secured.home).stdout.strip(), cwd=tmp_path)
+    with ivy.alone():
+        refused = shell(drop, fresh_token("reader", secured.home).stdout.strip(), cwd=tmp_path)
     assert "43" in refused.stdout.split()
     assert "you see this table and may not drop" in refused.stderr
 
