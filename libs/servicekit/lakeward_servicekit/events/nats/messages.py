@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -10,7 +11,7 @@ from typing import Final
 
 from lakeward_servicekit.events.references import WHOLE_MAX, forms
 from lakeward_servicekit.events.relay import LoggedEvent
-from lakeward_servicekit.events.upstream import as_upstream, form_of
+from lakeward_servicekit.events.upstream import upstreams
 
 SEQUENCE: Final = "Lakeward-Sequence"
 MESSAGE_ID: Final = "Nats-Msg-Id"
@@ -25,16 +26,16 @@ _UNFIT: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Message:
-    """One message."""
+    """One message.
+
+    Attributes:
+        size: bytes that the broker counts: of the headers as they are sent, and of the payload.
+    """
 
     subject: str
     payload: bytes
     headers: Mapping[str, str]
-
-    @property
-    def size(self) -> int:
-        """Bytes that the broker counts: of the headers as they are sent, and of the payload."""
-        return _headers_size(self.headers) + len(self.payload)
+    size: int
 
 
 def messages_of(
@@ -53,17 +54,14 @@ def messages_of(
             shortest one fits, the messages are larger than this.
         expecting: headers that the last message carries beside its own.
     """
-    event = logged.event
-    headers = {**_CONTENT_TYPE, SEQUENCE: str(logged.sequence)}
-    own = f"{stream_subjects(event.stream, topic=topic)[:-1]}{_token(event.kind)}.{_token(event.verb)}"
-    of_own = {**headers, MESSAGE_ID: str(event.event_id), **expecting}
-    of_copy = {**headers, MESSAGE_ID: f"{event.event_id}/topic"}
-    mine = Message(own, _fitting(logged, event.body, room=room, headers=of_own), of_own)
-    form = form_of(event.body)
-    if form is None:
-        return (mine,)
-    copied = _fitting(logged, as_upstream(event.body, form), room=room, headers=of_copy)
-    return Message(topic, copied, of_copy), mine
+    event, sequence = logged.event, str(logged.sequence)
+    name = str(event.event_id)
+    of_own = {**_CONTENT_TYPE, SEQUENCE: sequence, MESSAGE_ID: name, **expecting}
+    own = _fitting(logged, event.body, _subject(topic, event.stream, event.kind, event.verb), of_own, room=room)
+    if (copied := upstreams(event.body)) is None:
+        return (own,)
+    of_copy = {**_CONTENT_TYPE, SEQUENCE: sequence, MESSAGE_ID: f"{name}/topic"}
+    return _fitting(logged, copied, topic, of_copy, room=room), own
 
 
 def stream_subjects(stream: str, *, topic: str) -> str:
@@ -71,18 +69,20 @@ def stream_subjects(stream: str, *, topic: str) -> str:
     return f"{topic}.{_token(stream)}.>"
 
 
-def _fitting(logged: LoggedEvent, body: bytes, *, room: int, headers: Mapping[str, str]) -> bytes:
+@functools.lru_cache(maxsize=4096)
+def _subject(topic: str, stream: str, kind: str, verb: str) -> str:
+    return f"{topic}.{_token(stream)}.{_token(kind)}.{_token(verb)}"
+
+
+def _fitting(logged: LoggedEvent, body: bytes, subject: str, headers: Mapping[str, str], *, room: int) -> Message:
     """The event in the most whole form that there is room for beside the headers, else in the shortest."""
-    left, payload = min(room - _headers_size(headers), WHOLE_MAX), b""
-    for payload in forms(logged, body):
-        if len(payload) <= left:
-            break
-    return payload
-
-
-def _headers_size(headers: Mapping[str, str]) -> int:
-    """Bytes of headers as NATS sends them: a line each, and an empty one."""
-    return _HEADERS_BEGIN + sum(len(name) + len(value) + 4 for name, value in headers.items()) + 2
+    head = _HEADERS_BEGIN + sum([len(name) + len(value) + 4 for name, value in headers.items()]) + 2
+    left, payload = min(room - head, WHOLE_MAX), body
+    if len(body) > left:
+        for payload in forms(logged, body):
+            if len(payload) <= left:
+                break
+    return Message(subject, payload, headers, head + len(payload))
 
 
 def _token(text: str) -> str:
