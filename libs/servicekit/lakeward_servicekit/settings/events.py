@@ -101,7 +101,7 @@ class EventSettings(Settings, read_by=_WRITERS):
         "EVENT_LOG_MAX_GIB",
         kinds.COUNT,
         "32",
-        "GiB of a service's log of events beside the current day's. Above, the oldest days go, though a sink lack them.",
+        "GiB of a service's log of events. Above, the oldest go, though a sink lack them.",
         family=Family.OURS,
     )
     kept_days: int = setting(
