@@ -61,14 +61,13 @@ class _Sweep:
 
     async def dies(self, process: Process, step: str) -> None:
         """Have a process die at a step, and start it again."""
-        import time; b=time.monotonic(); self.steps.arm(step, DIE)
+        self.steps.arm(step, DIE)
         assert await process.ended() == -signal.SIGKILL, f"{step}: {process.log_tail()}"
         await self.pool.execute(_LET_GO)
         if process is self.consumer:
             await process.start()
         else:
-            d=time.monotonic(); await self.house.installation.start()
-            print("TIMED", step, round(d-b,2), round(time.monotonic()-d,2), dict(self.answers), flush=True)
+            await self.house.installation.start()
 
     async def meets(self, step: str, harm: Callable[[], Awaitable[None]]) -> None:
         """Harm something else while the catalog stands at a step."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from lakeward_servicekit.events.nats.connection import (
+    ConnectionEndedError,
     Denials,
     NatsAddress,
     close,
@@ -65,13 +66,15 @@ class NatsCoreSink:
                         refused = too_large(largest, room)
                         break
                     for message in messages:
-                        await write(client, message)
+                        await write(client, message, aside)
                     sent.append(frozenset(message.subject for message in messages))
                     if len(sent) % TOGETHER == 0:
                         await send(client, aside)
                 # it answers behind everything, and behind what it says of it
                 await first(client.flush(timeout=max(1, round(self._address.patience))), aside)
         except failures() as failure:
+            if isinstance(failure, ConnectionEndedError):
+                await self.close()
             raise SinkUnavailableError(str(failure) or type(failure).__name__) from failure
         for index, subjects in enumerate(sent):
             if denied := self._denials.taken(subjects):

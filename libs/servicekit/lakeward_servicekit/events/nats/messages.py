@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from lakeward_servicekit.events.references import WHOLE_MAX, forms
@@ -18,9 +16,8 @@ MESSAGE_ID: Final = "Nats-Msg-Id"
 EXPECTED_SEQUENCE: Final = "Nats-Expected-Last-Subject-Sequence"
 EXPECTED_SUBJECT: Final = "Nats-Expected-Last-Subject-Sequence-Subject"
 
-_CONTENT_TYPE: Final = {"Content-Type": "application/cloudevents+json"}
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
-_HEADERS_BEGIN: Final = len(b"NATS/1.0\r\n")
+_HEAD: Final = f"NATS/1.0\r\nContent-Type: application/cloudevents+json\r\n{SEQUENCE}: "
+_END: Final = len(b"\r\n")
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -29,18 +26,26 @@ class Message:
     """One message.
 
     Attributes:
-        size: bytes that the broker counts: of the headers as they are sent, and of the payload.
+        head: its headers as they are sent, but for the empty line that ends them.
     """
 
     subject: str
+    head: bytes
     payload: bytes
-    headers: Mapping[str, str]
-    size: int
+
+    @property
+    def size(self) -> int:
+        """Bytes that the broker counts: of the headers as they are sent, and of the payload."""
+        return len(self.head) + _END + len(self.payload)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """By name."""
+        lines = self.head.decode().split("\r\n")[1:-1]
+        return {name: value for name, _, value in (line.partition(": ") for line in lines)}
 
 
-def messages_of(
-    logged: LoggedEvent, *, topic: str, room: int, expecting: Mapping[str, str] = _NOTHING
-) -> tuple[Message, ...]:
+def messages_of(logged: LoggedEvent, *, topic: str, room: int, expecting: str = "") -> tuple[Message, ...]:
     """An event's messages, in the order in which they are published.
 
     The last one is in the stream's own subject, and tells where the broker stands; so it goes last. Upstream's events also
@@ -52,16 +57,15 @@ def messages_of(
         topic: the head of all subjects.
         room: bytes that one message may have, headers included. What does not fit goes as a reference; where not even the
             shortest one fits, the messages are larger than this.
-        expecting: headers that the last message carries beside its own.
+        expecting: lines of headers that the last message carries beside its own, each with its end.
     """
-    event, sequence = logged.event, str(logged.sequence)
-    name = str(event.event_id)
-    of_own = {**_CONTENT_TYPE, SEQUENCE: sequence, MESSAGE_ID: name, **expecting}
-    own = _fitting(logged, event.body, _subject(topic, event.stream, event.kind, event.verb), of_own, room=room)
+    event = logged.event
+    begins = f"{_HEAD}{logged.sequence}\r\n{MESSAGE_ID}: {event.event_id}"
+    subject = _subject(topic, event.stream, event.kind, event.verb)
+    own = _fitting(logged, event.body, subject, f"{begins}\r\n{expecting}".encode(), room=room)
     if (copied := upstreams(event.body)) is None:
         return (own,)
-    of_copy = {**_CONTENT_TYPE, SEQUENCE: sequence, MESSAGE_ID: f"{name}/topic"}
-    return _fitting(logged, copied, topic, of_copy, room=room), own
+    return _fitting(logged, copied, topic, f"{begins}/topic\r\n".encode(), room=room), own
 
 
 def stream_subjects(stream: str, *, topic: str) -> str:
@@ -74,15 +78,14 @@ def _subject(topic: str, stream: str, kind: str, verb: str) -> str:
     return f"{topic}.{_token(stream)}.{_token(kind)}.{_token(verb)}"
 
 
-def _fitting(logged: LoggedEvent, body: bytes, subject: str, headers: Mapping[str, str], *, room: int) -> Message:
+def _fitting(logged: LoggedEvent, body: bytes, subject: str, head: bytes, *, room: int) -> Message:
     """The event in the most whole form that there is room for beside the headers, else in the shortest."""
-    head = _HEADERS_BEGIN + sum([len(name) + len(value) + 4 for name, value in headers.items()]) + 2
-    left, payload = min(room - head, WHOLE_MAX), body
+    left, payload = min(room - len(head) - _END, WHOLE_MAX), body
     if len(body) > left:
         for payload in forms(logged, body):
             if len(payload) <= left:
                 break
-    return Message(subject, payload, headers, head + len(payload))
+    return Message(subject, head, payload)
 
 
 def _token(text: str) -> str:

@@ -7,14 +7,14 @@ import dataclasses
 import importlib
 import logging
 import re
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 import msgspec
 
 from lakeward_servicekit.events.nats.connection import (
+    ConnectionEndedError,
     Denials,
     NatsAddress,
     PublishingDeniedError,
@@ -53,7 +53,6 @@ _BATCH_END: Final = "Nats-Batch-Commit"
 _EVENTS_MOST: Final = 500  # of two messages each
 _SENT_TOGETHER: Final = 2 * TOGETHER
 _BATCH_HEADERS: Final = 128  # bytes of these headers, with room to spare
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class _Said(msgspec.Struct):
@@ -151,6 +150,8 @@ class NatsSink:
         except (SinkUnavailableError, EventRefusedError) as failed:
             self._last.pop(events[0].event.stream, None)
             failed.taken = taken
+            if isinstance(failed.__cause__, ConnectionEndedError):
+                await self.close()
             raise
 
     async def close(self) -> None:
@@ -169,7 +170,7 @@ class NatsSink:
         room = broker.room - _BATCH_HEADERS
         messages: list[Message] = []
         for index, logged in enumerate(events):
-            expecting = _NOTHING if index else self._expecting(broker, stream)
+            expecting = "" if index else self._expecting(broker, stream)
             messages += messages_of(logged, topic=self._address.topic, room=room, expecting=expecting)
             if index % TOGETHER == TOGETHER - 1:
                 await asyncio.sleep(0)  # requests are served in this process, too
@@ -178,8 +179,9 @@ class NatsSink:
         name, last = uuid4().hex, messages[-1]
         try:
             with self._denials.watched(last.subject) as aside:
+                of_batch = f"{_BATCH}: {name}\r\n{_BATCH_PLACE}: ".encode()
                 for place, message in enumerate(messages[:-1], start=1):
-                    await write(broker.client, message, f"{_BATCH}: {name}\r\n{_BATCH_PLACE}: {place}\r\n")
+                    await write(broker.client, message, aside, b"%b%d\r\n" % (of_batch, place))
                     if place % _SENT_TOGETHER == 0:
                         await send(broker.client, aside)
                 headers = {**last.headers, _BATCH: name, _BATCH_PLACE: str(len(messages)), _BATCH_END: "1"}
@@ -210,21 +212,19 @@ class NatsSink:
             await self._send(broker, copied)
         self._last[stream] = await self._send(broker, own)
 
-    def _expecting(self, broker: _Stream, stream: str) -> Mapping[str, str]:
-        """What the broker is to have last of a stream, where that is known and it compares it."""
+    def _expecting(self, broker: _Stream, stream: str) -> str:
+        """Headers of what the broker is to have last of a stream, where that is known and it compares it."""
         if not broker.checks or stream not in self._last:
-            return _NOTHING
-        return {
-            EXPECTED_SEQUENCE: str(self._last[stream]),
-            EXPECTED_SUBJECT: stream_subjects(stream, topic=self._address.topic),
-        }
+            return ""
+        subjects = stream_subjects(stream, topic=self._address.topic)
+        return f"{EXPECTED_SEQUENCE}: {self._last[stream]}\r\n{EXPECTED_SUBJECT}: {subjects}\r\n"
 
     async def _send(self, broker: _Stream, message: Message) -> int:
         if message.size > broker.room:
             self._stream = None
             raise EventRefusedError(too_large(message.size, broker.room))
         publishing = broker.jetstream.publish(
-            message.subject, message.payload, timeout=self._address.patience, headers=dict(message.headers)
+            message.subject, message.payload, timeout=self._address.patience, headers=message.headers
         )
         try:
             with self._denials.watched(message.subject) as denied:

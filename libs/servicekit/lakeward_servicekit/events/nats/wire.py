@@ -16,23 +16,29 @@ from lakeward_servicekit.events.nats.messages import Message
 if TYPE_CHECKING:
     from nats.aio.client import Client
 
+_END: Final = b"\r\n"
 TOGETHER: Final = 32
 """Events that are made and written in one turn of the loop, which takes a millisecond."""
 
 
-async def write(client: Client, message: Message, more: str = "") -> None:
+async def write(client: Client, message: Message, aside: asyncio.Future[None], more: bytes = b"") -> None:
     """Put a message behind those that are to leave; it leaves with `send`, or with whatever nats-py sends next.
 
     Args:
         client: that is connected.
-        message: whose headers have no line's end in them.
+        message: what is sent.
+        aside: see `Denials.watched`.
         more: lines of headers beside its own, each with its end.
+
+    Raises:
+        ConnectionEndedError: the server is gone, or does not read.
     """
-    lines = "".join([f"{name}: {value}\r\n" for name, value in message.headers.items()])
-    head = f"NATS/1.0\r\n{lines}{more}\r\n".encode()
-    size, payload = len(head), message.payload
+    head, payload = message.head, message.payload
+    size = len(head) + len(more) + len(_END)
     command = f"HPUB {message.subject}  {size} {size + len(payload)}\r\n".encode()
-    await client._send_command(b"".join((command, head, payload, b"\r\n")))  # noqa: SLF001 - see above
+    await client._send_command(b"".join((command, head, more, _END, payload, _END)))  # noqa: SLF001 - see above
+    if aside.done():
+        aside.result()
 
 
 async def send(client: Client, aside: asyncio.Future[None]) -> None:
