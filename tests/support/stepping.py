@@ -12,9 +12,12 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 from lakeward_catalog import __main__ as catalog_alone
+from lakeward_catalog import background
 from lakeward_catalog.adapters.postgres import changes
 from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
 from lakeward_catalog.bootstrap import catalog
@@ -27,13 +30,15 @@ from lakeward_servicekit.events import serving, sinks
 from lakeward_servicekit.events.nats.sink import NatsSink
 from lakeward_servicekit.events.postgres_log import HOLDS, MOVE, PostgresEventLog, PostgresOutbox
 from lakeward_servicekit.events.relay import LeaseLostError, LoggedEvent
-from lakeward_servicekit.leases import Lease
+from lakeward_servicekit.leases import Lease, keep_holding
 from lakeward_servicekit.postgres.pools import Connection
 from lakeward_servicekit.rpc import Channel, Host
 from tests.support.steps import passes
 
 _COMMIT: Final = "/lakeward.catalog.v1.TableService/CommitTable"
 _WRITE: Final = "/lakeward.vending.v1.FileService/WriteFile"
+# Who lost the database waits for a third of it before it goes on.
+_LIFETIME: Final = timedelta(seconds=1.5)
 _commit = changes._commit
 
 
@@ -122,6 +127,7 @@ def _gateway(settings: GatewaySettings, *, peers: Peers, **others: Any) -> Abstr
 if __name__ == "__main__":
     catalog_alone.catalog = _catalog  # type: ignore[attr-defined, assignment]
     gateway_alone.gateway = _gateway  # type: ignore[attr-defined, assignment]
+    background.keep_holding = partial(keep_holding, lifetime=_LIFETIME)  # type: ignore[attr-defined]
     changes._commit = _committing
     changes.PostgresLedger = _Ledger  # type: ignore[attr-defined, misc]
     serving.PostgresOutbox = _Outbox  # type: ignore[attr-defined, misc]

@@ -42,7 +42,7 @@ select (select count(*) from outbox where stream = $1)
      + (select known.seq - coalesce(cursor.seq, 0) from event_stream known
           left join sink_cursor cursor on cursor.sink = 'nats' and cursor.stream = known.stream where known.stream = $1)
 """
-# Whoever held one is dead, or is told that it lost it; nobody is to wait until it runs out.
+# Whoever held one is dead; nobody is to wait until it runs out.
 _LET_GO = "update lease set expires_at = clock_timestamp() where name like 'events-%'"
 
 
@@ -63,11 +63,9 @@ class _Sweep:
         """Have a process die at a step, and start it again."""
         self.steps.arm(step, DIE)
         assert await process.ended() == -signal.SIGKILL, f"{step}: {process.log_tail()}"
-        await self.pool.execute(_LET_GO)
-        if process is self.consumer:
-            await process.start()
-        else:
-            await self.house.installation.start()
+        if process is self.house.installation.hosting("catalog"):
+            await self.pool.execute(_LET_GO)
+        await process.start()  # what comes next may happen before it serves
 
     async def meets(self, step: str, harm: Callable[[], Awaitable[None]]) -> None:
         """Harm something else while the catalog stands at a step."""
