@@ -17,6 +17,9 @@ PIP_OPTIONS := --quiet --no-compile
 TESTS ?= tests
 WORKERS ?= 2
 
+# Where nothing is kept of what Python compiles, each process compiles all that it imports: most of its start, and tests start hundreds.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test check proto kubernetes bench demo clean install install-dev
 
 run: $(if $(SECURE),$(SECURE_STAMP),$(RUN_STAMP)) ## start the embedded catalog on 127.0.0.1:8181; SECURE=1 asks callers who they are; Ctrl-C ends it
