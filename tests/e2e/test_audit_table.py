@@ -92,11 +92,11 @@ class World:
         self.spark.sql(f"refresh table {where}")
         return [tuple(row) for row in self.spark.sql(f"select {columns} from {where} order by sequence").collect()]
 
-    def run(self, name: str, dies: str, *, events: int = 4) -> subprocess.Popen[bytes]:
+    def run(self, name: str, *further: str) -> subprocess.Popen[bytes]:
         """The job in a process of its own."""
         command = [sys.executable, "-m", "tests.support.audit_run", self.client.connection.url, self.warehouse.name]
         return subprocess.Popen(
-            [*command, self.catalog, NAMESPACE, name, str(events), dies],
+            [*command, self.catalog, NAMESPACE, name, "4", *further],
             env={**os.environ, **audit_run.variables(self.spark), "PYTHONPATH": str(ROOT)},
         )
 
@@ -212,18 +212,17 @@ def test_its_own_commits_have_rows_and_keep_nobody_busy(world: World) -> None:
     world.agree(name)
 
 
-# Where it is killed; the JVM goes on with what it was handed.
-@pytest.mark.parametrize("dies", ["collected", "added"])
-def test_a_run_that_is_killed_is_as_if_it_had_ended_where_the_table_says(world: World, dies: str) -> None:
+def test_a_run_that_is_killed_is_as_if_it_had_ended_where_the_table_says(world: World) -> None:
     name = world.new()
     world.happens(5)
-    process = world.run(name, dies)
+    process = world.run(name, "--dies")
     assert process.wait(_SECONDS) == -signal.SIGKILL
-    assert len(world.rows(name, "id")) == (4 if dies == "added" else 0)
+    assert len(world.rows(name, "id")) == 4
     world.landing(name, events=4).once()
     world.agree(name)
 
 
+# The JVM goes on with what it was handed.
 @pytest.mark.parametrize("arrives", [False, True])
 def test_a_run_that_is_killed_while_its_commit_is_on_its_way_loses_and_doubles_nothing(
     world: World, arrives: bool
@@ -241,7 +240,7 @@ def test_a_run_that_is_killed_while_its_commit_is_on_its_way_loses_and_doubles_n
         return False
 
     world.between.meet = meet
-    process = world.run(name, "never")
+    process = world.run(name)
     wait(lambda: killed.is_set() or process.poll() not in {None, -signal.SIGKILL})
     assert killed.is_set()
     world.landing(name, events=4).once()

@@ -1,8 +1,8 @@
 """A run of the audit's job as a process of its own, which may end itself with SIGKILL; it uses the JVM of the test's Spark.
 
-python -m tests.support.audit_run URL WAREHOUSE CATALOG NAMESPACE TABLE BATCH DIES
+python -m tests.support.audit_run URL WAREHOUSE CATALOG NAMESPACE TABLE BATCH [--dies]
 
-DIES: "collected", a batch is about to be added; "added", its commit is made, and nobody was told; "never".
+With `--dies` it does so when its first commit is made.
 What is under way in the JVM goes on without us, as a commit that was sent off does.
 """
 
@@ -56,28 +56,18 @@ def sharing(spark: SparkSession) -> Callable[[Mapping[str, str]], AbstractContex
     return opened
 
 
-def _die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-class _DyingTable(AuditTable):
-    def __init__(self, spark: SparkSession, name: Sequence[str], *, late: bool) -> None:
-        super().__init__(spark, name)
-        self._late = late
-
+class _Deadly(AuditTable):
     def add(self, events: Mapping[str, Sequence[Event]], *, since: Standing) -> None:
-        if self._late:
-            super().add(events, since=since)
-        _die()
+        super().add(events, since=since)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def main(arguments: Sequence[str]) -> None:
     """See the module."""
-    url, warehouse, catalog, namespace, name, batch, dies = arguments
+    url, warehouse, catalog, namespace, name, batch, *dies = arguments
     spark, where = attached(), (catalog, namespace, name)
     with Client(url) as client:
-        never = dies == "never"
-        table = AuditTable(spark, where) if never else _DyingTable(spark, where, late=dies == "added")
+        table = (_Deadly if dies else AuditTable)(spark, where)
         Landing(table, [Log.of(client, warehouse)], Bounds(events=int(batch))).once()
 
 
