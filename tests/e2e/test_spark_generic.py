@@ -249,7 +249,8 @@ def test_the_same_task_fails_where_nobody_renews(
 
 
 _LARGE_ROWS = 24
-_LARGE_VALUE = 4 << 20  # bytes: what is on its way between two tasks is a few of these
+_LARGE_VALUE = 4 << 20  # bytes: what is on its way between two tasks is some of these
+_LARGE_FILES = 12  # one is opened when those before it are on their way, so the last ones late
 
 
 def _write_large(tables: GenericTables, table: str) -> None:
@@ -259,7 +260,7 @@ def _write_large(tables: GenericTables, table: str) -> None:
                 value = os.urandom(_LARGE_VALUE)
                 yield pa.RecordBatch.from_pydict({"id": pa.array([number], pa.int64()), "value": pa.array([value])})
 
-    frame = tables.spark.range(_LARGE_ROWS, numPartitions=4).mapInArrow(rows, "id long, value binary")
+    frame = tables.spark.range(_LARGE_ROWS, numPartitions=_LARGE_FILES).mapInArrow(rows, "id long, value binary")
     tables.write(frame, table)
 
 
