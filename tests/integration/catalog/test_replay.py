@@ -43,6 +43,7 @@ from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.house import House, commit_body, ident, refusal_of, tabular, tabular_ref
 from tests.support.catalog.stores import PostgresStores, catalog_pool
 from tests.support.catalog.values import FreshIds, uuid7
+from tests.support.mirrored import mirrored, stored
 
 pytestmark = pytest.mark.integration
 
@@ -143,58 +144,6 @@ def _shown(page: HistoryPage) -> Any:
         for each in page.events
     ]
     return page_of({"events": events, "position": str(page.position), "newest": page.newest})
-
-
-_WAREHOUSE = "select name, active, protected from warehouse where warehouse_id = $1"
-_NAMESPACES = "select namespace_id, path, properties, protected from namespace where warehouse_id = $1"
-_TABULARS = """
-select t.incarnation, t.tabular_id, t.kind, t.state, n.path, t.name, t.metadata_location, t.protected
-  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
- where t.warehouse_id = $1 and t.state <> 'staged'
-"""
-_TAGS = """
-select a.scope, coalesce(a.namespace_id, t.tabular_id, a.warehouse_id), a.tag_id, a.value
-  from tag_attachment a left join tabular t on t.warehouse_id = a.warehouse_id and t.incarnation = a.incarnation
- where a.warehouse_id = $1 and a.field_id is null
-"""
-
-
-async def _stored(pool: Pool, stream: str) -> dict[str, Any]:
-    of = UUID(stream)
-    return {
-        "warehouse": [tuple(row) for row in await pool.fetch(_WAREHOUSE, of)],
-        "namespaces": {
-            str(row[0]): (tuple(row[1]), json.loads(row[2]), row[3]) for row in await pool.fetch(_NAMESPACES, of)
-        },
-        "tabulars": {
-            str(row[0]): (str(row[1]), row[2].replace("_", "-"), row[3] == "dropped", (*row[4], row[5]), *row[6:])
-            for row in await pool.fetch(_TABULARS, of)
-        },
-        "tags": {(row[0], str(row[1]), str(row[2])): row[3] for row in await pool.fetch(_TAGS, of)},
-    }
-
-
-def _mirrored(mirror: Mirror) -> dict[str, Any]:
-    warehouse = mirror.warehouse
-    return {
-        "warehouse": [] if warehouse is None else [tuple(warehouse[each] for each in ("name", "active", "protected"))],
-        "namespaces": {
-            each.id: (tuple(each.path), dict(each.properties), each.protected) for each in mirror.namespaces.values()
-        },
-        "tabulars": {
-            incarnation: (
-                each.tabular.id,
-                each.tabular.type,
-                each.dropped,
-                tuple(mirror.path(each)),
-                each.tabular.metadata_location,
-                each.tabular.protected,
-            )
-            for incarnation, each in mirror.tabulars.items()
-            if not each.tabular.staged
-        },
-        "tags": {(kind, of, tag): value for (kind, of, _, tag), value in mirror.tags.items()},
-    }
 
 
 class _Changes:
@@ -369,11 +318,11 @@ async def test_a_snapshot_and_the_log_behind_it_are_the_state_while_everything_c
         async with asyncio.timeout(30):
             while subscriber.sequence < mirrors[0].sequence:
                 await asyncio.sleep(0.01)
-    stored = await _stored(pool, stream)
-    assert len(stored["tags"]) + sum(each.done for each in racing) > 50
+    state = await stored(pool, stream)
+    assert len(state["tags"]) + sum(each.done for each in racing) > 50
     for mirror in mirrors:
         assert mirror.complete
-        assert _mirrored(mirror) == stored
+        assert mirrored(mirror) == state
     assert (await reads(stream, Part(Now()), snapshots=True)).newest == mirrors[0].sequence
 
 
@@ -391,7 +340,7 @@ async def test_a_change_that_nobody_numbered_yet_is_in_the_snapshot_and_not_behi
         for event in _shown(page).events:
             mirror.apply(event)
         position = page.position
-    assert _mirrored(mirror) == await _stored(stores.pool, stream)
+    assert mirrored(mirror) == await stored(stores.pool, stream)
     assert position == LogPlace(mirror.sequence)
     assert await stores.pool.fetchval("select count(*) from outbox where stream = $1", stream) == 0
     await house.make_table("sales", "later")

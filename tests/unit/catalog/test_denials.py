@@ -76,6 +76,15 @@ HIDDEN = [
 ]
 
 
+# What is in a warehouse, where what is absent is refused at all.
+INSIDE = [
+    pytest.param(path, case, kind, id=_name(path, case, kind.word))
+    for path, case in _cases()
+    for kind in case.gone
+    if kind not in case.only_hidden and kind not in {ObjectKind.PROJECT, ObjectKind.WAREHOUSE, ObjectKind.TAG}
+]
+
+
 async def _ready(case: Case) -> House:
     house = await a_house()
     if case.prepare is not None:
@@ -169,6 +178,20 @@ async def test_what_is_hidden_is_refused_with_the_bytes_of_what_is_absent(
         _remove(without, kind, case)
         absent = await refusal_of(_call(without, path, case, request))
         assert _as_bytes(absent) == _as_bytes(hidden)
+
+
+@pytest.mark.parametrize(("path", "case", "kind"), INSIDE)
+async def test_what_is_absent_is_asked_about_like_what_is_hidden(path: str, case: Case, kind: ObjectKind) -> None:
+    """Or the time of a refusal tells which it was, wherever an answer takes a while."""
+    house, without = await _ready(case), await _ready(case)
+    request = case.request(house)
+    assert request == case.request(without)
+    house.authorizer.replace(Rule(allows=False, kind=kind), ANYTHING)
+    _remove(without, kind, case)
+    for each in (house, without):
+        each.authorizer.asked.clear()
+        await refusal_of(_call(each, path, case, request))
+    assert [*map(len, without.authorizer.asked)] == [*map(len, house.authorizer.asked)]
 
 
 @pytest.mark.parametrize(("path", "case"), IN_WAREHOUSES)

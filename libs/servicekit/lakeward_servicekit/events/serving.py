@@ -37,7 +37,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 FORGETTER: Final = "events-forgetter"
 _LAG_TOLD_FROM: Final = 1000
-_FORGET_EVERY: Final = timedelta(hours=1)
+_FORGET_EVERY: Final = timedelta(minutes=1)
 _LAG_TOLD_EVERY: Final = 60.0
 _GIB: Final = 1 << 30
 
@@ -109,7 +109,8 @@ async def relaying(
         loops.append(
             keep(FORGETTER, partial(_keep_forgetting, log=kept_log(pool, settings, sinks), days=settings.kept_days))
         )
-        loops.append(keep_looking(Behind(PostgresLag(pool), service, [sink.name for sink in sinks]), what="events"))
+        behind = Behind(PostgresLag(pool), service, [sink.name for sink in sinks], settings)
+        loops.append(keep_looking(behind, what="events"))
         pool.marked = bell.ring
         running = [asyncio.create_task(loop) for loop in loops]
         try:
