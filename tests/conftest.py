@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
 
 pytest_plugins = ["tests.support.components", "tests.support.lakeward"]
+
+# The processes that tests start keep what Python compiled; without that most of their start is to compile it again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # How long an example takes says how busy the machine is, and nothing of what is tested. The rest is Hypothesis's own
 # profile, which makes up the same examples each time where `CI` is set.

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.http import NOBODY
 from tests.support.lakeward import Lakeward
 from tests.support.warehouses import make_namespace, make_table, make_warehouse, told, warehouse_document
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 async def http(lakeward: Lakeward) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=lakeward.url, timeout=60) as client:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=lakeward.url, timeout=60) as client:
         yield client
 
 

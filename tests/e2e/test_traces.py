@@ -17,6 +17,7 @@ from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
 from tests.support.collector import Collector, Seen, collecting
 from tests.support.components import fresh_database
+from tests.support.http import NOBODY
 from tests.support.installations import Composition, Installation, environment, installed
 from tests.support.warehouses import Warehouse, bootstrap, make_namespace, make_table, make_warehouse, tables_of, told
 
@@ -87,7 +88,7 @@ async def traced(
         )
         async with (
             installed(Composition.FOUR_PROCESSES, tmp_path_factory.mktemp("traced"), settings) as installation,
-            httpx.AsyncClient(base_url=installation.url, timeout=30) as http,
+            httpx.AsyncClient(verify=NOBODY, base_url=installation.url, timeout=30) as http,
         ):
             await bootstrap(http)
             warehouse = await make_warehouse(http, s3_server)

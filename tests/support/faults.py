@@ -20,6 +20,7 @@ import httpx
 
 from lakeward_components.seaweedfs import S3Store
 from tests.support.audit import Findings, Table, audit, load, snapshot_ids
+from tests.support.http import NOBODY
 from tests.support.installations import Installation, Process, Program
 from tests.support.proxy import Line
 from tests.support.warehouses import Warehouse, make_namespace, make_table, make_warehouse
@@ -116,7 +117,7 @@ class House:
 
     async def tables(self, names: Mapping[str, int]) -> dict[Table, int]:
         """New tables in a new warehouse, with how many writers each gets."""
-        async with httpx.AsyncClient(base_url=self.installation.url, timeout=30) as http:
+        async with httpx.AsyncClient(verify=NOBODY, base_url=self.installation.url, timeout=30) as http:
             warehouse = await self.warehouse(http)
             namespace = await make_namespace(http, warehouse)
             return {await create(http, warehouse, namespace, name): writers for name, writers in names.items()}
@@ -183,7 +184,7 @@ async def storm(url: str, tables: Mapping[Table, int], *, commits: int, seed: in
         tally: filled while it goes on.
     """
     numbers = random.Random(seed)
-    async with httpx.AsyncClient(base_url=url, timeout=30) as http, asyncio.TaskGroup() as group:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=url, timeout=30) as http, asyncio.TaskGroup() as group:
         for table, writers in tables.items():
             for writer in range(writers):
                 ids = [numbers.getrandbits(62) for _ in range(commits)]

@@ -32,6 +32,7 @@ from lakeward_components import blocking, child, folder
 from lakeward_components.child import Child
 from lakeward_components.nats import NatsServer
 from lakeward_components.ports import LOOPBACK, take
+from tests.support.http import NOBODY
 
 SERVICES: Final = ("authz", "vending", "catalog", "gateway")
 LISTENING: Final = ("authz", "vending", "catalog")
@@ -188,7 +189,7 @@ class Installation:
     async def ready(self) -> None:
         """Wait until the public server says that it can serve."""
         others = [process for process in self.processes.values() if process is not self.public]
-        async with httpx.AsyncClient(base_url=self.url) as http:
+        async with httpx.AsyncClient(verify=NOBODY, base_url=self.url) as http:
             await self.public.until_serving(http, beside=others)
 
     async def start(self, *services: str) -> None:

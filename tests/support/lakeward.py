@@ -26,6 +26,7 @@ from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
 from lakeward_components.sigv4 import Key
 from tests.support.components import fresh_database
+from tests.support.http import NOBODY
 from tests.support.installations import Composition, environment, migrate, planned, running
 
 _LOG_LINES = 60
@@ -117,7 +118,7 @@ def _running(
 
 def _with_warehouses(url: str, composition: Composition, store: S3Store, logs: Mapping[str, Path]) -> Lakeward:
     prefix = f"e2e-{secrets.token_hex(4)}"
-    with httpx.Client(base_url=f"{url}/management/v1", timeout=60) as management:
+    with httpx.Client(verify=NOBODY, base_url=f"{url}/management/v1", timeout=60) as management:
         _told(management.post("/bootstrap", json={"accept-terms-of-use": True}))
         # One key may only assume the role; the other reaches the store by itself. Each must do for a warehouse.
         vending = _create_warehouse(

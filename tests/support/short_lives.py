@@ -22,6 +22,7 @@ import httpx
 import jwt
 
 from lakeward_components.seaweedfs import S3Store
+from tests.support.http import NOBODY
 
 _HOP = frozenset({"connection", "content-length", "content-encoding", "transfer-encoding", "host", "accept-encoding"})
 _EXPIRIES = ("s3.session-token-expires-at-ms", "expiration-time")
@@ -73,7 +74,7 @@ def short_lives(lakeward: str, key: bytes, *, seconds: float) -> Iterator[ShortL
     """
     server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
     lives = ShortLives(f"http://127.0.0.1:{server.server_address[1]}", seconds)
-    with httpx.Client(base_url=lakeward, timeout=60) as onward:
+    with httpx.Client(verify=NOBODY, base_url=lakeward, timeout=60) as onward:
         server.RequestHandlerClass = _handler(onward, lives, key)
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()

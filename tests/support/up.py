@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 
 from lakeward_components.ports import take
+from tests.support.http import NOBODY
 
 SECONDS = 300.0
 
@@ -35,7 +36,7 @@ class Up:
 
     def answers(self) -> bool:
         try:
-            return httpx.get(f"{self.url}/health").status_code == httpx.codes.OK
+            return httpx.get(f"{self.url}/health", verify=NOBODY).status_code == httpx.codes.OK
         except httpx.TransportError:
             return False
 
@@ -48,9 +49,10 @@ class Up:
         return pid
 
     def namespaces(self) -> httpx.Response:
-        config = httpx.get(f"{self.url}/catalog/v1/config", params={"warehouse": "demo"}).json()
+        where = f"{self.url}/catalog/v1"
+        config = httpx.get(f"{where}/config", params={"warehouse": "demo"}, verify=NOBODY).json()
         prefix = {**config["defaults"], **config["overrides"]}["prefix"]
-        return httpx.get(f"{self.url}/catalog/v1/{prefix}/namespaces")
+        return httpx.get(f"{where}/{prefix}/namespaces", verify=NOBODY)
 
 
 def parent_of(pid: int) -> int | None:
@@ -95,11 +97,13 @@ def starting(folder: Path) -> Iterator[Start]:
         port = take(given=None, last=None)
         foreign = ("LAKEKEEPER__", "LAKEWARD_", "ICEBERG_REST__")
         ours = {name: value for name, value in os.environ.items() if not name.upper().startswith(foreign)}
+        # Its metrics take any port that is free: the one that is theirs unless somebody says otherwise may be another's.
+        named = {"LAKEWARD_HOME": str(home), "LAKEKEEPER__LISTEN_PORT": str(port), "LAKEKEEPER__METRICS__PORT": "0"}
         output = folder / f"output-{len(runs)}"
         with output.open("wb") as file:
             process = subprocess.Popen(
                 [*before, sys.executable, "-m", "lakeward_cli", "up", *arguments],
-                env={**ours, "LAKEWARD_HOME": str(home), "LAKEKEEPER__LISTEN_PORT": str(port), **(variables or {})},
+                env={**ours, **named, **(variables or {})},
                 stdout=file,
                 stderr=subprocess.STDOUT,
             )

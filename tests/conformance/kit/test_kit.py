@@ -20,6 +20,7 @@ from tests.conformance.kit.counts import COUNTED, Counts
 from tests.conformance.kit.differences import DIFFERENCES, NOT_ASKED, VERSIONS, Difference, expected, surprises
 from tests.conformance.kit.java_kit import Result, Warehouse
 from tests.support import maven
+from tests.support.http import NOBODY
 from tests.support.lakeward import Lakeward
 from tests.support.warehouses import make_warehouse
 
@@ -58,7 +59,7 @@ async def results(lakeward: Lakeward, classpaths: Mapping[str, str]) -> Results:
 
 async def _warehouses(lakeward: Lakeward, version: str) -> Sequence[Warehouse]:
     made = []
-    async with httpx.AsyncClient(base_url=lakeward.url) as http:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=lakeward.url) as http:
         for delegation in DELEGATIONS:
             vends = delegation == "vended-credentials"
             name = f"kit-{version}-{delegation}"

@@ -19,6 +19,7 @@ from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.settings.loading import load
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from tests.support.components import fresh_database
+from tests.support.http import NOBODY
 from tests.support.installations import Composition, environment, migrate, planned, started
 from tests.support.warehouses import SCHEMA, Warehouse, bootstrap, make_warehouse, tables_of, told
 
@@ -71,7 +72,7 @@ async def test_listings_may_lag_behind_and_nothing_else_does(
     await migrate(settings)
     async with started(planned(Composition.ONE_PROCESS, tmp_path / "first", settings)) as installation:
         await installation.ready()
-        async with httpx.AsyncClient(base_url=installation.url, timeout=60) as http:
+        async with httpx.AsyncClient(verify=NOBODY, base_url=installation.url, timeout=60) as http:
             await bootstrap(http)
             warehouse = await make_warehouse(http, s3_server)
             await _make(http, warehouse, "early", namespace=True)
@@ -81,7 +82,7 @@ async def test_listings_may_lag_behind_and_nothing_else_does(
     try:
         async with started(planned(Composition.ONE_PROCESS, tmp_path / "second", settings)) as installation:
             await installation.ready()
-            async with httpx.AsyncClient(base_url=installation.url, timeout=60) as http:
+            async with httpx.AsyncClient(verify=NOBODY, base_url=installation.url, timeout=60) as http:
                 await _make(http, warehouse, "late", namespace=False)
                 told(await http.post(f"{warehouse.path}/namespaces", json={"namespace": ["other"]}))
                 later = await make_warehouse(http, s3_server)

@@ -15,6 +15,7 @@ from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
 from tests.support.components import fresh_database
 from tests.support.faults import House, Lines
+from tests.support.http import NOBODY
 from tests.support.installations import Composition, environment, migrate, planned, started
 from tests.support.proxy import Line, proxy
 from tests.support.warehouses import bootstrap
@@ -66,7 +67,7 @@ async def houses(
         )
         await migrate(settings)
         installation = await stack.enter_async_context(started(planned(composition, home, settings)))
-        async with httpx.AsyncClient(base_url=installation.url) as http:
+        async with httpx.AsyncClient(verify=NOBODY, base_url=installation.url) as http:
             await bootstrap(http)
         return House(
             installation,
@@ -101,7 +102,7 @@ def _before(url: str) -> AbstractAsyncContextManager[Line]:
 @pytest.fixture
 async def http(house: House) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the installation."""
-    async with httpx.AsyncClient(base_url=house.installation.url, timeout=60) as client:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=house.installation.url, timeout=60) as client:
         yield client
 
 

@@ -16,6 +16,7 @@ from nats.js.errors import NotFoundError
 
 from tests.support.audit import Table, load, loaded, snapshot_ids
 from tests.support.faults import UNKNOWN, House, append, create
+from tests.support.http import NOBODY
 from tests.support.installations import Composition
 from tests.support.warehouses import make_namespace, make_warehouse, tables_of, told
 
@@ -126,7 +127,9 @@ async def test_creates_that_hang_in_one_store_hold_none_in_another(
     namespace = await make_namespace(http, healthy)
     await create(http, healthy, namespace, "before")
     house.lines.store.pause()
-    async with httpx.AsyncClient(base_url=house.installation.url, timeout=60, limits=httpx.Limits()) as many:
+    async with httpx.AsyncClient(
+        verify=NOBODY, base_url=house.installation.url, timeout=60, limits=httpx.Limits()
+    ) as many:
         tables = tables_of(table.warehouse, table.namespace)
         stuck = [
             asyncio.create_task(many.post(tables, json={"name": f"stuck{number}", "schema": SCHEMA}))

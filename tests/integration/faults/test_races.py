@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.audit import Table, load, snapshot_ids
 from tests.support.faults import House, append, create
+from tests.support.http import NOBODY
 from tests.support.installations import Composition, Installation, planned
 from tests.support.warehouses import SCHEMA, make_namespace, tables_of, told
 
@@ -51,8 +52,8 @@ async def pair(house: House, replicas: dict[str, Installation]) -> AsyncIterator
         replicas[house.installation.url] = replica
         await replica.start()
     async with (
-        httpx.AsyncClient(base_url=house.installation.url, timeout=60) as here,
-        httpx.AsyncClient(base_url=replicas[house.installation.url].url, timeout=60) as there,
+        httpx.AsyncClient(verify=NOBODY, base_url=house.installation.url, timeout=60) as here,
+        httpx.AsyncClient(verify=NOBODY, base_url=replicas[house.installation.url].url, timeout=60) as there,
     ):
         yield Pair(house, here, there)
 

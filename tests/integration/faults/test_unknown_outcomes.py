@@ -19,6 +19,7 @@ import pytest
 from tests.support import failpoint
 from tests.support.audit import Table, load, loaded, snapshot_ids
 from tests.support.faults import UNKNOWN, House, append, create
+from tests.support.http import NOBODY
 from tests.support.installations import Composition
 from tests.support.proxy import TO_CLIENT, TO_SERVER, Cut, Direction
 from tests.support.warehouses import Warehouse, make_namespace
@@ -130,7 +131,7 @@ async def test_reading_back_without_waiting_for_the_commit_deletes_a_file_that_i
     """The twin: the read-back waits for a commit that is under way; without that, the file is gone when it ends."""
     async with (
         house.faulty_catalog(failpoint.UNLOCKED),
-        httpx.AsyncClient(base_url=house.installation.url, timeout=60) as http,
+        httpx.AsyncClient(verify=NOBODY, base_url=house.installation.url, timeout=60) as http,
     ):
         committing = asyncio.create_task(_commits(http, table, 1))
         await held.reached()

@@ -23,6 +23,7 @@ from lakeward_gateway.settings import GatewaySettings
 from lakeward_protocol.catalog.v1 import tables_pb2, types_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc import Caller, Channel, connect, failure_of
+from tests.support.http import NOBODY
 from tests.unit.gateway.fakes import PREFIXED, Service, hosts, server_settings
 
 pytestmark = pytest.mark.integration
@@ -174,7 +175,7 @@ async def test_a_request_without_a_host_is_served(catalog: Service) -> None:
 
 
 async def test_no_reply_names_its_server_and_each_has_a_date(catalog: Service) -> None:
-    async with served(catalog) as port, httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+    async with served(catalog) as port, httpx.AsyncClient(verify=NOBODY, base_url=f"http://127.0.0.1:{port}") as client:
         headers = (await client.get(TABLE)).headers
     assert "server" not in headers
     assert "date" in headers
@@ -193,7 +194,7 @@ async def test_a_client_that_waits_to_be_told_to_continue_is_refused_before_it_s
 
 
 async def test_a_body_above_the_limit_is_refused_to_a_client_that_sends_all_of_it(catalog: Service) -> None:
-    async with served(catalog) as port, httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+    async with served(catalog) as port, httpx.AsyncClient(verify=NOBODY, base_url=f"http://127.0.0.1:{port}") as client:
         response = await client.post(TABLE, content=b" " * 5_000_000)
         assert response.status_code == 413
         assert (await client.get(TABLE)).status_code == 304
@@ -239,7 +240,7 @@ async def test_what_is_under_way_is_finished_when_the_server_stops(catalog: Serv
         return tables_pb2.LoadTableResponse(not_modified='"late"')
 
     catalog.answers["LoadTable"] = slow
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(verify=NOBODY) as client:
         async with served(catalog) as port:
             request = asyncio.create_task(client.get(f"http://127.0.0.1:{port}{TABLE}"))
             await begun.wait()
@@ -331,7 +332,7 @@ async def test_loads_of_a_remote_catalog_travel_together_and_stay_apart() -> Non
         host.serve("127.0.0.1:0", workloads=workloads) as grpc_port,
         connect(f"127.0.0.1:{grpc_port}", service="catalog") as channel,
         served(catalog, catalog_channel=channel) as port,
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
+        httpx.AsyncClient(verify=NOBODY, base_url=f"http://127.0.0.1:{port}") as client,
     ):
         names = [*(f"t{index}" for index in range(30)), "absent", "large"]
         responses = await asyncio.gather(

@@ -13,6 +13,7 @@ import pytest
 
 from lakeward_components import blocking
 from lakeward_components.nats import NatsServer
+from tests.support.http import NOBODY
 from tests.support.installations import SERVICES, Composition, Program, environment, migrate, planned, running
 
 pytestmark = pytest.mark.integration
@@ -59,7 +60,7 @@ def test_four_services_serve_from_their_own_distributions(
     for service, process in installation.processes.items():
         own = process.program.environment
         process.program = Program(f"lakeward_{service}", (), own, python=str(pythons[service]))
-    with running(installation), httpx.Client(base_url=installation.url) as http:
+    with running(installation), httpx.Client(verify=NOBODY, base_url=installation.url) as http:
         made = http.post("/management/v1/bootstrap", json={"accept-terms-of-use": True})
         assert made.status_code == httpx.codes.NO_CONTENT, made.text
         assert http.get("/management/v1/info").json()["bootstrapped"] is True

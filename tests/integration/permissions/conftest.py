@@ -16,6 +16,7 @@ from lakeward_components.openfga import OpenFgaServer
 from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
 from tests.support.components import fresh_database
+from tests.support.http import NOBODY
 from tests.support.installations import Composition, Installation, compositions, environment, installed
 from tests.support.tokens import signed_by
 from tests.support.warehouses import Warehouse, bootstrap, make_namespace, make_table, make_warehouse, told
@@ -45,7 +46,7 @@ class House:
     def client(self, who: str, url: str = "") -> httpx.AsyncClient:
         """Speaks as a person; `url` is of another replica."""
         headers = {"authorization": f"Bearer {signed_by(self.oidc, sub=who)}"}
-        return httpx.AsyncClient(base_url=url or self.installation.url, headers=headers, timeout=60)
+        return httpx.AsyncClient(verify=NOBODY, base_url=url or self.installation.url, headers=headers, timeout=60)
 
     async def namespace(self, name: str) -> str:
         """Where the rights on a namespace of the warehouse are given."""

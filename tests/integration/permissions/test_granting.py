@@ -19,6 +19,7 @@ from tests.conformance.documents import document
 from tests.conformance.specifications import operations
 from tests.integration.permissions.conftest import PROJECT, House
 from tests.integration.permissions.test_people import kind_of
+from tests.support.http import NOBODY
 from tests.support.warehouses import make_namespace, make_table, make_warehouse, tables_of, told
 
 pytestmark = pytest.mark.integration
@@ -299,7 +300,10 @@ async def test_nobody_is_told_anything_of_rights_without_a_token_and_a_stranger_
     bodies = [None, {}, [], {"writes": [{"type": "select", "user": "oidc~x"}]}]
     found = [*about_rights()]
     assert len(found) > 70
-    async with httpx.AsyncClient(base_url=house.installation.url) as nobody, house.client(somebody()) as stranger:
+    async with (
+        httpx.AsyncClient(verify=NOBODY, base_url=house.installation.url) as nobody,
+        house.client(somebody()) as stranger,
+    ):
         for method, path in found:
             url = re.sub(r"\{project_id\}", PROJECT, re.sub(r"\{(?!project_id)\w+\}", str(uuid4()), path))
             for body in bodies if method == "POST" else [None]:

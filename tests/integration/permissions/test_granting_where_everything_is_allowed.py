@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from lakeward_gateway.dialects.management import levels
+from tests.support.http import NOBODY
 from tests.support.lakeward import Lakeward
 
 pytestmark = pytest.mark.integration
@@ -19,7 +20,7 @@ _SECONDS = 30
 @pytest.fixture
 def http(lakeward: Lakeward) -> Iterator[httpx.Client]:
     """For requests about warehouses that authz was told of: where everything is allowed, no maker waits for that."""
-    with httpx.Client(base_url=f"{lakeward.url}/management/v1", timeout=60) as client:
+    with httpx.Client(verify=NOBODY, base_url=f"{lakeward.url}/management/v1", timeout=60) as client:
         ends = time.monotonic() + _SECONDS
         for warehouse_id in (lakeward.warehouse_id, lakeward.signing_warehouse_id):
             while client.get(f"/permissions/warehouse/{warehouse_id}").status_code != httpx.codes.OK:

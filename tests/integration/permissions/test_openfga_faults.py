@@ -16,6 +16,7 @@ from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
 from tests.integration.permissions.conftest import House, deciding, opened
 from tests.support.components import fresh_database
+from tests.support.http import NOBODY
 from tests.support.installations import Composition, compositions, environment, migrate, planned
 from tests.support.proxy import Line, proxy
 from tests.support.warehouses import tables_of, told
@@ -59,7 +60,7 @@ async def faulty(
         try:
             for process in installation.processes.values():
                 await process.start()
-            async with httpx.AsyncClient(base_url=installation.url) as http:
+            async with httpx.AsyncClient(verify=NOBODY, base_url=installation.url) as http:
                 await until(lambda: lives(http))
                 assert (await http.get("/health")).status_code == 503
             await line.accept()

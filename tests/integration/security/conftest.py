@@ -14,6 +14,7 @@ from lakeward_components.oidc import ALICE, OidcProvider
 from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
 from tests.support.components import fresh_database
+from tests.support.http import NOBODY
 from tests.support.installations import Composition, Installation, compositions, environment, installed
 from tests.support.storage_attacks import Ground, prepare
 from tests.support.tokens import user_token
@@ -86,7 +87,7 @@ async def _furnished(
     installation: Installation, database: str, settings: Mapping[str, str], store: S3Store, token: str
 ) -> Place:
     headers = {"authorization": f"Bearer {token}"}
-    async with httpx.AsyncClient(base_url=installation.url, headers=headers, timeout=30) as http:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=installation.url, headers=headers, timeout=30) as http:
         await bootstrap(http)
         warehouse = await make_warehouse(http, store)
         await make_namespace(http, warehouse, "sales")
@@ -114,7 +115,9 @@ def grounds() -> Callable[[Place, bool], Awaitable[Ground]]:
         key = (place.installation.url, by_sessions)
         if key not in made:
             headers = {"authorization": f"Bearer {place.token}"}
-            async with httpx.AsyncClient(base_url=place.installation.url, headers=headers, timeout=60) as http:
+            async with httpx.AsyncClient(
+                verify=NOBODY, base_url=place.installation.url, headers=headers, timeout=60
+            ) as http:
                 warehouse = await make_warehouse(http, place.store, sts=by_sessions)
                 made[key] = await prepare(http, place.store, warehouse, by_sessions=by_sessions)
         return made[key]
@@ -131,5 +134,5 @@ async def place(request: pytest.FixtureRequest, places: Callable[[Composition], 
 async def http(place: Place) -> AsyncIterator[httpx.AsyncClient]:
     """As a user."""
     headers = {"authorization": f"Bearer {place.token}"}
-    async with httpx.AsyncClient(base_url=place.installation.url, headers=headers, timeout=60) as client:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=place.installation.url, headers=headers, timeout=60) as client:
         yield client

@@ -24,6 +24,7 @@ from lakeward_components.oidc import OidcProvider
 from lakeward_servicekit.postgres.pools import open_pool
 from lakeward_servicekit.secrecy import SecretStr
 from tests.integration.security.conftest import Place
+from tests.support.http import NOBODY
 from tests.support.tokens import signed_by
 
 pytestmark = pytest.mark.integration
@@ -80,7 +81,7 @@ async def test_a_token_that_does_not_hold_is_told_so_in_the_challenge(
 ) -> None:
     make, why = BAD[kind]
     token = make(oidc)
-    async with httpx.AsyncClient(base_url=place.installation.url) as http:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=place.installation.url) as http:
         reply = await http.get(path, headers={"authorization": f"Bearer {token}"})
     assert (reply.status_code, reply.json()["error"]["type"]) == (401, "AuthenticationFailed")
     challenge = reply.headers["www-authenticate"]
@@ -94,7 +95,7 @@ async def test_the_same_claims_signed_by_the_provider_for_this_server_and_now_ar
     place: Place, oidc: OidcProvider
 ) -> None:
     """The twin: each bad token differs from this one in what it is named for alone."""
-    async with httpx.AsyncClient(base_url=place.installation.url) as http:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=place.installation.url) as http:
         for token in (signed_by(oidc), signed_by(oidc, exp=in_seconds(-30)), signed_by(oidc, nbf=in_seconds(30))):
             reply = await http.get("management/v1/info", headers={"authorization": f"Bearer {token}"})
             assert reply.status_code == 200
@@ -102,7 +103,7 @@ async def test_the_same_claims_signed_by_the_provider_for_this_server_and_now_ar
 
 @pytest.mark.parametrize("scheme", ["Basic {}", "DPoP {}", "Token {}", "Negotiate {}", "{}", "Bearer"])
 async def test_another_scheme_is_no_token_at_all(place: Place, scheme: str) -> None:
-    async with httpx.AsyncClient(base_url=place.installation.url) as http:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=place.installation.url) as http:
         for path in PATHS:
             reply = await http.get(path, headers={"authorization": scheme.format(place.token)})
             assert (reply.status_code, reply.json()["error"]["type"]) == (401, "MissingAuthorizationHeader")
@@ -111,7 +112,7 @@ async def test_another_scheme_is_no_token_at_all(place: Place, scheme: str) -> N
 
 async def test_of_two_authorization_headers_neither_is_believed(place: Place, oidc: OidcProvider) -> None:
     good, other = f"Bearer {place.token}", f"Bearer {signed_by(oidc, sub='bob')}"
-    async with httpx.AsyncClient(base_url=place.installation.url) as http:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=place.installation.url) as http:
         for both in ((good, other), (other, good), (good, good), (good, "Basic x")):
             reply = await http.get("management/v1/info", headers=[("authorization", each) for each in both])
             assert reply.status_code == 400
@@ -128,7 +129,7 @@ async def test_a_role_is_assumed_by_who_holds_it_and_by_nobody_else(place: Place
         assert await PostgresTree(pool, outbox).apply(f"a test {role.id}", made) == 2
         alice = Grant(user_subject("oidc~alice"), "assignee")
         assert await PostgresGrants(pool, outbox).change(role, writes=[alice], deletes=[])
-    async with httpx.AsyncClient(base_url=place.installation.url) as http:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=place.installation.url) as http:
         for named, assumed, status, word in (
             ("alice", str(role.id), 200, None),
             ("alice", str(role.id).upper(), 200, None),

@@ -24,6 +24,7 @@ from lakeward_protocol.catalog.v1 import tags_pb2
 from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2
 from lakeward_servicekit.permits import PermitSigner
 from tests.support.components import fresh_database
+from tests.support.http import NOBODY
 from tests.support.installations import LISTENING, Composition, Installation, environment, installed
 from tests.support.tokens import user_token
 from tests.support.warehouses import Warehouse, bootstrap, make_namespace, make_table, make_warehouse, tables_of, told
@@ -146,7 +147,9 @@ async def walled(
         installation = await stack.enter_async_context(
             installed(Composition.FOUR_PROCESSES, tmp_path_factory.mktemp("walls"), settings)
         )
-        async with httpx.AsyncClient(base_url=installation.url, headers={"authorization": token}, timeout=30) as http:
+        async with httpx.AsyncClient(
+            verify=NOBODY, base_url=installation.url, headers={"authorization": token}, timeout=30
+        ) as http:
             await bootstrap(http)
             warehouse = await make_warehouse(http, s3_server, name="demo")
             for namespace in ("sales", "archive", "empty"):

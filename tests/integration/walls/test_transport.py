@@ -22,6 +22,7 @@ from lakeward_servicekit.workload import WorkloadIdentity
 from tests.integration.walls.conftest import Walled
 from tests.support.certificates import Authority, Pair
 from tests.support.components import fresh_database
+from tests.support.http import NOBODY
 from tests.support.installations import SERVICES, Composition, Installation, environment, installed
 from tests.support.warehouses import bootstrap, make_namespace, make_table, make_warehouse, tables_of, told
 from tests.support.wire import WORKLOAD, call, empty_request
@@ -81,7 +82,7 @@ async def test_of_two_tokens_in_a_calls_metadata_neither_is_believed(walled: Wal
 
 
 async def test_the_public_server_refuses_without_a_token_too(walled: Walled) -> None:
-    async with httpx.AsyncClient(base_url=walled.installation.url) as http:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=walled.installation.url) as http:
         for path in ("/catalog/v1/config?warehouse=demo", walled.warehouse.path + "/namespaces", "/management/v1/info"):
             for headers in ({}, {"authorization": "Bearer dev"}):
                 reply = await http.get(path, headers=headers)
@@ -145,7 +146,7 @@ async def _channel(
 async def test_services_that_know_each_other_by_certificate_alone_do_real_work(
     sealed: Sealed, s3_server: S3Store
 ) -> None:
-    async with httpx.AsyncClient(base_url=sealed.installation.url, timeout=60) as http:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=sealed.installation.url, timeout=60) as http:
         await bootstrap(http)
         warehouse = await make_warehouse(http, s3_server, name="demo")
         namespace = await make_namespace(http, warehouse)

@@ -16,7 +16,8 @@ from lakeward_protocol.catalog import v1
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.rpc import Caller, MethodRule, failure_of, rule_of_method
+from lakeward_servicekit.rpc import MethodRule, failure_of, rule_of_method
+from tests.support.calling import answer_of
 from tests.support.catalog.expectations import EXPECTED
 from tests.support.catalog.expectations.case import Case
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
@@ -92,8 +93,7 @@ async def _ready(case: Case) -> House:
 
 
 async def _call(house: House, path: str, case: Case, request: object) -> None:
-    response = await house.host.channel(caller=Caller.CALLER_GATEWAY).unary_unary(path)(request)
-    case.unwrap(response)
+    case.unwrap(await answer_of(house.host, path, request))
 
 
 def _remove(house: House, kind: ObjectKind, case: Case) -> None:

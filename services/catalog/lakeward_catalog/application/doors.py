@@ -109,6 +109,15 @@ class Doors:
         await self.decide(caller, [Need(demand, lambda: no_such_project(project_id))])
         return project
 
+    async def project_id(self, action: Action, *, caller: Caller, project_id: str | None = None) -> str:
+        """The id of such a project.
+
+        Raises:
+            Refusal: as `project`.
+        """
+        named = None if project_id is None else ProjectId(project_id)
+        return (await self.project(action, caller=caller, project_id=named)).project_id
+
     def chosen_project(self, caller: Caller) -> ProjectId:
         """The id of the project that the call names, else of the default project; nothing is decided of it.
 
