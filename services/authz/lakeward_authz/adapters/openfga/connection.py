@@ -123,7 +123,7 @@ class OpenFga:
             await self._client.list_stores({"page_size": 1})
 
     async def hear(self) -> None:
-        """The same for who asks all the time: by its page on health, which costs us a fifth, where it has one."""
+        """The same for who asks all the time: by its page on health, which costs us half, where it has one."""
         if self._tells:
             async with self._answering(), self._session.get(f"{self._address.url}/healthz") as reply:
                 well = reply.status == _FINE and _SERVING in await reply.content.read(_LONGEST_WORD)
