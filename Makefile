@@ -32,6 +32,7 @@ check: $(DEV_STAMP) ## lint, types, imports, protos
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/check_types.py
+	$(BIN)/vermin --no-tips --eval-annotations --target=3.10- --violations clients/python/lakeward
 	$(BIN)/lint-imports --config .importlinter
 	$(BIN)/python tools/check_dependencies.py
 	$(BIN)/buf lint
