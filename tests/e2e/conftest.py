@@ -7,6 +7,7 @@ import gc
 import secrets
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,8 +22,9 @@ from lakeward_cli.people import PEOPLE, token
 from lakeward_pipelines.session import session
 from tests.e2e.spark_sql import SparkSql
 from tests.support import control as control_catalog
+from tests.support import ivy
 from tests.support.control import ControlCatalog
-from tests.support.engines import Reach, pyiceberg_properties, spark_settings
+from tests.support.engines import SHORT, Reach, pyiceberg_properties, spark_settings
 from tests.support.lakeward import Lakeward
 from tests.support.up import Up, starting, wait
 
@@ -60,10 +62,11 @@ def spark_session() -> Iterator[SparkSession]:
     """One JVM for all suites: each composition's warehouses are catalogs of it. A missing Java is an error, not a skip."""
     settings = {
         "spark.sql.shuffle.partitions": "1",
-        # The session is short: what a second compiler would gain costs more than it brings.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": SHORT,
     }
-    with session("lakeward-e2e", settings=settings) as spark:
+    with ExitStack() as stack:
+        with ivy.alone():
+            spark = stack.enter_context(session("lakeward-e2e", settings=settings))
         yield spark
 
 
