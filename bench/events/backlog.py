@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import asyncpg
 import nats
+import nats.js.errors
 from nats.js.api import StreamConfig
 
 from bench.client import Connection

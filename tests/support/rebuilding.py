@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import nats
+import nats.errors
 from nats.aio.msg import Msg
 from nats.js.api import AckPolicy, ConsumerConfig
 from nats.js.errors import NotFoundError
