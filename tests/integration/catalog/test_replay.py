@@ -36,6 +36,7 @@ from lakeward_servicekit.events.positions import Beginning, LogPlace, Now, Posit
 from lakeward_servicekit.events.postgres_history import PostgresHistory
 from lakeward_servicekit.events.postgres_log import PostgresOutbox
 from lakeward_servicekit.events.relay import SEQUENCER, Pace, sequence
+from lakeward_servicekit.events.subscribing import Subscriptions
 from lakeward_servicekit.events.tail import Tail
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
@@ -77,12 +78,12 @@ def _reads(pool: Pool, *, fresh_within: int = 0) -> HistoryReads:
 
 
 @asynccontextmanager
-async def _sequencing(pool: Pool) -> AsyncIterator[None]:
+async def _sequencing(pool: Pool, *, moved: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
     """Puts events in order all the time, a few at once."""
     lease = await PostgresLeases(pool).acquire(SEQUENCER, holder=str(uuid4()), lifetime=_MINUTE)
     assert lease is not None
     pace = Pace(poll=timedelta(milliseconds=3), batch=7)
-    work = sequence(lease, outbox=PostgresOutbox(pool), bell=LocalBell(), moved=lambda: None, pace=pace)
+    work = sequence(lease, outbox=PostgresOutbox(pool), bell=LocalBell(), moved=moved, pace=pace)
     task = asyncio.create_task(work)
     try:
         yield
@@ -105,6 +106,29 @@ async def _pages(reads: HistoryReads, stream: str, after: Position, *, limit: in
             return
         yield page
         after = page.position
+
+
+@asynccontextmanager
+async def _subscribed(reads: HistoryReads, stream: str, bell: LocalBell, mirror: Mirror) -> AsyncIterator[None]:
+    """One subscription feeds a mirror, which takes no gap, until the block ends."""
+
+    async def admit() -> str:
+        return stream
+
+    async def follow() -> None:
+        async for page in Subscriptions(reads)(admit, Beginning(), snapshots=True):
+            for event in _shown(page).events:
+                assert event.snapshot or event.sequence == mirror.sequence + 1
+                mirror.apply(event)
+
+    tasks = [asyncio.create_task(reads.tail.watch(bell)), asyncio.create_task(follow())]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+        assert all(isinstance(each, asyncio.CancelledError) for each in ended), ended
 
 
 def _shown(page: HistoryPage) -> Any:
@@ -285,11 +309,15 @@ async def test_a_snapshot_and_the_log_behind_it_are_the_state_while_everything_c
             if turn % 30 == 0:  # each begins at a moment of its own, among changes under way
                 consumers.append(asyncio.create_task(_consume(reads, stream, over, limit=len(consumers) * 5 + 1)))
 
-    async with _sequencing(pool):
+    bell, subscriber = LocalBell(), Mirror()
+    async with _sequencing(pool, moved=bell.ring), _subscribed(reads, stream, bell, subscriber):
         await asyncio.gather(*map(change, racing))
         await _caught_up(pool)
         over.set()
-        mirrors = await asyncio.gather(*consumers)
+        mirrors = [*await asyncio.gather(*consumers), subscriber]
+        async with asyncio.timeout(30):
+            while subscriber.sequence < mirrors[0].sequence:
+                await asyncio.sleep(0.01)
     state = await stored(pool, stream)
     assert len(state["tags"]) + sum(each.done for each in racing) > 50
     for mirror in mirrors:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -15,7 +16,9 @@ from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
 from lakeward_protocol.catalog.v1 import warehouses_pb2
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.authorizer import Demand, Outcome
 from lakeward_servicekit.authorization.objects import ObjectKind
+from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.catalog.house import ANYTHING, House, a_house, context, refusal_of
 from tests.support.catalog.memory_rows import Fate
@@ -512,6 +515,46 @@ async def test_a_caller_who_may_use_a_warehouse_but_not_be_configured_is_told_so
     house = await a_house()
     house.authorizer.replace(Rule(allows=False, action=Action.WAREHOUSE_GET_CONFIG), ANYTHING)
     assert (await refusal_of(configured(house, "demo"))).reason == Reason.REASON_FORBIDDEN
+
+
+async def test_callers_alike_are_configured_by_one_look_and_one_decision_and_others_by_their_own() -> None:
+    house = await a_house()
+    decided: list[str] = []
+    decide = house.authorizer.decide
+
+    async def told(principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
+        decided.append(principal.user_id)
+        return await decide(principal, demands)
+
+    house.authorizer.decide = told  # type: ignore[method-assign]  # of this house's own
+    asked = ["oidc~anna"] * 20 + ["oidc~peter"] * 20
+    configs = await asyncio.gather(*(configured(house, "demo", authorization=who) for who in asked))
+    assert {config.warehouse_id for config in configs} == {house.warehouse_id}
+    assert sorted(decided) == ["oidc~anna", "oidc~peter"]
+
+
+async def test_who_asks_when_a_decision_has_begun_is_told_by_the_next_one() -> None:
+    house = await a_house()
+    begun, goes_on = asyncio.Event(), asyncio.Event()
+    decide = house.authorizer.decide
+
+    async def slowly(principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
+        outcomes = await decide(principal, demands)
+        begun.set()
+        await goes_on.wait()
+        return outcomes
+
+    house.authorizer.decide = slowly  # type: ignore[method-assign]  # of this house's own
+    early = asyncio.create_task(configured(house, "demo"))
+    await begun.wait()
+    house.authorizer.replace(
+        Rule(allows=False, action=Action.WAREHOUSE_GET_CONFIG), ANYTHING
+    )  # the right was taken away
+    late = asyncio.create_task(refusal_of(configured(house, "demo")))
+    await asyncio.sleep(0)
+    goes_on.set()
+    assert (await early).warehouse_id == house.warehouse_id
+    assert (await late).reason == Reason.REASON_FORBIDDEN
 
 
 async def test_a_project_id_with_forbidden_characters_is_refused_everywhere() -> None:

@@ -175,6 +175,26 @@ def test_the_thresholds_bound_what_a_full_collection_finds_new() -> None:
     assert young * (middle + 1) * (old + 1) <= 8_000
 
 
+def test_a_full_collection_behind_the_freeze_comes_as_soon_as_the_thresholds_say() -> None:
+    young, middle, old = THRESHOLDS
+    found: list[int] = []
+
+    def count(phase: str, info: dict[str, int]) -> None:
+        if phase == "start" and info["generation"] == OLDEST:
+            found.append(looked_at())
+
+    was_there = many(20 * GROWN)  # as much as a process holds that has started; a quarter of it is far more than may come
+    set_thresholds()
+    with settled():
+        gc.callbacks.append(count)
+        try:
+            came = many(5 * young * (middle + 2) * (old + 2))
+        finally:
+            gc.callbacks.remove(count)
+    assert found, (len(was_there), len(came))
+    assert max(found) < young * (middle + 2) * (old + 2)
+
+
 async def test_a_process_that_waits_to_be_told_to_stop_has_settled(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Settled] = []
     looked = asyncio.Event()

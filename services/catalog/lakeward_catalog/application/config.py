@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from lakeward_catalog.application.caller import Caller, is_project_id
@@ -14,8 +14,10 @@ from lakeward_catalog.application.doors import Doors, absent_warehouse, warehous
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.authorization.registrar import Presented, Registrar
 from lakeward_servicekit.errors import MaintenanceMode, Reason, Refusal
+from lakeward_servicekit.shared_reads import SharedReads
 
 PREFIX: Final = "prefix"
 PAGE_SIZE: Final = "rest-page-size"
@@ -69,13 +71,33 @@ class ClientConfig:
         return self.rules.idempotency_lifetime
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ClientConfigs:
-    """Tells clients what they need to know of a warehouse. Records the caller as a user first, whatever the answer is."""
+class _Asked(NamedTuple):
+    """Which configuration, for whom: whoever asks for an equal one at one moment is told the same."""
 
-    doors: Doors
-    registrar: Registrar
-    rules: Rules
+    named: str
+    principal: Principal
+    project: ProjectId | None
+    base_uri: str
+
+
+class ClientConfigs:
+    """Tells clients what they need to know of a warehouse. Records the caller as a user first, whatever the answer is.
+
+    The workers of a job start at one moment and ask for one configuration, with one principal: they share a look and a decision,
+    which nobody joins once it has begun.
+
+    Args:
+        doors: see there.
+        registrar: records callers.
+        rules: that stay while a process runs.
+    """
+
+    def __init__(self, doors: Doors, registrar: Registrar, rules: Rules) -> None:
+        """See the class."""
+        self._doors: Final = doors
+        self._registrar: Final = registrar
+        self._rules: Final = rules
+        self._shared: Final = SharedReads[_Asked, ClientConfig](self._read)
 
     async def __call__(self, named: str, *, caller: Caller, presented: Presented) -> ClientConfig:
         """The configuration for one warehouse.
@@ -94,29 +116,33 @@ class ClientConfigs:
             )
         # in maintenance reads go on, and the user is recorded another time
         with contextlib.suppress(MaintenanceMode):
-            await self.registrar.provision_user(presented)
-        found = await self._find(named, caller)
-        absent = absent_warehouse(named)
-        warehouse = await self.doors.present(found, absent=absent, caller=caller)
+            await self._registrar.provision_user(presented)
+        return await self._shared(_Asked(named, caller.principal, caller.project, caller.base_uri))
+
+    async def _read(self, asked: _Asked) -> ClientConfig:
+        caller = Caller(principal=asked.principal, request_id="", project=asked.project, base_uri=asked.base_uri)
+        found = await self._find(asked.named, caller)
+        absent = absent_warehouse(asked.named)
+        warehouse = await self._doors.present(found, absent=absent, caller=caller)
         needs = warehouse_needs(warehouse, Action.WAREHOUSE_GET_CONFIG, absent=absent)
-        await self.doors.decide(caller, needs)
-        return ClientConfig(warehouse, caller.base_uri, self.rules)
+        await self._doors.decide(caller, needs)
+        return ClientConfig(warehouse, asked.base_uri, self._rules)
 
     async def _find(self, named: str, caller: Caller) -> Warehouse | None:
-        warehouse_id = _id_in(named)
+        doors, warehouse_id = self._doors, _id_in(named)
         if warehouse_id is None:
-            return await self.doors.warehouses.find_by_name(*self._split(named, caller))
-        if caller.project or self.doors.default_project:  # an id is one in all projects, so it needs none
-            found = await self.doors.warehouses.find_by_name(self.doors.chosen_project(caller), named)
+            return await doors.warehouses.find_by_name(*self._split(named, caller))
+        if caller.project or doors.default_project:  # an id is one in all projects, so it needs none
+            found = await doors.warehouses.find_by_name(doors.chosen_project(caller), named)
             if found is not None:
                 return found
-        return await self.doors.warehouses.find(warehouse_id)
+        return await doors.warehouses.find(warehouse_id)
 
     def _split(self, named: str, caller: Caller) -> tuple[ProjectId, str]:
         project, slash, name = named.partition("/")
         if slash and is_project_id(project):
             return ProjectId(project), name
-        return self.doors.chosen_project(caller), named
+        return self._doors.chosen_project(caller), named
 
 
 def _id_in(named: str) -> WarehouseId | None:

@@ -33,6 +33,7 @@ BY_ITS_METHOD: Final = {
     "namespace_changes.DELETE",
     "namespace_changes.DELETE_TABULARS",
     "tabular_changes.DELETE",
+    "tabular_changes.INSERT_ALONE",
     "tag_changes.INSERT",
     "tag_changes.DELETE",
 }

@@ -5,9 +5,9 @@ Rows are locked in the order of incarnations, so that no two transactions wait f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import asyncpg
 
@@ -16,10 +16,10 @@ from lakeward_catalog.adapters.postgres.growth import STAGED_GONE
 from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
 from lakeward_catalog.adapters.postgres.places import digest_of, folded_of, locations_lock, making_lock
 from lakeward_catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
-from lakeward_catalog.application.changes import TabularCommit
+from lakeward_catalog.application.changes import Committed, Stood, TabularCommit
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, Namespace, State, Tabular, WarehouseId
-from lakeward_catalog.domain.names import TabularIdent, name_key
+from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent, name_key
 from lakeward_catalog.domain.wording import (
     name_taken_meanwhile,
     name_taken_since,
@@ -35,33 +35,55 @@ from lakeward_servicekit.postgres.pools import Connection
 # what tells who looks later that this transaction has ended. What lies around the place is for a later statement to see, since
 # this one sees nothing that was committed while it waited. A staged row makes way in the statement that takes its name; had it
 # become live meanwhile it stays, and the name is taken.
-INSERT: Final = f"""
-with held as materialized (
-    select from namespace n where n.warehouse_id = $1 and n.namespace_id = $6 and n.path_key = $32 for key share),
+_LOCKED: Final = """
+held as materialized (
+    select from namespace n where n.warehouse_id = $1 and n.namespace_id = $6 and n.path_key = $30 for key share),
 locked as materialized (
-    select pg_advisory_xact_lock_shared($33), pg_advisory_xact_lock($30) from (select count(*) from held) h),
+    select pg_advisory_xact_lock_shared($31), pg_advisory_xact_lock($28) from (select count(*) from held) h)
+"""
+_ROW: Final = """
+           (warehouse_id, incarnation, tabular_id, kind, state, namespace_id, name, name_key, location,
+           location_key, location_digest, metadata_id, metadata_location, protected, row_version, created_at, expires_at,
+           location_folded, format)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $29, $32
+"""
+_BODY: Final = """
+body as (
+    insert into tabular_body (warehouse_id, metadata_id, incarnation,
+           everything_ids, everything_crcs, everything_sizes, everything_lengths, everything_own,
+           refs_ids, refs_crcs, refs_sizes, refs_lengths, refs_own)
+    select warehouse_id, metadata_id, incarnation, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27 from made)
+"""
+# Most are the only ones that want their name, and have no shared parts: this one opens half as many tables and indexes. Where
+# anything has the name it writes nothing, and the next one is for that.
+INSERT_ALONE: Final = f"""
+with {_LOCKED},
+made as (
+    insert into tabular {_ROW}
+      from (select count(*) from locked) l
+     where exists (select from held)
+        on conflict (warehouse_id, namespace_id, name_key) where state in ('live', 'staged') and name_key is not null do nothing
+    returning warehouse_id, incarnation, metadata_id),
+{_BODY}
+select incarnation from made
+"""
+INSERT: Final = f"""
+with {_LOCKED},
 gone as (
     delete from tabular using (select count(*) from locked) l
      where warehouse_id = $1 and namespace_id = $6 and name_key = $8 and state = 'staged'
     returning incarnation, kind),
 told as ({STAGED_GONE}),
 made as (
-    insert into tabular (warehouse_id, incarnation, tabular_id, kind, state, namespace_id, name, name_key, location,
-           location_key, location_digest, metadata_id, metadata_location, protected, row_version, created_at, expires_at,
-           location_folded, format)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $31, $34
+    insert into tabular {_ROW}
       from (select count(*) from gone) g cross join (select count(*) from locked) l
      where exists (select from held)
     returning warehouse_id, incarnation, metadata_id),
-body as (
-    insert into tabular_body (warehouse_id, metadata_id, incarnation,
-           everything_ids, everything_crcs, everything_sizes, everything_lengths, everything_own,
-           refs_ids, refs_crcs, refs_sizes, refs_lengths, refs_own)
-    select warehouse_id, metadata_id, incarnation, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27 from made),
+{_BODY},
 added as (
     insert into body_chunk (warehouse_id, incarnation, chunk_id, raw)
     select made.warehouse_id, made.incarnation, part.chunk_id, part.raw
-      from made cross join unnest($28::uuid[], $29::bytea[]) as part(chunk_id, raw))
+      from made cross join unnest($33::uuid[], $34::bytea[]) as part(chunk_id, raw))
 select incarnation from made
 """
 LOCK: Final = f"""
@@ -104,7 +126,7 @@ with moved as (
            location_digest = coalesce($8, location_digest),
            location_folded = case when $7::text is null then location_folded else $22 end
      where warehouse_id = $1 and incarnation = $2 and metadata_id = $3 and state in ('live', 'staged')
-    returning warehouse_id, incarnation),
+    returning warehouse_id, incarnation, namespace_id, name, protected),
 body as (
     update tabular_body b
        set metadata_id = $4,
@@ -120,10 +142,15 @@ added as (
     select moved.warehouse_id, moved.incarnation, part.chunk_id, part.raw
       from moved cross join unnest($20::uuid[], $21::bytea[]) as part(chunk_id, raw)
         on conflict (warehouse_id, incarnation, chunk_id) do nothing)
-select incarnation from moved
+select namespace_id, name, protected,
+       (select n.path from namespace n where n.warehouse_id = moved.warehouse_id and n.namespace_id = moved.namespace_id)
+  from moved
 """
+# The namespace that a rename moved it to while this waited may be younger than the statement, which then does not see it.
+PATH: Final = "select path from namespace where warehouse_id = $1 and namespace_id = $2"
 LOCK_FOR_COMMIT: Final = """
-select t.incarnation, t.metadata_id, t.state
+select t.incarnation, t.metadata_id, t.state, t.namespace_id, t.name, t.protected,
+       (select n.path from namespace n where n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id)
   from (select * from unnest($1::uuid[], $2::uuid[]) as k(warehouse_id, incarnation) order by incarnation) as k
  cross join lateral (
        select * from tabular t where t.warehouse_id = k.warehouse_id and t.incarnation = k.incarnation for no key update) t
@@ -181,33 +208,33 @@ class PostgresTabularChanges:
     ) -> None:
         """See `TabularChanges`."""
         row, location = BodyRow.of(body), Location.parse(tabular.location)
+        columns = (
+            tabular.warehouse_id,
+            tabular.incarnation,
+            tabular.tabular_id,
+            tabular.kind.value,
+            tabular.state.value,
+            tabular.namespace_id,
+            tabular.ident.name,
+            tabular.ident.name_key,
+            *_place(tabular.location, location),
+            tabular.metadata_id,
+            tabular.metadata_location,
+            tabular.protected,
+            tabular.row_version,
+            tabular.created_at,
+            tabular.expires_at,
+            *row.forms,
+            making_lock(tabular.incarnation),
+            folded_of(location),
+            searchable(tabular.ident.namespace.key),
+            locations_lock(tabular.warehouse_id),
+            listed_as,
+        )
         try:
-            made = await self._connection.fetchval(
-                INSERT,
-                tabular.warehouse_id,
-                tabular.incarnation,
-                tabular.tabular_id,
-                tabular.kind.value,
-                tabular.state.value,
-                tabular.namespace_id,
-                tabular.ident.name,
-                tabular.ident.name_key,
-                *_place(tabular.location, location),
-                tabular.metadata_id,
-                tabular.metadata_location,
-                tabular.protected,
-                tabular.row_version,
-                tabular.created_at,
-                tabular.expires_at,
-                *row.forms,
-                list(row.chunks),
-                list(row.chunks.values()),
-                making_lock(tabular.incarnation),
-                folded_of(location),
-                searchable(tabular.ident.namespace.key),
-                locations_lock(tabular.warehouse_id),
-                listed_as,
-            )
+            made = None if row.chunks else await self._connection.fetchval(INSERT_ALONE, *columns)
+            if made is None:
+                made = await self._connection.fetchval(INSERT, *columns, list(row.chunks), list(row.chunks.values()))
         except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError) as violation:
             raise _told(violation, tabular.ident, tabular.location) from None
         if made is None:
@@ -251,23 +278,36 @@ class PostgresTabularChanges:
         locked = await self._connection.fetch(LOCKED_ROWS, warehouse_id, [row[0] for row in rows])
         return [tabular_with_path(row) for row in locked]
 
-    async def commit(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
+    async def commit(self, commits: Sequence[TabularCommit]) -> Committed:
         """See `TabularChanges`."""
         if len(commits) == 1:
-            moved = await _commit_one(self._connection, commits[0])
-            return () if moved else (commits[0].incarnation,)
+            (only,) = commits
+            row = await _commit_one(self._connection, only)
+            if row is None:
+                return Committed((only.incarnation,), {})
+            return Committed((), {only.incarnation: await self._stood(only.warehouse_id, row)})
         rows = await self._connection.fetch(
             LOCK_FOR_COMMIT, [each.warehouse_id for each in commits], [each.incarnation for each in commits]
         )
         current = {row[0]: row[1] for row in rows if row[2] != State.DROPPED.value}
         lost = [each.incarnation for each in commits if current.get(each.incarnation) != each.expected]
+        stood: dict[Incarnation, Stood] = {}
         if not lost:
             ordered = sorted(commits, key=lambda each: each.incarnation)
             try:
                 await self._connection.executemany(COMMIT, [_commit_columns(each) for each in ordered])
             except asyncpg.UniqueViolationError as violation:
                 raise _taken(violation, [str(each.location) for each in ordered if each.location is not None]) from None
-        return lost
+            warehouses = {each.incarnation: each.warehouse_id for each in commits}
+            stood = {row[0]: await self._stood(warehouses[row[0]], row[3:]) for row in rows}
+        return Committed(lost, stood)
+
+    async def _stood(self, warehouse_id: WarehouseId, row: Iterable[Any]) -> Stood:
+        """From a namespace's id, a name, whether it is protected, and the namespace's path, where that was seen."""
+        namespace_id, name, protected, path = row
+        if path is None:
+            path = await self._connection.fetchval(PATH, warehouse_id, namespace_id)
+        return Stood(namespace_id, TabularIdent(NamespaceIdent(tuple(path)), name), protected)
 
     async def rename(self, tabular: Tabular, *, namespace: Namespace, name: str) -> None:
         """See `TabularChanges`."""
@@ -321,9 +361,9 @@ async def current_metadata(
     return None if found is None else MetadataId(found)
 
 
-async def _commit_one(connection: Connection, commit: TabularCommit) -> bool:
+async def _commit_one(connection: Connection, commit: TabularCommit) -> asyncpg.Record | None:
     try:
-        return await connection.fetchval(COMMIT, *_commit_columns(commit)) is not None
+        return await connection.fetchrow(COMMIT, *_commit_columns(commit))
     except asyncpg.UniqueViolationError as violation:
         raise _taken(violation, [str(commit.location)]) from None
 

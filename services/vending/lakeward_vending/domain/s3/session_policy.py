@@ -29,6 +29,8 @@ _PARTITIONS: Final = (
     ("eusc-", "aws-eusc"),
 )
 _ROLE: Final = re.compile(r"arn:(aws[a-z-]*):")
+# Made once: `json.dumps` makes one for each document that is written in another way than its own.
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 _PATTERN_MARK: Final = re.compile(r"[*?]|\$(?=\{)")
 
 
@@ -43,7 +45,7 @@ def build(location: Location, *, access: Access, partition: str, kms_key: str | 
     """
     bucket = f"arn:{partition}:s3:::{location.bucket}"
     inside = f"{escape(location.prefix)}*"
-    statements: list[dict[str, object]] = [
+    statements = [
         _allow("TableAccess", _ACTIONS[access], f"{bucket}/{inside}"),
         _allow("ListBucketForFolder", ("s3:ListBucket",), bucket)
         | {"Condition": {"StringLike": {"s3:prefix": inside}}},
@@ -53,7 +55,7 @@ def build(location: Location, *, access: Access, partition: str, kms_key: str | 
         # a reader needs no new data keys
         actions = ("kms:Decrypt",) if access is Access.READ else ("kms:Decrypt", "kms:GenerateDataKey")
         statements.append(_allow("KmsAccess", actions, kms_key))
-    return json.dumps({"Version": "2012-10-17", "Statement": statements}, separators=(",", ":"), ensure_ascii=False)
+    return _ENCODER.encode({"Version": "2012-10-17", "Statement": statements})
 
 
 def partition_of(*, role: str | None, region: str) -> str:
@@ -70,4 +72,4 @@ def escape(key: str) -> str:
 
 
 def _allow(sid: str, actions: tuple[str, ...], resource: str) -> dict[str, object]:
-    return {"Sid": sid, "Effect": "Allow", "Action": list(actions), "Resource": resource}
+    return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource}
