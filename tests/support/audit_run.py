@@ -37,7 +37,8 @@ def attached() -> SparkSession:
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    gateway: Any = launch_gateway()
+    launched: Any = launch_gateway
+    gateway = launched()
     session = gateway.jvm.org.apache.spark.sql.SparkSession.active()
     context = gateway.jvm.org.apache.spark.api.java.JavaSparkContext(session.sparkContext())
     settings = SparkConf(_jvm=gateway.jvm, _jconf=context.getConf())

@@ -172,7 +172,7 @@ def _range(warehouse: str, events: Sequence[Event]) -> str:
 
 
 def _causes(error: Any) -> Sequence[str]:  # noqa: ANN401 - Java's
-    names = []
+    names: list[str] = []
     while error is not None and len(names) < 10:  # noqa: PLR2004 - deeper than any; a cause may be its own
         names.append(str(error.getClass().getName()))
         error = error.getCause()
