@@ -183,7 +183,9 @@ def test_a_full_collection_behind_the_freeze_comes_as_soon_as_the_thresholds_say
         if phase == "start" and info["generation"] == OLDEST:
             found.append(looked_at())
 
-    was_there = many(20 * GROWN)  # as much as a process holds that has started; a quarter of it is far more than may come
+    was_there = many(
+        20 * GROWN
+    )  # as much as a process holds that has started; a quarter of it is far more than may come
     set_thresholds()
     with settled():
         gc.callbacks.append(count)
