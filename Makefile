@@ -20,7 +20,7 @@ WORKERS ?= 2
 # Where nothing is kept of what Python compiles, each process compiles all that it imports: most of its start, and tests start hundreds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test check proto kubernetes bench demo clean install install-dev
+.PHONY: run test check check-text check-types check-walls check-protos check-generated proto kubernetes bench demo clean install install-dev
 
 run: $(if $(SECURE),$(SECURE_STAMP),$(RUN_STAMP)) ## start the embedded catalog on 127.0.0.1:8181; SECURE=1 asks callers who they are; Ctrl-C ends it
 	@exec $(if $(AUTHZ_BACKEND),env LAKEKEEPER__AUTHZ_BACKEND=$(AUTHZ_BACKEND)) $(BIN)/lakeward up $(if $(SECURE),--secure)
@@ -28,15 +28,25 @@ run: $(if $(SECURE),$(SECURE_STAMP),$(RUN_STAMP)) ## start the embedded catalog 
 test: $(DEV_STAMP) ## all tests, with real components; WORKERS processes share them, 0 is this one alone
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) $(TESTS)
 
-check: $(DEV_STAMP) ## lint, types, imports, protos
+check: check-text check-types check-walls check-protos check-generated ## lint, types, imports, protos; with --jobs=2 side by side
+
+check-text: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+check-types: $(DEV_STAMP)
 	$(BIN)/python tools/check_types.py
+
+check-walls: $(DEV_STAMP)
 	$(BIN)/lint-imports --config .importlinter
 	$(BIN)/python tools/check_dependencies.py
+
+check-protos: $(DEV_STAMP)
 	$(BIN)/buf lint
 	$(BIN)/buf format --diff --exit-code
 	$(BIN)/python tools/check_breaking.py
+
+check-generated: $(DEV_STAMP)
 	$(BIN)/python tools/generate_protos.py --check
 	$(BIN)/python tools/generate_docs.py --check
 	$(BIN)/python tools/generate_dashboard.py --check

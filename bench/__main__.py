@@ -27,6 +27,7 @@ from bench import (
     big_metadata,
     commit,
     create,
+    events,
     generic,
     layers,
     listing,
@@ -57,6 +58,7 @@ BENCHES: Final = (
     sign.BENCH,
     management.BENCH,
     authz.BENCH,
+    events.BENCH,
     strangers.BENCH,
     memory.BENCH,
 )
@@ -124,6 +126,9 @@ def _measured(home: Path, plan: Plan, benches: Sequence[str], compositions: Sequ
                 with _told(bench.BENCH):
                     yield from bench.run(parts, plan)
         yield from _of_compositions(parts, plan, benches, compositions, cores)
+        if events.BENCH in benches:
+            with _told(events.BENCH):
+                yield from events.run(parts, plan, cores=cores)
         if pods.BENCH in benches:
             with _told(pods.BENCH), callers(parts, count=reads.TOKENS) as known:
                 yield from pods.run(parts, known, plan, cores=cores)

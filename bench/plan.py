@@ -20,6 +20,7 @@ class Plan:
         many: tables that are loaded and listed at random.
         pages: listings that are timed.
         idle: seconds before memory is read.
+        backlog: events that the relay drains.
     """
 
     rounds: int
@@ -31,11 +32,30 @@ class Plan:
     many: int
     pages: int
     idle: float
+    backlog: int
 
 
 FULL: Final = Plan(
-    rounds=5, seconds=5, snapshots=9000, appends=100, loads=100, tables=10_000, many=1_000, pages=500, idle=60
+    rounds=5,
+    seconds=5,
+    snapshots=9000,
+    appends=100,
+    loads=100,
+    tables=10_000,
+    many=1_000,
+    pages=500,
+    idle=60,
+    backlog=1_000_000,
 )
 QUICK: Final = Plan(
-    rounds=1, seconds=2, snapshots=200, appends=20, loads=20, tables=1_000, many=1_000, pages=60, idle=5
+    rounds=1,
+    seconds=2,
+    snapshots=200,
+    appends=20,
+    loads=20,
+    tables=1_000,
+    many=1_000,
+    pages=60,
+    idle=5,
+    backlog=20_000,
 )

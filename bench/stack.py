@@ -104,14 +104,20 @@ def stack(home: Path) -> Iterator[Stack]:
 
 
 @contextmanager
-def lakeward(parts: Stack, composition: Composition) -> Iterator[Lakeward]:
-    """Start Lakeward, watched; end it with the block."""
+def lakeward(parts: Stack, composition: Composition, *, module: str = _WATCHED) -> Iterator[Lakeward]:
+    """Start Lakeward, watched; end it with the block.
+
+    Args:
+        parts: what it runs on.
+        composition: how it is put together.
+        module: that runs the command, and watches it.
+    """
     home = parts.home / f"{composition}-{secrets.token_hex(3)}"
     with ExitStack() as ending:
         told = Path(ending.enter_context(TemporaryDirectory(prefix="lakeward-bench-", dir=_MEMORY)))
         planning = planned(composition, home, {**parts.environment, FOLDER: str(told)})
         for process in planning.processes.values():
-            process.program = dataclasses.replace(process.program, module=_WATCHED)
+            process.program = dataclasses.replace(process.program, module=module)
         installation = ending.enter_context(running(planning))
         processes = {name: process.pid for name, process in installation.processes.items()}
         slates = {name: ending.enter_context(slate(told / str(pid))) for name, pid in processes.items()}

@@ -23,10 +23,10 @@ PROSE: Final = ROOT / "tools" / "events.md"
 
 _STREAMS: Final = {
     options_pb2.STREAM_WAREHOUSE: "<warehouse id>",
-    options_pb2.STREAM_PROJECT: "<project id>",
+    options_pb2.STREAM_PROJECT: "project-<project id>",
     options_pb2.STREAM_SERVER: "server",
-    options_pb2.STREAM_AUTHZ: "authz",
-    options_pb2.STREAM_VENDING: "vending",
+    options_pb2.STREAM_AUTHZ: "authz[-<project id>]",
+    options_pb2.STREAM_VENDING: "vending[-<project id>]",
 }
 SNAPSHOT: Final = "snapshot"  # how verbs begin that say what is there
 _MESSAGE_TYPE: Final = 4  # the numbers of DescriptorProto and FileDescriptorProto, as places of comments have them

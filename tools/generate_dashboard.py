@@ -188,9 +188,17 @@ ROWS: Final[Sequence[tuple[str, Sequence[Panel]]]] = (
                 (
                     ("max by (service) (lakeward_outbox_oldest_seconds{HERE})", "not in order, {{service}}"),
                     ("max by (service, sink) (lakeward_event_sink_lag_seconds{HERE})", "{{sink}}, {{service}}"),
+                    ("max by (service) (lakeward_event_kept_seconds{HERE})", "kept, {{service}}"),
                 ),
             ),
-            Panel("Events on disk", "bytes", (("max by (service) (lakeward_event_log_bytes{HERE})", "{{service}}"),)),
+            Panel(
+                "Events on disk",
+                "bytes",
+                (
+                    ("max by (service) (lakeward_event_log_bytes{HERE})", "{{service}}"),
+                    ("max by (service) (lakeward_event_log_max_bytes{HERE})", "at most, {{service}}"),
+                ),
+            ),
             Panel("Tasks", "short", (("max by (queue, state) (lakeward_tasks{HERE})", "{{queue}} {{state}}"),)),
             Panel("Due for longest", "s", (("max by (queue) (lakeward_task_oldest_due_seconds{HERE})", "{{queue}}"),)),
             Panel(

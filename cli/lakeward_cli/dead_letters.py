@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import click
@@ -67,11 +67,7 @@ async def retry(environ: Mapping[str, str], which: Which) -> None:
         SettingsError: with everything that is wrong.
         Refusal: DATABASE_UNAVAILABLE.
     """
-    settings = loaded(_Stored, environ)
-    count = 0
-    for service in which.services:
-        async with _letters(settings.postgres, service) as letters:
-            count += await letters.retry(sink=which.sink, stream=which.stream, sequence=which.sequence)
+    count = await _changed(environ, which, PostgresDeadLetters.retry)
     click.echo(f"{count} events are published again within seconds, by the processes that serve")
 
 
@@ -82,12 +78,17 @@ async def drop(environ: Mapping[str, str], which: Which) -> None:
         SettingsError: with everything that is wrong.
         Refusal: DATABASE_UNAVAILABLE.
     """
+    count = await _changed(environ, which, PostgresDeadLetters.drop)
+    click.echo(f"{count} events are dropped")
+
+
+async def _changed(environ: Mapping[str, str], which: Which, change: Callable[..., Awaitable[int]]) -> int:
     settings = loaded(_Stored, environ)
     count = 0
     for service in which.services:
         async with _letters(settings.postgres, service) as letters:
-            count += await letters.drop(sink=which.sink, stream=which.stream, sequence=which.sequence)
-    click.echo(f"{count} events are dropped")
+            count += await change(letters, sink=which.sink, stream=which.stream, sequence=which.sequence)
+    return count
 
 
 @asynccontextmanager

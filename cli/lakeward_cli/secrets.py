@@ -9,6 +9,7 @@ from typing import Literal
 import click
 
 from lakeward_servicekit.process import loaded
+from lakeward_servicekit.settings.audit import AuditSettings
 from lakeward_servicekit.settings.observability import LogSettings
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_vending.settings import SecretSettings
@@ -19,6 +20,7 @@ class _Stored:
     log: LogSettings
     postgres: PostgresSettings
     secrets: SecretSettings
+    audit: AuditSettings
 
 
 async def rotate(environ: Mapping[str, str]) -> None:
@@ -32,7 +34,7 @@ async def rotate(environ: Mapping[str, str]) -> None:
     from lakeward_vending import bootstrap  # noqa: PLC0415 - the one command that needs vending and nothing else
 
     settings = loaded(_Stored, environ)
-    count = await bootstrap.reencrypt(settings.postgres, settings.secrets)
+    count = await bootstrap.reencrypt(settings.postgres, settings.secrets, audits=settings.audit.records != "off")
     click.echo(f"{count} secrets were under another key, and are under {settings.secrets.key_ring[0].id!r} now")
 
 
@@ -50,7 +52,9 @@ async def move(environ: Mapping[str, str], *, to: Literal["postgres", "kv2"]) ->
     from lakeward_vending import bootstrap  # noqa: PLC0415 - see above
 
     settings = loaded(_Stored, environ)
-    moved, lost = await bootstrap.move_secrets(settings.postgres, settings.secrets, to=to)
+    moved, lost = await bootstrap.move_secrets(
+        settings.postgres, settings.secrets, to=to, audits=settings.audit.records != "off"
+    )
     click.echo(f"{moved} secrets were elsewhere, and lie in {to} now")
     for secret_id in lost:
         click.echo(

@@ -39,7 +39,10 @@ print(catalog.list_namespaces())"""
 
 
 def spark(url: str, warehouse: str, *, asked: bool = False) -> str:
-    """A Spark SQL shell; `asked` where callers must say who they are."""
+    """A Spark SQL shell; `asked` where callers must say who they are.
+
+    Spark's own catalog is nowhere used, and is kept in memory: Hive's would make a database where the shell is started.
+    """
     packages = (
         f"org.apache.iceberg:iceberg-spark-runtime-{SPARK_VERSION}_{SCALA_VERSION}:{ICEBERG_VERSION},"
         f"org.apache.iceberg:iceberg-aws-bundle:{ICEBERG_VERSION}"
@@ -59,7 +62,8 @@ spark-sql --packages {packages} \\
   --conf spark.sql.catalog.lakeward.uri={url}/catalog \\
   --conf spark.sql.catalog.lakeward.warehouse={warehouse} \\
 {known}  --conf spark.sql.catalog.lakeward.header.X-Iceberg-Access-Delegation=vended-credentials \\
-  --conf spark.sql.defaultCatalog=lakeward"""
+  --conf spark.sql.defaultCatalog=lakeward \\
+  --conf spark.sql.catalogImplementation=in-memory"""
 
 
 def duckdb(url: str, warehouse: str) -> str:

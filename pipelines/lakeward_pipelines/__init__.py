@@ -6,6 +6,8 @@ session   a Spark session with both
 server    the Lakeward to work on: one that runs, or an embedded one
 trips     a million taxi rides, the same ones each time
 demo      ingests, queries, evolves and travels through them
+audit     events of warehouses, in a table
+generic   tables of other formats
 
 `python -m lakeward_pipelines.demo` is what `make demo` runs.
 """

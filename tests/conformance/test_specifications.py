@@ -33,6 +33,8 @@ ADDED_MANAGEMENT = {
     # who did or tried what
     "list_audit_records",
     "list_events",
+    "list_project_events",
+    "list_server_events",
     # what a warehouse promises
     "get_warehouse_contracts",
     "set_warehouse_contracts",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import secrets
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +18,15 @@ import pytest
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.table import Table
 
+from lakeward_cli.people import PEOPLE, token
 from lakeward_pipelines.session import session
 from tests.e2e.spark_sql import SparkSql
 from tests.support import control as control_catalog
+from tests.support import ivy
 from tests.support.control import ControlCatalog
-from tests.support.engines import Reach, pyiceberg_properties, spark_settings
+from tests.support.engines import SHORT, Reach, pyiceberg_properties, spark_settings
 from tests.support.lakeward import Lakeward
+from tests.support.up import Up, starting, wait
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,11 +62,36 @@ def spark_session() -> Iterator[SparkSession]:
     """One JVM for all suites: each composition's warehouses are catalogs of it. A missing Java is an error, not a skip."""
     settings = {
         "spark.sql.shuffle.partitions": "1",
-        # The session is short: what a second compiler would gain costs more than it brings.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": SHORT,
     }
-    with session("lakeward-e2e", settings=settings) as spark:
+    with ExitStack() as stack:
+        with ivy.alone():
+            spark = stack.enter_context(session("lakeward-e2e", settings=settings))
         yield spark
+
+
+@dataclass(frozen=True, slots=True)
+class Secured:
+    """A Lakeward that asks callers who they are.
+
+    Attributes:
+        up: the command that runs it.
+        tokens: of its three people, by their names; they last for as long as tests do.
+    """
+
+    up: Up
+    tokens: Mapping[str, str]
+
+
+@pytest.fixture(scope="session")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    """One `lakeward up --secure` for all who leave it as it is, but for namespaces and tables of their own."""
+    folder = tmp_path_factory.mktemp("secured")
+    with starting(folder) as start:
+        up: Up = start(arguments=("--secure",))
+        up.ready()
+        wait(lambda: "\ncurl:\n" in up.said())
+        yield Secured(up, {name: asyncio.run(token(folder / "home", name)) for name in PEOPLE})
 
 
 @pytest.fixture(scope="session")

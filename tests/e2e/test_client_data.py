@@ -4,6 +4,7 @@ refused, and who works for longer than credentials live goes on with fresh ones.
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +22,6 @@ import pyarrow as pa
 import pyarrow.fs
 import pyarrow.parquet
 import pytest
-from botocore.exceptions import ClientError
 
 from lakeward import Access, AsyncClient, Client, Credentials, GenericTable
 from lakeward.credentials import S3Keys
@@ -34,6 +34,7 @@ from tests.support.lakeward import Lakeward
 pytestmark = pytest.mark.parametrize("lakeward", [Composition.ONE_PROCESS], indirect=True, ids=str, scope="session")
 
 ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "name": ["a", "b", "c"], "score": [0.5, 0.9, 0.95]})
+REFUSED = re.compile("access.?denied|forbidden|permission|403", re.IGNORECASE)
 PART_BYTES = 5 * 1024 * 1024  # the least that S3 takes for a part that is not the last
 
 
@@ -141,17 +142,56 @@ def test_each_library_writes_and_reads_with_what_it_is_handed(
     assert sorted(found.select(ROWS.column_names).to_pylist(), key=lambda row: row["id"]) == ROWS.to_pylist()
 
 
-def test_nothing_beside_the_table_is_reached(table: GenericTable) -> None:
-    access = table.access()
-    s3, found = access.boto3(), access.get()
-    s3.put_object(Bucket=found.bucket, Key=f"{found.prefix}/x", Body=b"1")
-    for key in (f"{found.prefix}x", f"{found.prefix}-beside/x"):
-        for attempt in (
-            lambda key=key: s3.put_object(Bucket=found.bucket, Key=key, Body=b"1"),
-            lambda key=key: s3.get_object(Bucket=found.bucket, Key=key),
-        ):
-            with pytest.raises(ClientError, match=r"AccessDenied|Forbidden|403"):
-                attempt()
+def duckdb_rows(access: Access, tmp: Path) -> object:
+    with duckdb_with_installed_extensions(tmp) as connection:
+        access.duckdb(connection)
+        return connection.execute(f"select * from '{access.get().uri}/rows.parquet'").fetchall()
+
+
+def fsspec_bytes(access: Access, _: Path) -> object:
+    return access.fsspec().cat_file(f"{access.get().uri}/rows.parquet")
+
+
+def boto3_bytes(access: Access, _: Path) -> object:
+    found = access.get()
+    return access.boto3().get_object(Bucket=found.bucket, Key=f"{found.prefix}/rows.parquet")["Body"].read()
+
+
+READERS: dict[str, Callable[[Access, Path], object]] = {
+    "lance": lambda access, _: lance.dataset(**access.lance()).to_table(),
+    "deltalake": lambda access, _: deltalake.DeltaTable(**access.deltalake()).to_pyarrow_table(),
+    "polars": lambda access, _: pl.scan_parquet(f"{access.get().uri}/rows.parquet", **access.polars()).collect(),
+    "duckdb": duckdb_rows,
+    "pyarrow": lambda access, _: pyarrow.parquet.read_table("rows.parquet", filesystem=access.pyarrow()),
+    "fsspec": fsspec_bytes,
+    "obstore": lambda access, _: access.obstore().get("rows.parquet").bytes(),
+    "boto3": boto3_bytes,
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_no_library_reaches_what_lies_beside_the_table(
+    table: GenericTable, lake: Client, lakeward: Lakeward, library: str, tmp_path: Path
+) -> None:
+    tables = lake.warehouse(lakeward.warehouse).generic
+    beside = tables.create(table.info.namespace, f"{table.name}_beside", format="dataset").access()
+    writer = library if library in {"lance", "deltalake"} else "boto3"
+    LIBRARIES[writer](beside, tmp_path)
+    assert READERS[library](beside, tmp_path)
+    for place in (beside.get().location, f"{table.location}x"):
+        moved = replace(table.access().get(), location=place)
+        for attempt in (LIBRARIES[library], READERS[library]):
+            with pytest.raises(Exception, match=REFUSED):
+                attempt(Access(lambda moved=moved: moved), tmp_path)
+    everything = boto3.client(
+        "s3",
+        endpoint_url=lakeward.store.endpoint,
+        region_name=lakeward.store.region,
+        aws_access_key_id=lakeward.store.admin.access_key,
+        aws_secret_access_key=lakeward.store.admin.secret_key,
+    )
+    found = table.access().get()
+    assert "Contents" not in everything.list_objects_v2(Bucket=found.bucket, Prefix=f"{found.prefix}x")
 
 
 async def test_the_waiting_twin_reads_what_the_other_wrote(table: GenericTable, lakeward: Lakeward) -> None:

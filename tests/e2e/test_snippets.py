@@ -13,7 +13,9 @@ from pyiceberg.catalog import Catalog
 
 from lakeward_cli import snippets
 from lakeward_pipelines import iceberg, java
+from tests.support import ivy
 from tests.support.engines import (
+    SHORT,
     Reach,
     duckdb_snippet,
     duckdb_with_installed_extensions,
@@ -67,18 +69,21 @@ def test_the_printed_spark_shell_writes_and_reads(
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "JAVA_HOME": str(java.home()),
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_SUBMIT_OPTS": SHORT,
     }
-    shell = subprocess.run(
-        ["bash", "-c", command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_SHELL_SECONDS,
-        env=environment,
-        cwd=tmp_path,  # it keeps a metastore of its own where it starts
-    )
+    with ivy.alone():
+        shell = subprocess.run(
+            ["bash", "-c", command],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SHELL_SECONDS,
+            env=environment,
+            cwd=tmp_path,
+        )
     assert shell.returncode == 0, shell.stderr[-4000:]
     assert shell.stdout.split()[-1:] == ["42"]  # what fetches its jars says so before
+    assert not (tmp_path / "metastore_db").exists()
 
 
 def test_the_printed_spark_is_the_one_that_the_suites_run() -> None:

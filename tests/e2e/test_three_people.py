@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,14 +12,14 @@ import pytest
 from pyiceberg.catalog import load_catalog
 from pyiceberg.exceptions import ForbiddenError
 
+from lakeward_cli.people import PEOPLE
+from tests.e2e.conftest import Secured
 from tests.e2e.spark_sql import SparkSql
 from tests.support.engines import Reach, pyiceberg_properties, spark_settings
-from tests.support.up import starting
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PEOPLE = ("admin", "writer", "reader")
 NAMESPACE = "default"  # which is there from the start
 
 
@@ -45,20 +41,12 @@ class Person:
 
 
 @pytest.fixture(scope="module")
-def people(tmp_path_factory: pytest.TempPathFactory, spark_session: SparkSession) -> Iterator[Mapping[str, Person]]:
-    """Of a Lakeward that was started for them."""
-    folder = tmp_path_factory.mktemp("people")
-    with starting(folder) as start:
-        up = start(arguments=("--secure",))
-        up.ready()
-        yield {name: _person(name, up.url, folder / "home", spark_session) for name in PEOPLE}
+def people(secured: Secured, spark_session: SparkSession) -> Mapping[str, Person]:
+    return {name: _person(name, secured, spark_session) for name in PEOPLE}
 
 
-def _person(name: str, url: str, home: Path, session: SparkSession) -> Person:
-    command = [sys.executable, "-m", "lakeward_cli", "token", name]
-    environment = {**os.environ, "LAKEWARD_HOME": str(home)}
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=environment)
-    reach = Reach(f"{url}/catalog", "demo", token=printed.stdout.strip())
+def _person(name: str, secured: Secured, session: SparkSession) -> Person:
+    reach = Reach(f"{secured.up.url}/catalog", "demo", token=secured.tokens[name])
     for key, value in spark_settings(reach, name=name).items():
         session.conf.set(key, value)
     return Person(SparkSql(session, name, NAMESPACE), reach)

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import Final
 
 from openfga_sdk.credentials import CredentialConfiguration, Credentials
 
@@ -22,6 +23,8 @@ from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.secrecy import SecretStr
 
+# By their URLs. To find that nothing is to be done takes longer than most tests that ask.
+_migrated: Final = set[str]()
 _EMPTY = """
 delete from grants; delete from objects where kind <> 'server'; delete from tree_streams; delete from openfga_outbox;
 delete from roles; delete from users; delete from provisioned_users; delete from suspended_grants;
@@ -49,7 +52,9 @@ class Stores:
 async def opened(postgres_url: str) -> AsyncIterator[Stores]:
     """Empty ones."""
     url = SecretStr(postgres_url)
-    await migrate(url, package=MIGRATIONS, schema="lakeward_authz")
+    if postgres_url not in _migrated:
+        await migrate(url, package=MIGRATIONS, schema="lakeward_authz")
+        _migrated.add(postgres_url)
     outbox = Outbox()
     async with open_pool(url, size=8, name="test", schema="lakeward_authz") as pool:
         made = Stores(

@@ -60,10 +60,14 @@ class TableAuthorizer:
 
     Args:
         rules: the lines.
+
+    Attributes:
+        asked: the actions of each question.
     """
 
     def __init__(self, *rules: Rule) -> None:
         """Answer from `rules`."""
+        self.asked: list[list[Action]] = []
         self._rules = rules
         self._replaced = 0
 
@@ -79,10 +83,12 @@ class TableAuthorizer:
 
     async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
         """See `Authorizer`."""
+        self.asked.append([demand.action for demand in demands])
         return [self._outcome(principal.key, demand) for demand in demands]
 
     async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
         """See `Authorizer`."""
+        self.asked.append([demand.action for each in turns for demand in each.demands])
         return [[self._outcome(each.principal.key, demand) for demand in each.demands] for each in turns]
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:

@@ -185,6 +185,11 @@ def _others(request: Callable[[], Any]) -> Case:
     return Case(request, _SERVER, only_hidden=_THERE)
 
 
+def _with_groups(request: Callable[[], Any], action: Action) -> Case:
+    shapes = frozenset({Action.PROJECT_LIST_ROLES})
+    return Case(request, _SERVER, needs=frozenset({action}), shapes=shapes, only_hidden=_THERE)
+
+
 def _own(request: Callable[[], Any]) -> Case:
     return Case(request, needs=_NOTHING)
 
@@ -251,9 +256,13 @@ _GROUP: Final = str(GROUP)
 _MOVED: Final = pb.ProvisionedMembersChange(add=[_PERSON])
 PROVISIONING_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
     "CreateProvisionedUser": (_others(lambda: pb.CreateProvisionedUserRequest(profile=_SENT)),),
-    "GetProvisionedUser": (_others(lambda: pb.GetProvisionedUserRequest(id=_PERSON)),),
-    "ListProvisionedUsers": (_others(pb.ListProvisionedUsersRequest),),
-    "ReplaceProvisionedUser": (_others(lambda: pb.ReplaceProvisionedUserRequest(id=_PERSON, profile=_CHANGED)),),
+    "GetProvisionedUser": (_with_groups(lambda: pb.GetProvisionedUserRequest(id=_PERSON), Action.SERVER_LIST_USERS),),
+    "ListProvisionedUsers": (_with_groups(pb.ListProvisionedUsersRequest, Action.SERVER_LIST_USERS),),
+    "ReplaceProvisionedUser": (
+        _with_groups(
+            lambda: pb.ReplaceProvisionedUserRequest(id=_PERSON, profile=_CHANGED), Action.SERVER_UPDATE_USERS
+        ),
+    ),
     "DeleteProvisionedUser": (_others(lambda: pb.DeleteProvisionedUserRequest(id=_PERSON)),),
     "CreateProvisionedGroup": (Case(lambda: pb.CreateProvisionedGroupRequest(display_name="new"), _PROJECT),),
     "GetProvisionedGroup": (_role(lambda: pb.GetProvisionedGroupRequest(id=_GROUP)),),

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 NAME = "lakeward"
 """Under which the snippets attach the warehouse."""
 
+SHORT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For a JVM that lives for seconds or minutes: what a second compiler would gain costs more than it brings."""
+
 _EXTENSIONS = ("httpfs", "avro", "iceberg", "aws")
 
 

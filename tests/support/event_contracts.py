@@ -21,6 +21,7 @@ _STREAMS: Final[Mapping[int, str]] = {
     options_pb2.STREAM_AUTHZ: "authz",
     options_pb2.STREAM_VENDING: "vending",
 }
+_BY_PROJECT: Final = frozenset({options_pb2.STREAM_AUTHZ, options_pb2.STREAM_VENDING})
 
 
 def rule_of(message: Descriptor) -> options_pb2.EventRule:
@@ -52,12 +53,14 @@ def checked(event: Event) -> dict[str, Any]:
     rule = rule_of(payload)
     assert document["type"] == rule.type
     named = _STREAMS.get(rule.stream)
-    if named is not None:
+    if rule.stream in _BY_PROJECT and "projectid" in document:
+        assert event.stream == f"{named}-{document['projectid']}"
+    elif named is not None:
         assert event.stream == named
     elif rule.stream == options_pb2.STREAM_WAREHOUSE:
         assert event.stream == document["warehouseid"]
     else:
-        assert event.stream == document["projectid"]
+        assert event.stream == f"project-{document['projectid']}"
     ParseDict(document["data"], GetMessageClass(payload)())
     assert document["data"].keys() <= {field.json_name for field in payload.fields}
     return document

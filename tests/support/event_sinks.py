@@ -7,9 +7,10 @@ import contextlib
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -43,6 +44,7 @@ class Ground:
     Attributes:
         arrived: (id, stream, sequence) of each event that is there, in its order, repetitions included.
         away: takes the other side away for a block.
+        mute: lets it read and say nothing for a block; None where that is the same.
         pad: bytes by which an event is to be larger to be refused; 0: its kind alone does it.
     """
 
@@ -50,17 +52,20 @@ class Ground:
     arrived: Callable[[int], AbstractAsyncContextManager[list[Arrived]]]
     away: Callable[[], AbstractAsyncContextManager[None]]
     pad: int = 0
+    mute: Callable[[], AbstractContextManager[None]] | None = None
 
 
 @asynccontextmanager
-async def jetstream(home: Path, *, batches: bool = True) -> AsyncIterator[Ground]:
+async def jetstream(
+    home: Path, *, batches: bool = True, answers_in: timedelta = timedelta(seconds=5)
+) -> AsyncIterator[Ground]:
     """With a stream that takes several messages as one, or one that an operator made without."""
     async with _nats(home) as (url, away):
         if not batches:
             client = await nats.connect(url)
             await client.jetstream().add_stream(name="lake", subjects=["lake", "lake.>"])
             await client.close()
-        sink = NatsSink(NatsAddress(away.instead_of(url), "lake", max_bytes=1 << 24))
+        sink = NatsSink(NatsAddress(away.instead_of(url), "lake", max_bytes=1 << 24, timeout=answers_in))
 
         @asynccontextmanager
         async def arrived(count: int) -> AsyncIterator[list[Arrived]]:
@@ -74,30 +79,33 @@ async def jetstream(home: Path, *, batches: bool = True) -> AsyncIterator[Ground
             finally:
                 await client.close()
 
-        yield Ground(sink, arrived, away.gone)
+        yield Ground(sink, arrived, away.gone, mute=away.mute)
         await sink.close()
 
 
 @asynccontextmanager
-async def jetstream_singly(home: Path) -> AsyncIterator[Ground]:
-    async with jetstream(home, batches=False) as ground:
+async def jetstream_singly(home: Path, *, answers_in: timedelta = timedelta(seconds=5)) -> AsyncIterator[Ground]:
+    async with jetstream(home, batches=False, answers_in=answers_in) as ground:
         yield ground
 
 
 @asynccontextmanager
-async def nats_core(home: Path) -> AsyncIterator[Ground]:
+async def nats_core(home: Path, *, answers_in: timedelta = timedelta(seconds=5)) -> AsyncIterator[Ground]:
     async with _nats(home) as (url, away):
         client = await nats.connect(url)
         heard = await client.subscribe("lake.>")
         await client.flush()
-        sink = NatsCoreSink(NatsAddress(away.instead_of(url), "lake"))
+        sink = NatsCoreSink(NatsAddress(away.instead_of(url), "lake", timeout=answers_in))
 
         @asynccontextmanager
         async def arrived(count: int) -> AsyncIterator[list[Arrived]]:
             messages = [await heard.next_msg(timeout=10) for _ in range(count)]
+            with contextlib.suppress(nats.errors.TimeoutError):  # what was given up may have come all the same
+                while True:
+                    messages.append(await heard.next_msg(timeout=0.1))
             yield [_of_nats(each) for each in messages]
 
-        yield Ground(sink, arrived, away.gone)
+        yield Ground(sink, arrived, away.gone, mute=away.mute)
         await sink.close()
         await client.close()
 
@@ -108,6 +116,7 @@ class _Away:
 
     line: object
     gone: Callable[[], AbstractAsyncContextManager[None]] = field(repr=False)
+    mute: Callable[[], AbstractContextManager[None]] = field(repr=False)
     instead_of: Callable[[str], str] = field(repr=False)
 
 
@@ -128,7 +137,13 @@ async def _nats(home: Path) -> AsyncIterator[tuple[str, _Away]]:
                 yield
                 await line.accept()
 
-            yield url, _Away(line, gone, line.instead_of)
+            @contextlib.contextmanager
+            def mute() -> Iterator[None]:
+                line.pause()
+                yield
+                line.resume()
+
+            yield url, _Away(line, gone, mute, line.instead_of)
 
 
 @asynccontextmanager

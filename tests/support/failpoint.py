@@ -64,6 +64,9 @@ class Faulty:
 
         return write
 
+    def unary_stream(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        return self._channel.unary_stream(method, *args, **kwargs)
+
     def _telling(self, call: Any) -> Any:
         async def tell(request: Any, timeout: float | None = None) -> Any:  # noqa: ASYNC109 - a stub's own signature
             if self._fault == UNHEARD:

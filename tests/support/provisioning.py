@@ -14,6 +14,7 @@ from lakeward_authz.application.users import User
 from lakeward_authz.domain.permissions.objects import Subject, role_subject, user_subject
 from lakeward_authz.domain.provisioning import (
     Filter,
+    Membership,
     ProvisionedProfile,
     ProvisionedUser,
     changed_meanwhile,
@@ -138,6 +139,27 @@ class Groups:
             if role_subject(each.role_id) in subjects and each.ident.provider_id == SCIM
         ]
         return [*sorted(people, key=lambda each: each.id), *sorted(inner, key=lambda each: each.id)]
+
+    async def groups_of(
+        self, users: Sequence[UserId], project_id: str, *, most: int
+    ) -> Sequence[tuple[Membership, ...]]:
+        del most
+        return [self._groups_of(user, project_id) for user in users]
+
+    def _groups_of(self, user: UserId, project_id: str) -> tuple[Membership, ...]:
+        groups = [
+            role
+            for role in sorted(self._directory.roles.values(), key=lambda each: each.role_id)
+            if role.project_id == project_id and role.ident.provider_id == SCIM
+        ]
+        direct = {role.role_id for role in groups if user_subject(user) in self._subjects(role)}
+        inside = set(direct)
+        for _ in groups:
+            subjects = {role_subject(each) for each in inside}
+            inside |= {role.role_id for role in groups if self._subjects(role) & subjects}
+        return tuple(
+            Membership(role.role_id, role.name, role.role_id in direct) for role in groups if role.role_id in inside
+        )
 
     async def page(
         self, project_id: str, wanted: Filter | None, *, skip: int, count: int

@@ -2,8 +2,10 @@
 
 A worker has components of its own, so what two of them run never meets. What they can meet on is the user's home:
 
-    Spark's cache of jars, which Ivy fills without a lock: all who start a Spark are one share
-    Maven's, which tests.support.maven locks; OpenFGA's program, whose build locks itself; ports, which are leased
+    Spark's cache of jars, which tests.support.ivy locks; Maven's, which tests.support.maven locks; OpenFGA's program, whose
+    build locks itself; ports, which are leased
+
+All suites of engines are one share, with one Spark.
 """
 
 from __future__ import annotations
@@ -12,13 +14,14 @@ from pathlib import PurePosixPath
 from typing import Final
 
 _SPARK: Final = "spark"
-_SPARKS: Final = ("tests/e2e", "tests/integration/cli")
+_SPARKS: Final = ("tests/e2e",)
 # What takes longest begins first, so that no worker is left with it alone at the end; the others follow in their order.
 _FIRST: Final = (
     _SPARK,
     "tests/conformance/test_schemathesis.py",
     "tests/integration/faults",
     "tests/integration/permissions",
+    "tests/integration/cli",
     "tests/integration/security",
     "tests/conformance/kit",
 )

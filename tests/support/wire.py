@@ -52,9 +52,11 @@ async def call(
     metadata: Mapping[str, str] | Sequence[tuple[str, str]],
     seconds: float = 30,
 ) -> Message | Refusal:
-    """The response, or the refusal that came in its place. Metadata as pairs may hold a key twice."""
+    """The response, of a stream the first, or the refusal that came in its place. Metadata as pairs may hold a key twice."""
     pairs = tuple(metadata.items()) if isinstance(metadata, Mapping) else tuple(metadata)
     response = message_factory.GetMessageClass(method_of(path).output_type)
+    if method_of(path).server_streaming:
+        return await _first(channel, path, request, response, metadata=pairs, seconds=seconds)
     method: Any = channel.unary_unary(
         path, request_serializer=type(request).SerializeToString, response_deserializer=response.FromString
     )
@@ -62,6 +64,29 @@ async def call(
         return await method(request, metadata=pairs, timeout=seconds)  # type: ignore[no-any-return]
     except grpc.aio.AioRpcError as error:
         return refusal_from(error, service="peer")
+
+
+async def _first(
+    channel: grpc.aio.Channel,
+    path: str,
+    request: Message,
+    response: Any,
+    *,
+    metadata: tuple[tuple[str, str], ...],
+    seconds: float,
+) -> Message | Refusal:
+    method: Any = channel.unary_stream(
+        path, request_serializer=type(request).SerializeToString, response_deserializer=response.FromString
+    )
+    stream = method(request, metadata=metadata, timeout=seconds)
+    try:
+        async for answer in stream:
+            return answer  # type: ignore[no-any-return]
+    except grpc.aio.AioRpcError as error:
+        return refusal_from(error, service="peer")
+    finally:
+        stream.cancel()
+    raise AssertionError(f"{path} answered nothing")
 
 
 async def served(channel: grpc.aio.Channel, service: str) -> frozenset[str]:

@@ -52,7 +52,8 @@ def build(environment: Mapping[str, str] = os.environ) -> Path:
     """
     target = folder(environment)
     target.mkdir(parents=True, exist_ok=True)
-    with _alone(target), tempfile.TemporaryDirectory(prefix="build-", dir=target) as scratch:
+    # Who waits for the program need not wait until the rest is gone, which are tens of thousands of files.
+    with tempfile.TemporaryDirectory(prefix="build-", dir=target) as scratch, _alone(target):
         if not (target / PROGRAM).is_file():
             _build(Path(scratch), environment).replace(target / PROGRAM)
     return target

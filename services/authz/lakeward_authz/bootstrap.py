@@ -16,6 +16,7 @@ from lakeward_authz.adapters.postgres.roles import PostgresRoles
 from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.adapters.postgres.tree_listing import PostgresTreeListing
 from lakeward_authz.adapters.postgres.users import PostgresUsers
+from lakeward_authz.application.announcements import STREAM
 from lakeward_authz.application.appointing import Appointments
 from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.deciding import RevisedAuthorizer
@@ -32,7 +33,7 @@ from lakeward_authz.granting import grant_servicer
 from lakeward_authz.provisioning import add_provisioning
 from lakeward_authz.settings import AuthzSettings
 from lakeward_authz.synchronising import synchronised
-from lakeward_authz.transport.callers import caller_of
+from lakeward_authz.transport.callers import caller_of, project_id_of
 from lakeward_authz.transport.decisions import DecisionServicer
 from lakeward_authz.transport.identity import IdentityServicer
 from lakeward_authz.transport.tree import TreeServicer
@@ -40,6 +41,8 @@ from lakeward_protocol.authz.v1 import (
     audit_pb2,
     audit_pb2_grpc,
     decisions_pb2_grpc,
+    events_pb2,
+    events_pb2_grpc,
     grants_pb2_grpc,
     identity_pb2_grpc,
     tree_pb2_grpc,
@@ -47,6 +50,7 @@ from lakeward_protocol.authz.v1 import (
 from lakeward_servicekit.audit.postgres import PostgresAudit
 from lakeward_servicekit.audit.recording import Recorder
 from lakeward_servicekit.audit.serving import AuditListings, auditing, recorder_of
+from lakeward_servicekit.events.own_streams import OwnStreams, reads_of
 from lakeward_servicekit.events.serving import relaying
 from lakeward_servicekit.postgres.outgrown import counting
 from lakeward_servicekit.postgres.plans import with_generic_plans, with_plans_by_keys
@@ -139,6 +143,13 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
             audit_pb2_grpc.add_AuditServiceServicer_to_server,
             AuditListings(doors, records, audit_pb2.ListAuditRecordsResponse),
         )
+        reads = reads_of(pool)
+        host.add(
+            events_pb2_grpc.add_EventServiceServicer_to_server,
+            OwnStreams(
+                STREAM, doors, reads, events_pb2.ReadEventsResponse, events_pb2.SubscribeResponse, project_id_of
+            ),
+        )
         add_directory(host, settings, pool, doors=doors, grants=grants)
         add_provisioning(host, settings.scim, pool, roles=roles, grants=grants, doors=doors)
         forgets = settings.server.maintenance_mode == "off"
@@ -150,6 +161,7 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
                 service="authz",
                 schema=settings.postgres.schema_of("authz"),
                 listen_at=settings.postgres.direct_url,
+                tail=reads.tail,
             )
         )
         if settings.server.maintenance_mode == "off":

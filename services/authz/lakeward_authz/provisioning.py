@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.provisioned_groups import PostgresProvisionedGroups
@@ -16,6 +18,7 @@ from lakeward_authz.application.provisioned_groups import (
     GroupLookups,
     ProvisionedGroupStore,
 )
+from lakeward_authz.application.provisioned_memberships import Memberships, MembershipStore
 from lakeward_authz.application.provisioned_users import (
     ProvisionedUserDeletions,
     ProvisionedUserListings,
@@ -33,6 +36,10 @@ from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.rpc import Host
 from lakeward_servicekit.settings.provisioning import ScimSettings
 from lakeward_servicekit.system import SystemClock, SystemIds
+
+
+class GroupsAndMemberships(ProvisionedGroupStore, MembershipStore, Protocol):
+    """What keeps groups says who is in them."""
 
 
 def add_provisioning(
@@ -68,18 +75,19 @@ def add_provisioning(
 def provisioning_servicer(
     doors: DirectoryDoors,
     people: ProvisionedUserStore,
-    groups: ProvisionedGroupStore,
+    groups: GroupsAndMemberships,
     *,
     matching: Matching,
     clock: Clock,
     ids: Ids,
 ) -> ProvisioningServicer:
     """What keeps people and groups."""
+    memberships = Memberships(doors, groups)
     return ProvisioningServicer(
         create_user=UserProvisionings(doors, people, matching, clock, ids),
-        get_user=ProvisionedUserLookups(doors, people),
-        list_users=ProvisionedUserListings(doors, people),
-        replace_user=ProvisionedUserReplacements(doors, people, matching, clock),
+        get_user=ProvisionedUserLookups(doors, people, memberships),
+        list_users=ProvisionedUserListings(doors, people, memberships),
+        replace_user=ProvisionedUserReplacements(doors, people, memberships, matching, clock),
         delete_user=ProvisionedUserDeletions(doors, people, clock),
         create_group=GroupCreations(doors, groups, clock, ids),
         get_group=GroupLookups(doors, groups),

@@ -87,7 +87,8 @@ async def background(
         loops = relay_loops(pool, sinks, bells.written, keep=keep, logged=bells.logged.ring)
         loops.append(parts.history.tail.watch(bells.logged))
         loops.append(keep_looking(partial(look_at_queues, PostgresTaskDepths(pool), parts.clock), what="tasks"))
-        loops.append(keep_looking(Behind(PostgresLag(pool), "catalog", [sink.name for sink in sinks]), what="events"))
+        behind = Behind(PostgresLag(pool), "catalog", [sink.name for sink in sinks], settings.events)
+        loops.append(keep_looking(behind, what="events"))
         if settings.server.maintenance_mode == "off":
             leftovers = PostgresLeftovers(pool, kept_log(pool, settings.events, sinks))
             retention = Retention(

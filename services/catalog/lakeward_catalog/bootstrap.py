@@ -68,7 +68,7 @@ from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.events.bell import LocalBell, PostgresBell
 from lakeward_servicekit.events.history import HistoryReads
 from lakeward_servicekit.events.postgres_history import PostgresHistory
-from lakeward_servicekit.events.serving import channel_of
+from lakeward_servicekit.events.serving import channel_of, logged_channel_of
 from lakeward_servicekit.events.tail import Tail
 from lakeward_servicekit.permits import PermitSigner
 from lakeward_servicekit.postgres.plans import with_generic_plans, with_plans_by_keys
@@ -81,7 +81,7 @@ from lakeward_servicekit.settings.problems import Problem, SettingsError
 from lakeward_servicekit.system import SystemClock, SystemIds
 
 MIGRATIONS: Final = "lakeward_catalog.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 19
+SCHEMA_NUMBER: Final = 20
 SERVICE: Final = "catalog"
 # The public API's words for deciders.
 _BACKENDS: Final = {
@@ -151,7 +151,7 @@ async def catalog(  # noqa: PLR0913 - what comes from outside, each by its name
         await _check_schema(pools.changes, settings.postgres)
         schema = settings.postgres.schema_of(SERVICE)
         bell = PostgresBell(pools.changes, channel=channel_of(schema))
-        bells = Bells(bell, PostgresBell(pools.changes, channel=f"{schema}_logged"))
+        bells = Bells(bell, PostgresBell(pools.changes, channel=logged_channel_of(schema)))
         # What is decided from the tree waits for the tree; the other backends know no difference.
         awaited = settings.authorization.backend is not AuthzBackend.ALLOW_ALL
         feed = TreeFeed(PostgresTreeStreams(pools.changes), RemoteTree(authz), LocalBell(), awaited=awaited)

@@ -122,6 +122,8 @@ class _Nowhere:
         del args, kwargs
         return method
 
+    unary_stream = unary_unary
+
 
 def openapi_documents() -> Mapping[str, Callable[[], Mapping[str, Any]]]:
     """What makes the OpenAPI document of each API, by its name; no gateway has to run for it."""

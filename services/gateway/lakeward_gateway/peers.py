@@ -9,6 +9,7 @@ from typing import TypeAlias, cast
 import grpc.aio
 
 from lakeward_protocol.authz.v1 import audit_pb2_grpc as authz_audit_pb2_grpc
+from lakeward_protocol.authz.v1 import events_pb2_grpc as authz_events_pb2_grpc
 from lakeward_protocol.authz.v1 import grants_pb2_grpc, provisioning_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
     audit_pb2_grpc,
@@ -32,6 +33,8 @@ from lakeward_protocol.catalog.v1 import (
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
+from lakeward_protocol.vending.v1 import audit_pb2_grpc as vending_audit_pb2_grpc
+from lakeward_protocol.vending.v1 import events_pb2_grpc as vending_events_pb2_grpc
 from lakeward_protocol.vending.v1 import vending_pb2_grpc
 from lakeward_servicekit.rpc import Channel
 
@@ -48,7 +51,7 @@ class Peers:
     Attributes:
         authz: to authz; users, roles and grants are kept there. Who may do what is never asked from here.
         catalog: to catalog.
-        vending: to vending; credentials are staged there, and nothing else is asked.
+        vending: to vending; credentials are staged there, and their events and audit are read.
     """
 
     authz: Channel
@@ -103,6 +106,13 @@ class Stubs:
         self.contracts: contracts_pb2_grpc.ContractServiceAsyncStub = contracts_pb2_grpc.ContractServiceStub(catalog)
         self.cascades: cascades_pb2_grpc.CascadeServiceAsyncStub = cascades_pb2_grpc.CascadeServiceStub(catalog)
         self.events: events_pb2_grpc.EventServiceAsyncStub = events_pb2_grpc.EventServiceStub(catalog)
+        self.authz_events: authz_events_pb2_grpc.EventServiceAsyncStub = authz_events_pb2_grpc.EventServiceStub(authz)
+        self.vending_events: vending_events_pb2_grpc.EventServiceAsyncStub = vending_events_pb2_grpc.EventServiceStub(
+            vending
+        )
+        self.vending_audit: vending_audit_pb2_grpc.AuditServiceAsyncStub = vending_audit_pb2_grpc.AuditServiceStub(
+            vending
+        )
         self.statistics: statistics_pb2_grpc.StatisticsServiceAsyncStub = statistics_pb2_grpc.StatisticsServiceStub(
             catalog
         )

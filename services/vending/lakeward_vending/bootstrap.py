@@ -9,10 +9,13 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
-from lakeward_protocol.vending.v1 import vending_pb2_grpc
+from lakeward_protocol.vending.v1 import audit_pb2, audit_pb2_grpc, events_pb2, events_pb2_grpc, vending_pb2_grpc
+from lakeward_servicekit.audit.postgres import PostgresAudit
+from lakeward_servicekit.audit.serving import AuditListings, auditing, recorder_of
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.errors import Refusal
+from lakeward_servicekit.events.own_streams import OwnStreams, reads_of
 from lakeward_servicekit.events.serving import relaying
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
@@ -30,7 +33,9 @@ from lakeward_vending.adapters.postgres.secrets import PostgresSecrets
 from lakeward_vending.adapters.s3.backend import S3Backend
 from lakeward_vending.adapters.s3.cached import CachedS3
 from lakeward_vending.adapters.s3.kind import S3Kind
+from lakeward_vending.application.announcements import STREAM
 from lakeward_vending.application.client_access import AccessVends, RequestSignatures
+from lakeward_vending.application.doors import Doors
 from lakeward_vending.application.files import (
     EmptinessChecks,
     FileDeletions,
@@ -54,6 +59,7 @@ from lakeward_vending.application.storages import Kinds, Storages
 from lakeward_vending.application.validation import StorageValidations
 from lakeward_vending.domain.addresses import AddressRules
 from lakeward_vending.domain.s3.system_identity import SystemIdentityRules
+from lakeward_vending.transport import decode
 from lakeward_vending.transport.access import VendingServicer
 from lakeward_vending.transport.callers import caller_of
 from lakeward_vending.transport.files import FileServicer
@@ -63,6 +69,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from uuid import UUID
 
+    from lakeward_servicekit.audit.recording import Recorder
     from lakeward_servicekit.permits import PermitVerifier
     from lakeward_servicekit.rpc import Channel, Settle
     from lakeward_servicekit.settings.postgres import PostgresSettings
@@ -108,16 +115,26 @@ async def vending(
     clock, ids = clock or SystemClock(), ids or SystemIds()
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(_pool(settings.postgres))
-        secrets = await stack.enter_async_context(_secrets(pool, settings.secrets, keeps=settings.secrets.backend))
+        audit = _recorder(settings)
+        keeps = settings.secrets.backend
+        secrets = await stack.enter_async_context(
+            _secrets(pool, settings.secrets, keeps=keeps, audits=audit is not None)
+        )
         await _check_key(secrets)
         store = CachedSecrets(secrets)
         s3 = _s3(settings, stack, clock=clock, ids=ids)
         # another storage kind is another folder of adapters and another line here
         kinds = Kinds({"s3": s3, "stackit": s3})
         storages = Storages(store, kinds)
-        host = Host(SERVICE, settle=_settle(settings, authz), read_only=settings.server.maintenance_mode == "read-only")
+        host = Host(
+            SERVICE,
+            settle=_settle(settings, authz),
+            read_only=settings.server.maintenance_mode == "read-only",
+            audit=audit,
+        )
         host.add_probe("database", pool.ping)
         skip = settings.storage.skip_validation
+        authorizer = RemoteAuthorizer(authz, coalesce=remote)
         host.add(
             vending_pb2_grpc.add_VendingServiceServicer_to_server,
             VendingServicer(verifier, vend_access=AccessVends(storages), sign_request=RequestSignatures(storages)),
@@ -139,7 +156,7 @@ async def vending(
             vending_pb2_grpc.add_StorageServiceServicer_to_server,
             StorageServicer(
                 verifier,
-                stage_credential=CredentialStagings(RemoteAuthorizer(authz, coalesce=remote), store, clock, ids),
+                stage_credential=CredentialStagings(authorizer, store, clock, ids),
                 keep_secret=SecretBindings(store, clock),
                 forget_secret=SecretDeletions(store),
                 normalise_profile=ProfileNormalisations(store, kinds, _address_rules(settings.storage)),
@@ -148,6 +165,19 @@ async def vending(
                 release_place=PlaceReleases(storages, skip=skip),
             ),
         )
+        doors, records, reads = Doors(authorizer), PostgresAudit(pool), reads_of(pool)
+        host.add(
+            audit_pb2_grpc.add_AuditServiceServicer_to_server,
+            AuditListings(doors, records, audit_pb2.ListAuditRecordsResponse),
+        )
+        host.add(
+            events_pb2_grpc.add_EventServiceServicer_to_server,
+            OwnStreams(
+                STREAM, doors, reads, events_pb2.ReadEventsResponse, events_pb2.SubscribeResponse, decode.project
+            ),
+        )
+        forgets = settings.server.maintenance_mode == "off"
+        await stack.enter_async_context(auditing(settings.audit, audit, records, pool, forgets=forgets))
         await stack.enter_async_context(
             relaying(
                 pool,
@@ -155,6 +185,7 @@ async def vending(
                 service=SERVICE,
                 schema=settings.postgres.schema_of(SERVICE),
                 listen_at=settings.postgres.direct_url,
+                tail=reads.tail,
             )
         )
         stack.push_async_callback(_ended, asyncio.create_task(_keep_sweeping(StagedSweeps(store, clock))))
@@ -169,36 +200,40 @@ async def _pool(settings: PostgresSettings) -> AsyncIterator[Pool]:
         yield pool
 
 
-async def reencrypt(postgres: PostgresSettings, ring: SecretSettings) -> int:
+async def reencrypt(postgres: PostgresSettings, ring: SecretSettings, *, audits: bool) -> int:
     """Encrypt every secret in Postgres with the ring's first key; how many had another. Then older keys can be taken away.
 
-    May run while others serve, once they have the new ring; may be repeated.
+    Where it `audits`, each is recorded. May run while others serve, once they have the new ring; may be repeated.
 
     Raises:
         SettingsError: no key is set.
         SchemaMismatch: `lakeward migrate` did not run, or another release's did.
         Refusal: DATABASE_UNAVAILABLE, or SECRET_UNREADABLE where a key is gone already.
     """
-    async with _pool(postgres) as pool, _secrets(pool, ring, keeps="postgres") as secrets:
+    async with _pool(postgres) as pool, _secrets(pool, ring, keeps="postgres", audits=audits) as secrets:
         return await SecretReencryptions(secrets)()
 
 
-async def move_secrets(postgres: PostgresSettings, settings: SecretSettings, *, to: Kept) -> tuple[int, Sequence[UUID]]:
+async def move_secrets(
+    postgres: PostgresSettings, settings: SecretSettings, *, to: Kept, audits: bool
+) -> tuple[int, Sequence[UUID]]:
     """Bring every secret to Postgres or to the KV v2 store: how many were moved, and the ids of those that were not found.
 
-    May run while others serve, once they can use both; may be repeated.
+    Where it `audits`, each is recorded. May run while others serve, once they can use both; may be repeated.
 
     Raises:
         SettingsError: the settings don't have what it takes.
         SchemaMismatch: `lakeward migrate` did not run, or another release's did.
         Refusal: DATABASE_UNAVAILABLE, SECRET_STORE_UNAVAILABLE, or SECRET_UNREADABLE.
     """
-    async with _pool(postgres) as pool, _secrets(pool, settings, keeps=to) as secrets:
+    async with _pool(postgres) as pool, _secrets(pool, settings, keeps=to, audits=audits) as secrets:
         return await SecretMoves(secrets)()
 
 
 @asynccontextmanager
-async def _secrets(pool: Pool, settings: SecretSettings, *, keeps: Kept) -> AsyncIterator[PostgresSecrets]:
+async def _secrets(
+    pool: Pool, settings: SecretSettings, *, keeps: Kept, audits: bool
+) -> AsyncIterator[PostgresSecrets]:
     """The secret store, which keeps new secrets where it is told and reads those of both places.
 
     Raises:
@@ -210,12 +245,12 @@ async def _secrets(pool: Pool, settings: SecretSettings, *, keeps: Kept) -> Asyn
     if settings.kv2_url is None:
         if keeps == "kv2":
             raise SettingsError([Problem("LAKEKEEPER__KV2__URL", "is unset, and secrets in a KV v2 store need it")])
-        yield PostgresSecrets(pool, ring, keeps=keeps)
+        yield PostgresSecrets(pool, ring, keeps=keeps, audits=audits)
         return
     from lakeward_vending.adapters.kv2.opening import opened  # noqa: PLC0415 - the HTTP library, where it is needed
 
     async with opened(settings) as vault:
-        yield PostgresSecrets(pool, ring, vault=vault, keeps=keeps)
+        yield PostgresSecrets(pool, ring, vault=vault, keeps=keeps, audits=audits)
 
 
 async def _check_key(secrets: PostgresSecrets) -> None:
@@ -256,6 +291,13 @@ def _identity_rules(settings: StorageSettings) -> SystemIdentityRules:
         aws=settings.aws_system_credentials,
         aws_direct=settings.aws_direct_system_credentials,
         aws_external_id_required=settings.aws_external_id_required,
+    )
+
+
+def _recorder(settings: VendingSettings) -> Recorder | None:
+    server = settings.server
+    return recorder_of(
+        settings.audit, default_project=server.default_project_id if server.enable_default_project else ""
     )
 
 

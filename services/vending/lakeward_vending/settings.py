@@ -16,6 +16,7 @@ from typing import Final, Literal
 from lakeward_servicekit.joints import Joints
 from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.settings import kinds
+from lakeward_servicekit.settings.audit import AuditSettings
 from lakeward_servicekit.settings.catalogue import Family, Service
 from lakeward_servicekit.settings.events import EventSettings
 from lakeward_servicekit.settings.kinds import Network
@@ -283,6 +284,7 @@ class VendingSettings:
     storage: StorageSettings
     caches: CacheSettings
     events: EventSettings
+    audit: AuditSettings
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,14 +20,15 @@ from lakeward_authz.application.provisioned_groups import (
     GroupChange,
     GroupMember,
     MembersChange,
-    ProvisionedGroupStore,
     version_of,
 )
 from lakeward_authz.application.provisioned_users import ProvisionedUserStore
 from lakeward_authz.application.role_store import RoleStore
 from lakeward_authz.application.user_directory import UserDirectory
 from lakeward_authz.domain.permissions.objects import ObjectKey
+from lakeward_authz.domain.provisioning import Membership
 from lakeward_authz.domain.roles import Role, RoleIdent
+from lakeward_authz.provisioning import GroupsAndMemberships
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.support.authz_stores import opened
@@ -44,7 +45,7 @@ class Kept:
     """The stores."""
 
     people: ProvisionedUserStore
-    groups: ProvisionedGroupStore
+    groups: GroupsAndMemberships
     users: UserDirectory
     roles: RoleStore
 
@@ -178,6 +179,30 @@ async def test_each_change_of_a_group_makes_a_version_also_when_the_clock_stands
         ENGINEERS.role_id, GroupChange("new", ident), expected=version_of(second), at=LATER
     )
     assert (third.name, third.ident) == ("new", ident)
+
+
+async def test_a_person_is_in_the_groups_that_name_it_and_in_those_around_them_of_one_project(kept: Kept) -> None:
+    await kept.people.add(ANN)
+    await kept.people.add(BOB)
+    await kept.groups.add(BUILDERS, frozenset({str(ANN.id)}))
+    await kept.groups.add(ENGINEERS, frozenset({str(BUILDERS.role_id), str(BOB.id)}))
+    theirs = a_group(13, "theirs")
+    await kept.groups.add(dataclasses.replace(theirs, project_id="q"), frozenset({str(ANN.id)}))
+    people = [BOB.user_id, UserId("oidc~nobody"), ANN.user_id]
+    of_bob, of_nobody, of_ann = await kept.groups.groups_of(people, "p", most=9)
+    assert of_bob == (Membership(ENGINEERS.role_id, "engineers", direct=True),)
+    assert of_nobody == ()
+    assert of_ann == (
+        Membership(ENGINEERS.role_id, "engineers", direct=False),
+        Membership(BUILDERS.role_id, "builders", direct=True),
+    )
+    await kept.put(ENGINEERS, str(ANN.id))
+    idle = dataclasses.replace(ANN.profile, active=False)
+    await kept.people.replace(ANN.id, idle, expected="", at=LATER)
+    ((first, second),) = await kept.groups.groups_of([ANN.user_id], "p", most=9)
+    assert (first.direct, second.direct) == (True, True)
+    ((other,),) = await kept.groups.groups_of([ANN.user_id], "q", most=9)
+    assert other.display == "theirs"
 
 
 async def test_roles_that_people_made_and_groups_of_other_projects_are_no_members(kept: Kept) -> None:

@@ -8,6 +8,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 
+from lakeward_catalog.application.changes import Stood
 from lakeward_catalog.application.ports.stores import Visibility
 from lakeward_catalog.domain.bodies import text_of
 from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, State, Tabular, WarehouseId
@@ -78,7 +79,7 @@ async def test_what_was_committed_is_what_is_loaded(stores: Stores) -> None:
     tabular = await stores.with_tabular()
     commit = a_commit(tabular, body=a_body('{"version":2}'))
     async with stores.changes.change() as change:
-        assert not await change.tabulars.commit([commit])
+        assert not (await change.tabulars.commit([commit])).lost
     found = await _found(stores, tabular)
     assert found == dataclasses.replace(
         tabular, metadata_id=commit.metadata_id, metadata_location=commit.metadata_location
@@ -124,7 +125,7 @@ async def test_of_two_commits_from_one_metadata_exactly_one_wins(stores: Stores)
 
     async def attempt(index: int) -> bool:
         async with stores.changes.change() as change:
-            return not await change.tabulars.commit([commits[index]])
+            return not (await change.tabulars.commit([commits[index]])).lost
 
     won = await asyncio.gather(*(attempt(index) for index in range(8)))
     assert sum(won) == 1
@@ -138,10 +139,10 @@ async def test_commits_to_several_tables_happen_all_or_not_at_all(stores: Stores
     first, second = await stores.with_tabular(namespace), await stores.with_tabular(namespace)
     stale = msgspec.structs.replace(a_commit(second), expected=MetadataId(uuid4()))
     async with stores.changes.change() as change:
-        assert list(await change.tabulars.commit([a_commit(first), stale])) == [second.incarnation]
+        assert list((await change.tabulars.commit([a_commit(first), stale])).lost) == [second.incarnation]
     assert await _found(stores, first) == first
     async with stores.changes.change() as change:
-        assert not await change.tabulars.commit([a_commit(second), a_commit(first)])
+        assert not (await change.tabulars.commit([a_commit(second), a_commit(first)])).lost
     assert (await _found(stores, first)) != first
 
 
@@ -152,9 +153,33 @@ async def test_transactions_over_the_same_tables_in_any_order_all_end(stores: St
     async def attempt(turn: int) -> bool:
         order = tables if turn % 2 else tables[::-1]
         async with stores.changes.change() as change:
-            return not await change.tabulars.commit([a_commit(table) for table in order])
+            return not (await change.tabulars.commit([a_commit(table) for table in order])).lost
 
     assert sum(await asyncio.gather(*(attempt(turn) for turn in range(8)))) == 1
+
+
+@pytest.mark.parametrize("several", [False, True])
+async def test_a_commit_that_waited_for_a_rename_says_where_its_table_went(stores: Stores, several: bool) -> None:
+    warehouse = await stores.with_warehouse()
+    namespace = await stores.with_namespace(warehouse)
+    tabular, other = await stores.with_tabular(namespace), await stores.with_tabular(namespace)
+    made_meanwhile = a_namespace(warehouse, "elsewhere")
+
+    async def commit() -> Stood:
+        async with stores.changes.change() as change:
+            committed = await change.tabulars.commit(
+                [a_commit(each) for each in ([tabular, other] if several else [tabular])]
+            )
+            return committed.stood[tabular.incarnation]
+
+    async with stores.changes.change() as change:
+        await change.namespaces.insert(made_meanwhile, owner=ANONYMOUS)
+        await change.tabulars.rename(tabular, namespace=made_meanwhile, name="Renamed")
+        committing = asyncio.create_task(commit())
+        await asyncio.sleep(0.1)  # it waits for the row by now, or finds it renamed, if that took longer
+    assert await committing == Stood(
+        made_meanwhile.namespace_id, TabularIdent(made_meanwhile.ident, "Renamed"), tabular.protected
+    )
 
 
 async def test_a_dropped_table_takes_no_commit(stores: Stores) -> None:
@@ -162,13 +187,13 @@ async def test_a_dropped_table_takes_no_commit(stores: Stores) -> None:
     async with stores.changes.change() as change:
         await change.tabulars.drop(tabular, at=NOON, expires_at=NOON + timedelta(days=7))
     async with stores.changes.change() as change:
-        assert list(await change.tabulars.commit([a_commit(tabular)])) == [tabular.incarnation]
+        assert list((await change.tabulars.commit([a_commit(tabular)])).lost) == [tabular.incarnation]
 
 
 async def test_the_first_commit_makes_a_staged_table_live(stores: Stores) -> None:
     tabular = await stores.with_tabular(state=State.STAGED)
     async with stores.changes.change() as change:
-        assert not await change.tabulars.commit([a_commit(tabular)])
+        assert not (await change.tabulars.commit([a_commit(tabular)])).lost
     found = await _found(stores, tabular)
     assert found is not None
     assert (found.state, found.expires_at) == (State.LIVE, None)
@@ -207,12 +232,12 @@ async def test_shared_parts_stay_while_a_body_names_them_and_go_with_the_last(st
         kept_chunks=frozenset({old}),
     )
     async with stores.changes.change() as change:
-        assert not await change.tabulars.commit([second])
+        assert not (await change.tabulars.commit([second])).lost
     assert await _text(stores, tabular, second.metadata_id) == "{oldnew}"
     assert await stores.chunks(tabular) == 2
     third = msgspec.structs.replace(a_commit(tabular, body=a_body("{}")), expected=second.metadata_id)
     async with stores.changes.change() as change:
-        assert not await change.tabulars.commit([third])
+        assert not (await change.tabulars.commit([third])).lost
     assert await stores.chunks(tabular) == 0
 
 
@@ -267,7 +292,7 @@ async def test_a_create_and_the_commit_of_the_staged_row_it_would_replace_leave_
 
     async def finish() -> bool:
         async with stores.changes.change() as change:
-            return not await change.tabulars.commit([a_commit(staged)])
+            return not (await change.tabulars.commit([a_commit(staged)])).lost
 
     finished, made = await asyncio.gather(finish(), stores.with_tabular(namespace, "t"), return_exceptions=True)
     assert (finished is True) == isinstance(made, Refusal)
@@ -462,7 +487,7 @@ async def test_a_table_that_moved_is_found_without_regard_to_case_where_it_is_an
     tabular = await stores.with_tabular(location="s3://lake/base/Before")
     moved = Location.parse("s3://lake/base/After")
     async with stores.changes.change() as change:
-        assert not await change.tabulars.commit([msgspec.structs.replace(a_commit(tabular), location=moved)])
+        assert not (await change.tabulars.commit([msgspec.structs.replace(a_commit(tabular), location=moved)])).lost
     async with stores.changes.change() as change:
         for place, found in (("before", False), ("AFTER", True)):
             location = Location.parse(f"s3://lake/base/{place}")
@@ -593,9 +618,9 @@ async def test_a_commit_to_a_generic_table_writes_its_document_and_no_files_plac
         await change.tabulars.insert(generic, a_body('{"v":1}'), owner=ANONYMOUS, listed_as="lance")
     commit = msgspec.structs.replace(a_commit(generic, body=a_body('{"v":2}')), metadata_location=None)
     async with stores.changes.change() as change:
-        assert not await change.tabulars.commit([commit])
+        assert not (await change.tabulars.commit([commit])).lost
     found = await _found(stores, generic)
     assert found == dataclasses.replace(generic, metadata_id=commit.metadata_id)
     assert await _text(stores, generic, commit.metadata_id) == '{"v":2}'
     async with stores.changes.change() as change:
-        assert [*await change.tabulars.commit([commit])] == [generic.incarnation]
+        assert [*(await change.tabulars.commit([commit])).lost] == [generic.incarnation]

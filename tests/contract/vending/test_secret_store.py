@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from lakeward_components.openbao import OpenBaoServer
+from lakeward_servicekit.audit.postgres import PostgresAudit, Wanted
 from lakeward_servicekit.authorization.principals import user
 from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.events.acting import act_for
@@ -258,23 +259,32 @@ async def test_the_migrated_schema_is_the_one_that_is_described(postgres_url: st
 
 
 @pytest.mark.integration
-async def test_each_change_of_a_secret_is_told_once_and_nothing_of_what_it_is(postgres_url: str) -> None:
+@pytest.mark.parametrize("audits", [True, False])
+async def test_each_change_of_a_secret_is_told_and_audited_once_and_nothing_of_what_it_is(
+    postgres_url: str, audits: bool
+) -> None:
     await migrate(SecretStr(postgres_url), package=migrations.__name__, schema=SCHEMA)
     async with open_pool(SecretStr(postgres_url), size=4, name="test", schema=SCHEMA) as pool:
-        await pool.execute("delete from outbox; delete from secret")
-        ring = KeyRing({key_id: KEYS[key_id] for key_id in ("one", "two")})
-        old, new = PostgresSecrets(pool, KeyRing({"one": KEYS["one"]})), PostgresSecrets(pool, ring)
+        await pool.execute("delete from outbox; delete from secret; delete from audit_record")
+        old, new, turned = (
+            PostgresSecrets(pool, KeyRing({key_id: KEYS[key_id] for key_id in keys}), audits=audits)
+            for keys in (("one",), ("one", "two"), ("two", "one"))
+        )
         act_for(user("oidc~anna"))
         warehouse_id, kept, unused = uuid4(), uuid4(), uuid4()
         for secret_id in (kept, unused):
-            await old.stage(secret_id, credential(), staged_by="oidc~anna", warehouse_id=None, now=START)
+            await old.stage(
+                secret_id, credential(), staged_by="oidc~anna", warehouse_id=None, now=START, project_id="p"
+            )
         for _ in range(2):
             assert await old.keep(kept, warehouse_id=warehouse_id, now=START)
         assert await old.sweep(staged_before=START + dt.timedelta(hours=1), limit=10) == 1
-        await PostgresSecrets(pool, KeyRing({"two": KEYS["two"], "one": KEYS["one"]})).reencrypt(limit=10)
+        await turned.reencrypt(limit=10)
         for _ in range(2):
             await new.forget(kept)
         rows = await pool.fetch("select event_id, stream, kind, verb, body from outbox order by outbox_id")
+        recorded = await PostgresAudit(pool).read(Wanted(START, START + dt.timedelta(days=36500)), limit=10)
+    assert {row["stream"] for row in rows} == {"vending-p"}
     told = [checked(Event(*row)) for row in rows]
     assert [(row["verb"], each["subject"]) for row, each in zip(rows, told, strict=True)] == [
         ("stored", str(kept)),
@@ -288,3 +298,8 @@ async def test_each_change_of_a_secret_is_told_once_and_nothing_of_what_it_is(po
     assert {each["principal"] for each in told} == {"oidc~anna"}
     secret = json.loads(credential().document())["secret-access-key"]
     assert not any(secret in row["body"].decode() for row in rows)
+    of_events = [(row["event_id"], each["type"], each["subject"]) for row, each in zip(rows, told, strict=True)]
+    found = [(each.audit_id, each.action, each.object_id) for each in reversed(recorded)]
+    assert found == (of_events if audits else [])
+    assert {(each.kind, each.project_id, each.principal) for each in recorded} <= {("credential", "p", "oidc~anna")}
+    assert secret not in str(recorded)

@@ -218,6 +218,54 @@ async def test_a_group_in_a_group_brings_its_members_along(people: People, sende
     assert await sender.refused("PATCH", f"/Groups/{inner['id']}", circle) == (400, "invalidValue")
 
 
+async def test_a_user_says_which_groups_it_is_in_and_by_what(people: People, sender: Sender) -> None:
+    ann, base = await sender.user("ann"), "http://lake.test/scim/v2/Groups/"
+    path, alone = f"/Users/{ann['id']}", ann["meta"]["version"]
+    assert not ann.get("groups")
+    inner = await sender.group("inner", ann["id"])
+    outer = await sender.group("outer", inner["id"])
+    await sender.told("POST", "/Groups", {"schemas": [GROUP], "displayName": "others"})
+    groups = [
+        {"value": inner["id"], "$ref": f"{base}{inner['id']}", "display": "inner", "type": "direct"},
+        {"value": outer["id"], "$ref": f"{base}{outer['id']}", "display": "outer", "type": "indirect"},
+    ]
+    response = await sender.ask("GET", path, if_none_match=alone)
+    shown = response.json()
+    assert shown["groups"] == groups
+    assert shown["meta"]["version"] == response.headers["etag"] != alone
+    assert (await sender.ask("GET", path, if_none_match=response.headers["etag"])).status_code == 304
+    (listed,) = (await sender.told("GET", "/Users"))["Resources"]
+    assert listed == shown
+    assert "groups" not in await sender.told("GET", f"{path}?excludedAttributes=groups")
+    assert (await sender.told("GET", f"{path}?attributes=groups.display"))["groups"] == [
+        {"display": "inner"},
+        {"display": "outer"},
+    ]
+    # what is sent of it is passed over: who is in a group is the group's to say
+    mine = {**shown, "title": "one", "groups": [{"value": outer["id"], "type": "direct"}]}
+    changed = await sender.told("PUT", path, mine, if_match=shown["meta"]["version"])
+    assert (changed["title"], changed["groups"]) == ("one", groups)
+    patch = {"schemas": [PATCH], "Operations": [{"op": "remove", "path": "groups"}]}
+    assert await sender.refused("PATCH", path, patch) == (400, "mutability")
+    assert (await sender.patch(path, {"op": "replace", "path": "title", "value": "two"}))["groups"] == groups
+    await sender.patch(f"/Groups/{inner['id']}", {"op": "remove", "path": "members"})
+    assert not (await sender.told("GET", path)).get("groups")
+
+
+async def test_a_user_is_shown_with_its_groups_of_the_project_that_is_named_and_of_no_other(
+    people: People, sender: Sender
+) -> None:
+    ann = await sender.user("ann")
+    await sender.group("engineers", ann["id"])
+    path = f"/Users/{ann['id']}"
+    assert await Sender(people, "stranger").refused("GET", path) == (403, None)
+    for project in ("q", str(uuid4())):
+        response = await sender.ask("GET", path, project=project)
+        assert response.is_success
+        assert not response.json().get("groups")
+    assert [group["display"] for group in (await sender.told("GET", path))["groups"]] == ["engineers"]
+
+
 async def test_entra_changes_a_user_in_each_of_its_ways(sender: Sender) -> None:
     ann = await sender.user("ann", **{"schemas": [USER, ENTERPRISE], ENTERPRISE: {"department": "one"}})
     path = f"/Users/{ann['id']}"

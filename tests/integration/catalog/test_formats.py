@@ -57,20 +57,6 @@ async def test_a_delta_table_is_what_its_log_leaves(tmp_path: Path) -> None:
     )
 
 
-async def test_a_delta_table_whose_log_begins_with_a_checkpoint_says_so(tmp_path: Path) -> None:
-    place = str(tmp_path / "t")
-    for _ in range(3):
-        deltalake.write_deltalake(place, rows(20), mode="append")
-    deltalake.DeltaTable(place).create_checkpoint()
-    (tmp_path / "t" / "_delta_log" / f"{0:020}.json").unlink()
-    files = HeldFiles.of(tmp_path / "t")
-    assert deltalake.DeltaTable(place).version() == 2
-    with pytest.raises(Exception, match="begins with a checkpoint"):
-        await measured(files, "delta")
-    files.files[f"_delta_log/{2:020}.crc"] = b'{"tableSizeBytes": 300, "numFiles": 3, "numMetadata": 1}'
-    assert await measured(files, "delta") == Measures(version=2, files=3, bytes=300)
-
-
 @pytest.mark.parametrize(
     "options",
     [{}, {"compression": "zstd"}, {"version": "1.0"}, {"row_group_size": 7}, {"write_statistics": False}],

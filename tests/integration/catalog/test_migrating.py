@@ -160,3 +160,40 @@ async def test_a_server_that_was_opened_keeps_its_id_and_its_marks_in_stores(old
     finally:
         await connection.close()
     assert tuple(after) == (before, before)
+
+
+async def test_streams_of_projects_get_their_own_names_and_keep_their_numbers(old: str) -> None:
+    warehouse = uuid7()
+    alike = str(warehouse)
+    streams = {"p": ["project", "tag-definition"], alike: ["warehouse", "project"], "server": ["server"], "gone": []}
+    connection = await asyncpg.connect(old, server_settings={"search_path": SCHEMA})
+    try:
+        await connection.execute("insert into project (project_id, name) values ('p', 'p'), ($1, 'alike')", alike)
+        await connection.execute(_WAREHOUSE, warehouse)
+        for stream, kinds in streams.items():
+            await connection.execute("insert into event_stream (stream, seq) values ($1, $2)", stream, len(kinds))
+            await connection.execute("insert into sink_cursor (sink, stream, seq) values ('nats', $1, 1)", stream)
+            for number, kind in enumerate(kinds, 1):
+                await connection.execute(
+                    "insert into event_log (stream, seq, slot, event_id, kind, verb, body, at) values "
+                    "($1, $2, 0, gen_random_uuid(), $3, 'created', '', now())",
+                    stream,
+                    number,
+                    kind,
+                )
+        for stream, kind in ((alike, "table"), (alike, "project"), ("p", "project")):
+            await connection.execute(
+                "insert into outbox (event_id, stream, kind, verb, body) values (gen_random_uuid(), $1, $2, 'created', '')",
+                stream,
+                kind,
+            )
+        await migrate(SecretStr(old), package=MIGRATIONS, schema=SCHEMA)
+        kept = {row[0]: row[1] for row in await connection.fetch("select stream, seq from event_stream")}
+        assert kept == {"project-p": 2, alike: 2, "server": 1, "gone": 0}
+        logged = {row[0] for row in await connection.fetch("select distinct stream from event_log")}
+        assert logged == {"project-p", alike, "server"}
+        assert {row[0] for row in await connection.fetch("select stream from sink_cursor")} == {*kept}
+        waiting = [tuple(row) for row in await connection.fetch("select stream, kind from outbox order by outbox_id")]
+        assert waiting == [(alike, "table"), (f"project-{alike}", "project"), ("project-p", "project")]
+    finally:
+        await connection.close()

@@ -36,12 +36,14 @@ from lakeward_servicekit.events.positions import Beginning, LogPlace, Now, Posit
 from lakeward_servicekit.events.postgres_history import PostgresHistory
 from lakeward_servicekit.events.postgres_log import PostgresOutbox
 from lakeward_servicekit.events.relay import SEQUENCER, Pace, sequence
+from lakeward_servicekit.events.subscribing import Subscriptions
 from lakeward_servicekit.events.tail import Tail
 from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.house import House, commit_body, ident, refusal_of, tabular, tabular_ref
 from tests.support.catalog.stores import PostgresStores, catalog_pool
 from tests.support.catalog.values import FreshIds, uuid7
+from tests.support.mirrored import mirrored, stored
 
 pytestmark = pytest.mark.integration
 
@@ -76,12 +78,12 @@ def _reads(pool: Pool, *, fresh_within: int = 0) -> HistoryReads:
 
 
 @asynccontextmanager
-async def _sequencing(pool: Pool) -> AsyncIterator[None]:
+async def _sequencing(pool: Pool, *, moved: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
     """Puts events in order all the time, a few at once."""
     lease = await PostgresLeases(pool).acquire(SEQUENCER, holder=str(uuid4()), lifetime=_MINUTE)
     assert lease is not None
     pace = Pace(poll=timedelta(milliseconds=3), batch=7)
-    work = sequence(lease, outbox=PostgresOutbox(pool), bell=LocalBell(), moved=lambda: None, pace=pace)
+    work = sequence(lease, outbox=PostgresOutbox(pool), bell=LocalBell(), moved=moved, pace=pace)
     task = asyncio.create_task(work)
     try:
         yield
@@ -106,6 +108,29 @@ async def _pages(reads: HistoryReads, stream: str, after: Position, *, limit: in
         after = page.position
 
 
+@asynccontextmanager
+async def _subscribed(reads: HistoryReads, stream: str, bell: LocalBell, mirror: Mirror) -> AsyncIterator[None]:
+    """One subscription feeds a mirror, which takes no gap, until the block ends."""
+
+    async def admit() -> str:
+        return stream
+
+    async def follow() -> None:
+        async for page in Subscriptions(reads)(admit, Beginning(), snapshots=True):
+            for event in _shown(page).events:
+                assert event.snapshot or event.sequence == mirror.sequence + 1
+                mirror.apply(event)
+
+    tasks = [asyncio.create_task(reads.tail.watch(bell)), asyncio.create_task(follow())]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+        assert all(isinstance(each, asyncio.CancelledError) for each in ended), ended
+
+
 def _shown(page: HistoryPage) -> Any:
     events = [
         {
@@ -119,58 +144,6 @@ def _shown(page: HistoryPage) -> Any:
         for each in page.events
     ]
     return page_of({"events": events, "position": str(page.position), "newest": page.newest})
-
-
-_WAREHOUSE = "select name, active, protected from warehouse where warehouse_id = $1"
-_NAMESPACES = "select namespace_id, path, properties, protected from namespace where warehouse_id = $1"
-_TABULARS = """
-select t.incarnation, t.tabular_id, t.kind, t.state, n.path, t.name, t.metadata_location, t.protected
-  from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
- where t.warehouse_id = $1 and t.state <> 'staged'
-"""
-_TAGS = """
-select a.scope, coalesce(a.namespace_id, t.tabular_id, a.warehouse_id), a.tag_id, a.value
-  from tag_attachment a left join tabular t on t.warehouse_id = a.warehouse_id and t.incarnation = a.incarnation
- where a.warehouse_id = $1 and a.field_id is null
-"""
-
-
-async def _stored(pool: Pool, stream: str) -> dict[str, Any]:
-    of = UUID(stream)
-    return {
-        "warehouse": [tuple(row) for row in await pool.fetch(_WAREHOUSE, of)],
-        "namespaces": {
-            str(row[0]): (tuple(row[1]), json.loads(row[2]), row[3]) for row in await pool.fetch(_NAMESPACES, of)
-        },
-        "tabulars": {
-            str(row[0]): (str(row[1]), row[2].replace("_", "-"), row[3] == "dropped", (*row[4], row[5]), *row[6:])
-            for row in await pool.fetch(_TABULARS, of)
-        },
-        "tags": {(row[0], str(row[1]), str(row[2])): row[3] for row in await pool.fetch(_TAGS, of)},
-    }
-
-
-def _mirrored(mirror: Mirror) -> dict[str, Any]:
-    warehouse = mirror.warehouse
-    return {
-        "warehouse": [] if warehouse is None else [tuple(warehouse[each] for each in ("name", "active", "protected"))],
-        "namespaces": {
-            each.id: (tuple(each.path), dict(each.properties), each.protected) for each in mirror.namespaces.values()
-        },
-        "tabulars": {
-            incarnation: (
-                each.tabular.id,
-                each.tabular.type,
-                each.dropped,
-                tuple(mirror.path(each)),
-                each.tabular.metadata_location,
-                each.tabular.protected,
-            )
-            for incarnation, each in mirror.tabulars.items()
-            if not each.tabular.staged
-        },
-        "tags": {(kind, of, tag): value for (kind, of, _, tag), value in mirror.tags.items()},
-    }
 
 
 class _Changes:
@@ -336,16 +309,20 @@ async def test_a_snapshot_and_the_log_behind_it_are_the_state_while_everything_c
             if turn % 30 == 0:  # each begins at a moment of its own, among changes under way
                 consumers.append(asyncio.create_task(_consume(reads, stream, over, limit=len(consumers) * 5 + 1)))
 
-    async with _sequencing(pool):
+    bell, subscriber = LocalBell(), Mirror()
+    async with _sequencing(pool, moved=bell.ring), _subscribed(reads, stream, bell, subscriber):
         await asyncio.gather(*map(change, racing))
         await _caught_up(pool)
         over.set()
-        mirrors = await asyncio.gather(*consumers)
-    stored = await _stored(pool, stream)
-    assert len(stored["tags"]) + sum(each.done for each in racing) > 50
+        mirrors = [*await asyncio.gather(*consumers), subscriber]
+        async with asyncio.timeout(30):
+            while subscriber.sequence < mirrors[0].sequence:
+                await asyncio.sleep(0.01)
+    state = await stored(pool, stream)
+    assert len(state["tags"]) + sum(each.done for each in racing) > 50
     for mirror in mirrors:
         assert mirror.complete
-        assert _mirrored(mirror) == stored
+        assert mirrored(mirror) == state
     assert (await reads(stream, Part(Now()), snapshots=True)).newest == mirrors[0].sequence
 
 
@@ -363,7 +340,7 @@ async def test_a_change_that_nobody_numbered_yet_is_in_the_snapshot_and_not_behi
         for event in _shown(page).events:
             mirror.apply(event)
         position = page.position
-    assert _mirrored(mirror) == await _stored(stores.pool, stream)
+    assert mirrored(mirror) == await stored(stores.pool, stream)
     assert position == LogPlace(mirror.sequence)
     assert await stores.pool.fetchval("select count(*) from outbox where stream = $1", stream) == 0
     await house.make_table("sales", "later")

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.integration.cli.conftest import First
 from tests.support.up import SECONDS, Start, none_of, wait
 
 pytestmark = pytest.mark.integration
@@ -16,21 +17,17 @@ pytestmark = pytest.mark.integration
 READABLE = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
 
 
-def test_the_first_start_has_a_demo_warehouse_and_ctrl_c_ends_all_that_it_started(start: Start) -> None:
-    up = start()
-    up.ready()
-    children = up.children()
-    assert len(children) >= 3, "Postgres, NATS and the store"
-    assert up.namespaces().json()["namespaces"] == [["default"]]
+def test_the_first_start_has_a_demo_warehouse_and_ctrl_c_ends_all_that_it_started(first: First) -> None:
+    assert len(first.children) >= 3, "Postgres, NATS and the store"
+    assert first.namespaces == [["default"]]
     for shown in ("load_catalog", "spark-sql", "ATTACH 'demo'", "curl"):
-        assert shown in up.said()
-    up.process.send_signal(signal.SIGINT)
-    assert up.process.wait(timeout=SECONDS) == 0, up.said()
-    wait(none_of(children))
+        assert shown in first.said
+    assert first.status == 0, first.said
+    wait(none_of(first.children))
 
 
-def test_after_a_kill_no_child_lives_and_the_next_start_has_everything(start: Start) -> None:
-    up = start()
+def test_after_a_kill_no_child_lives_and_the_next_start_has_everything(known: Start) -> None:
+    up = known()
     up.ready()
     path = up.namespaces().request.url
     httpx.post(path, json={"namespace": ["kept"]}).raise_for_status()
@@ -38,13 +35,13 @@ def test_after_a_kill_no_child_lives_and_the_next_start_has_everything(start: St
     up.process.kill()
     up.process.wait()
     wait(none_of(children))
-    again = start()
+    again = known()
     again.ready()
     assert again.namespaces().json()["namespaces"] == [["default"], ["kept"]]
 
 
-def test_a_component_that_dies_ends_it_with_a_word_of_which_and_why(start: Start) -> None:
-    up = start()
+def test_a_component_that_dies_ends_it_with_a_word_of_which_and_why(known: Start) -> None:
+    up = known()
     up.ready()
     children = up.children()
     os.kill(up.child("weed"), signal.SIGKILL)
@@ -53,13 +50,13 @@ def test_a_component_that_dies_ends_it_with_a_word_of_which_and_why(start: Start
     wait(none_of(children))
 
 
-def test_a_second_one_in_the_same_home_is_told_who_has_it(start: Start) -> None:
-    first = start()
-    first.ready()
-    second = start()
+def test_a_second_one_in_the_same_home_is_told_who_has_it(known: Start) -> None:
+    up = known()
+    up.ready()
+    second = known()
     assert second.process.wait(timeout=SECONDS) == 69
-    assert str(first.process.pid) in second.said()
-    assert first.answers()
+    assert str(up.process.pid) in second.said()
+    assert up.answers()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the other tests run as an ordinary user already")

@@ -16,6 +16,8 @@ import pytest
 
 from lakeward_components.openfga import OpenFgaServer
 from lakeward_pipelines import java
+from tests.support import ivy
+from tests.support.engines import SHORT
 from tests.support.up import SECONDS, Start, Up, starting, wait
 
 pytestmark = pytest.mark.integration
@@ -40,6 +42,7 @@ def shell(command: str, token: str, *, cwd: Path | None = None) -> subprocess.Co
         "LAKEWARD_TOKEN": token,
         "JAVA_HOME": str(java.home()),
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_SUBMIT_OPTS": SHORT,
     }
     return subprocess.run(
         ["bash", "-c", command],
@@ -75,13 +78,31 @@ class Secured(Up):
     home: Path
 
 
+class House:
+    """A home for all tests that leave it as it is; whoever ends what runs there is not missed by the next one."""
+
+    def __init__(self, start: Start, home: Path) -> None:
+        self._start = start
+        self._home = home
+        self._up: Up | None = None
+
+    def secured(self) -> Secured:
+        """What runs there."""
+        if self._up is None or self._up.process.poll() is not None:
+            self._up = begun(self._start)
+        return Secured(self._up.process, self._up.url, self._up.output, self._home)
+
+
 @pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    """One for all tests that leave it as it is."""
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     folder = tmp_path_factory.mktemp("secured")
     with starting(folder) as start:
-        up = begun(start)
-        yield Secured(up.process, up.url, up.output, folder / "home")
+        yield House(start, folder / "home")
+
+
+@pytest.fixture
+def secured(house: House) -> Secured:
+    return house.secured()
 
 
 def begun(start: Start, **variables: str) -> Up:
@@ -165,21 +186,24 @@ def test_the_printed_spark_shell_writes_as_the_writer_and_is_told_why_not_as_the
 ) -> None:
     command = printed(secured)["Spark"]
     make = f'{command} -e "create table default.shell as select 41 + 1 as n; select n from default.shell"'
-    written = shell(make, fresh_token("writer", secured.home).stdout.strip(), cwd=tmp_path)
+    with ivy.alone():
+        written = shell(make, fresh_token("writer", secured.home).stdout.strip(), cwd=tmp_path)
     assert written.returncode == 0, written.stderr[-4000:]
     assert written.stdout.split()[-1:] == ["42"]
     drop = f'{command} -e "select n + 1 from default.shell; drop table default.shell"'
-    refused = shell(drop, fresh_token("reader", secured.home).stdout.strip(), cwd=tmp_path)
+    with ivy.alone():
+        refused = shell(drop, fresh_token("reader", secured.home).stdout.strip(), cwd=tmp_path)
     assert "43" in refused.stdout.split()
     assert "you see this table and may not drop" in refused.stderr
 
 
-def test_its_people_and_their_rights_are_there_again_after_a_kill(start: Start, tmp_path: Path) -> None:
-    first = begun(start)
+def test_its_people_and_their_rights_are_there_again_after_a_kill(house: House) -> None:
+    first = house.secured()
     first.process.send_signal(signal.SIGKILL)
     first.process.wait()
-    again = begun(start)
-    with client(again, fresh_token("reader", tmp_path / "home").stdout.strip()) as http:
+    again = house.secured()
+    assert again.process is not first.process
+    with client(again, fresh_token("reader", again.home).stdout.strip()) as http:
         assert http.get(f"/catalog/v1/{prefix(http)}/namespaces").json()["namespaces"] == [["default"]]
 
 
@@ -198,14 +222,10 @@ def test_no_token_is_had_where_nothing_was_started_so_and_the_message_says_what_
     assert "start it with `lakeward up --secure`" in asked.stderr
 
 
-def test_a_home_that_anybody_opened_is_not_taken_for_a_secure_one(start: Start) -> None:
-    first = start()
-    first.ready()
-    first.process.send_signal(signal.SIGINT)
-    first.process.wait(timeout=SECONDS)
-    second = start(arguments=SECURE)
-    assert second.process.wait(timeout=SECONDS) == 69
-    assert "opened for use by somebody else" in second.said()
+def test_a_home_that_anybody_opened_is_not_taken_for_a_secure_one(known: Start) -> None:
+    up = known(arguments=SECURE)
+    assert up.process.wait(timeout=SECONDS) == 69
+    assert "opened for use by somebody else" in up.said()
 
 
 @pytest.mark.parametrize(

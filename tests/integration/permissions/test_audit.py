@@ -13,7 +13,7 @@ import pytest
 
 from tests.integration.permissions.conftest import PROJECT, House, Houses
 from tests.support.installations import compositions
-from tests.support.warehouses import make_namespace, make_table, tables_of, told
+from tests.support.warehouses import make_namespace, make_table, tables_of, told, warehouse_document
 
 pytestmark = pytest.mark.integration
 
@@ -182,3 +182,23 @@ async def test_no_row_holds_a_token(audited: House) -> None:
             assert not [text for (text,) in texts if "Bearer" in text or "eyJ" in text]
     finally:
         await connection.close()
+
+
+async def test_what_happens_to_credentials_is_there_and_nothing_of_what_they_are(audited: House) -> None:
+    who, place = f"keeper-{uuid4().hex[:8]}", f"/management/v1/warehouse/{audited.warehouse.id}/storage-credential"
+    credential: Any = warehouse_document(audited.store, name="w", key_prefix="w")["storage-credential"]
+    secret = f"not-to-be-seen-{uuid4().hex}"
+    refused = {"new-storage-credential": {**credential, "secret-access-key": secret}}
+    async with audited.client(who) as http, audited.client("admin") as admin:
+        assert (await http.post(place, json=refused)).status_code in {403, 404}
+        await found(admin, 1, principal=f"oidc~{who}", action="StageCredential", outcome="refused")
+        before = {each["audit-id"] for each in await records(admin, action="storeCredential")}
+        told(await admin.post(place, json={"new-storage-credential": credential}))
+        stored = [each for each in await records(admin, action="storeCredential") if each["audit-id"] not in before]
+        kept = await found(admin, 1, action="keepCredential", objectId=stored[0]["object-id"])
+        said = (await admin.get(_AUDIT, params={"pageSize": "1000"})).text
+    (record,) = stored
+    assert (record["object-type"], record["principal"], record["project-id"]) == ("credential", "oidc~admin", PROJECT)
+    assert (kept[0]["warehouse-id"], kept[0]["project-id"]) == (audited.warehouse.id, PROJECT)
+    assert secret not in said
+    assert credential["secret-access-key"] not in said

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import time
+from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
@@ -141,6 +144,23 @@ async def test_each_call_is_refused_to_who_lacks_its_right_and_hidden_from_who_s
     absent = await table.ask(stranger, "GET", f"{table.path}-absent")
     assert hidden.json()["error"]["type"] == "NoSuchGenericTableException"
     assert hidden.text.replace("vectors", "x") == absent.text.replace("vectors-absent", "x")
+
+
+async def test_who_loses_the_grant_is_handed_nothing_more_and_what_is_held_ends_when_it_says(table: Table) -> None:
+    reader = f"reader-{uuid4().hex[:8]}"
+    await table.house.give(reader, "select", table.place)
+    held = told(await table.ask(reader, "GET", f"{table.path}/credentials")).json()
+    (entry,) = held["storage-credentials"]
+    # what the store will heed is in the session's token itself, whatever the properties beside it say
+    payload = entry["config"]["s3.session-token"].split(".")[1]
+    ends = json.loads(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["exp"]
+    assert ends == pytest.approx(int(entry["config"]["s3.session-token-expires-at-ms"]) / 1000, abs=2)
+    assert 0 < ends - time.time() <= 3600
+    await table.house.take(reader, "select", table.place)
+    for path in (table.path, f"{table.path}/credentials", f"{table.path}/credentials?min-validity-ms=1"):
+        assert (await table.ask(reader, "GET", path)).status_code == 404
+    await table.house.give(reader, "describe", table.place)
+    assert told(await table.ask(reader, "GET", table.path)).json().keys() == {"table", "location"}
 
 
 async def test_a_namespaces_grant_reaches_every_generic_table_in_it_and_its_listing(table: Table) -> None:

@@ -25,6 +25,15 @@ _LOGGED = """
 insert into event_log (stream, seq, slot, event_id, kind, verb, body, at)
 values ($1, $2, $3, gen_random_uuid(), 'k', 'v', $4, now() - interval '1 hour')
 """
+_MORE = f"""
+with reached as (
+    insert into event_stream as known (stream, seq) values ('s', $1)
+    on conflict (stream) do update set seq = known.seq + $1 returning seq)
+insert into event_log (stream, seq, slot, event_id, kind, verb, body, at)
+select 's', reached.seq - $1 + n, (extract(epoch from clock_timestamp())::bigint / 86400) % {EVENT_SLOTS},
+       gen_random_uuid(), 'k', 'v', decode(repeat('00', 1000), 'hex'), now()
+  from reached cross join generate_series(1, $1) n
+"""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -65,14 +74,52 @@ async def test_what_a_configured_sink_has_not_taken_is_kept_until_its_day_is_too
     assert await _left(log) == [4]
 
 
-async def test_a_log_that_is_too_large_loses_its_oldest_days_and_never_the_current_one(
+async def test_a_log_that_is_too_large_loses_its_oldest_days_first(
     pool: Pool, caplog: pytest.LogCaptureFixture
 ) -> None:
     await _days(pool, 2, 1, 0)
     log = PostgresEventLog(pool, sinks=("nats",), most_bytes=1)
     assert await log.forget(days=7) == 2
     assert await _left(log) == [3]
-    assert [each.__dict__["days_old"] for each in caplog.records if each.levelname == "ERROR"] == [1, 2]
+    told = [each for each in caplog.records if each.getMessage().startswith("a day of events is forgotten")]
+    assert [each.__dict__["days_old"] for each in told] == [1, 2]
+
+
+async def test_a_day_that_is_too_large_by_itself_loses_its_oldest_events_and_grows_no_more(
+    pool: Pool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A sink is away, and a day writes more than the log may take: the file stays as large as it is."""
+    table = f"event_log_{await pool.fetchval(DAY) % EVENT_SLOTS:02d}"
+
+    async def write(events: int) -> int:
+        """So many more of the stream "s"; bytes of the day."""
+        await pool.execute(_MORE, events)
+        size: int = await pool.fetchval("select pg_relation_size($1::text::regclass)", table)
+        return size
+
+    await write(800)
+    log = PostgresEventLog(pool, sinks=("nats",), most_bytes=1 << 10)
+    await log.take("nats", "s", 10)
+    full = await write(0)
+    assert await log.forget(days=7) == 0
+    [left, *_] = await log.read("s", after=0, limit=1)
+    assert left.sequence == 100
+    [told] = [each for each in caplog.records if "since the log is full" in each.getMessage()]
+    assert (told.levelname, told.__dict__["events"], told.__dict__["sinks_behind"]) == ("ERROR", 99, 1)
+
+    await log.forget(days=7)  # what was freed is not filled yet, so nothing more goes
+    assert (await log.read("s", after=0, limit=1))[0].sequence == 100
+    sizes = []
+    for _ in range(8):
+        sizes.append(await write(90))
+        await log.forget(days=7)
+    assert max(sizes) <= 1.3 * full, sizes
+    newest = await pool.fetchval("select seq from event_stream where stream = 's'")
+    assert [each.sequence for each in await log.read("s", after=newest - 3, limit=9)] == [
+        newest - 2,
+        newest - 1,
+        newest,
+    ]
 
 
 async def test_a_batch_ends_where_it_is_large_enough_and_is_never_empty(pool: Pool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from lakeward_authz.bootstrap import MIGRATIONS as AUTHZ
 from lakeward_components import nats
 from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.events.outbox import tell
+from lakeward_servicekit.events.own_streams import reads_of
 from lakeward_servicekit.events.serving import relaying
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import open_pool
@@ -49,13 +51,19 @@ async def test_two_replicas_relay_each_event_once_and_in_order(
         }
         settings = load(EventSettings, environ).settings
         relays = partial(relaying, pool, settings, service="test", schema=schema, listen_at=url)
-        async with relays(), relays():
+        tails = [reads_of(pool).tail for _ in range(2)]
+        async with relays(tail=tails[0]), relays(tail=tails[1]):
+            readers = [
+                asyncio.create_task(tail.beyond(stream, COUNT - 1, at_most=timedelta(minutes=1))) for tail in tails
+            ]
             for number in range(0, COUNT, 4):
                 async with pool.transaction() as connection:
                     await tell(connection, *(_event(stream, number + more) for more in range(4)))
             async with asyncio.timeout(60):
                 while await pool.fetchval("select coalesce(max(seq), 0) from sink_cursor") < COUNT:
                     await asyncio.sleep(0.2)
+            async with asyncio.timeout(30):  # of both replicas, whichever numbers the events
+                await asyncio.gather(*readers)
         client = Client()
         await client.connect(f"nats://127.0.0.1:{server.port}", user=server.user, password=server.password)
         try:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import dataclasses
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,7 +16,7 @@ import pytest
 import pytest_asyncio
 
 from lakeward_components import blocking
-from lakeward_servicekit.events.relay import EventRefusedError, LoggedEvent, SinkUnavailableError
+from lakeward_servicekit.events.relay import EventRefusedError, LoggedEvent, Sink, SinkUnavailableError
 from lakeward_servicekit.secrecy import SecretStr
 from tests.support import event_sinks, kafka
 from tests.support.catalog.values import NOON, an_event
@@ -103,6 +106,36 @@ async def test_an_other_side_that_is_away_is_noticed_and_nothing_is_lost(ground:
     await ground.sink.publish(events[3:])
     async with ground.arrived(9) as arrived:
         assert list(dict.fromkeys(arrived)) == _as_arrived(events)
+
+
+@pytest.mark.parametrize("size", [0, 200_000])
+@pytest.mark.parametrize("making", [event_sinks.jetstream, event_sinks.jetstream_singly, event_sinks.nats_core])
+async def test_a_server_that_neither_reads_nor_answers_is_given_up_and_nothing_is_lost(
+    making: Callable[..., AbstractAsyncContextManager[Ground]], size: int, tmp_path: Path
+) -> None:
+    """What was written to it may fill every buffer on the way: that is no wait without a bound either."""
+    events = _events(60, kinds=dict.fromkeys(range(2, 61), REFUSED_KIND) if size else None, pad=size)
+    events = [dataclasses.replace(each, event=dataclasses.replace(each.event, kind="namespace")) for each in events]
+    async with making(tmp_path, answers_in=timedelta(milliseconds=300)) as ground:
+        assert ground.mute is not None
+        await ground.sink.publish(events[:1])
+        with ground.mute():
+            with pytest.raises(SinkUnavailableError) as mute:
+                await asyncio.wait_for(ground.sink.publish(events[1:]), 30)
+            assert mute.value.taken == 0
+        await _publish_again(ground.sink, events[1:])
+        async with ground.arrived(60) as arrived:
+            assert list(dict.fromkeys(arrived)) == _as_arrived(events)
+
+
+async def _publish_again(sink: Sink, events: list[LoggedEvent]) -> None:
+    """As the relay does: behind what the sink says that it has, until it has all."""
+    async with asyncio.timeout(30):
+        while True:
+            with contextlib.suppress(SinkUnavailableError):
+                reached = await sink.position(events[0].event.stream)
+                await sink.publish([each for each in events if each.sequence > reached])
+                return
 
 
 @pytest.mark.parametrize("every", [None, "every"])

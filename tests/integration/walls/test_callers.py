@@ -180,7 +180,10 @@ CALLERS: Mapping[str, set[str]] = {
     **_service("catalog.v1.AuditService", _PUBLIC, "ListAuditRecords"),
     **_service("authz.v1.AuditService", _PUBLIC, "ListAuditRecords"),
     **_service("catalog.v1.ContractService", _PUBLIC, "GetContracts", "SetContracts"),
-    **_service("catalog.v1.EventService", _PUBLIC, "ReadEvents"),
+    **_service("vending.v1.AuditService", _PUBLIC, "ListAuditRecords"),
+    **_service("catalog.v1.EventService", _PUBLIC, "ReadEvents", "Subscribe"),
+    **_service("authz.v1.EventService", _PUBLIC, "ReadEvents", "Subscribe"),
+    **_service("vending.v1.EventService", _PUBLIC, "ReadEvents", "Subscribe"),
     **_service(
         "catalog.v1.GenericTableVersionService",
         _PUBLIC,
@@ -291,6 +294,8 @@ def _request(walled: Walled, path: str) -> Message:
             made.region = walled.store.region
         return made  # type: ignore[no-any-return]
     request: Any = empty_request(path)
+    if ".EventService/" in path:
+        request.server = True
     if path.endswith("/StageCredential"):
         request.credential = json.dumps(_KEY).encode()
     if "/lakeward.authz.v1.GrantService/" in path:

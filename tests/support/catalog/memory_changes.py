@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from lakeward_catalog.application.changes import Change, Contents, TabularCommit
+from lakeward_catalog.application.changes import Change, Committed, Contents, Stood, TabularCommit
 from lakeward_catalog.application.placing import location_taken
 from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
@@ -352,7 +352,7 @@ class _Tabulars:
         found = [self.rows.tabulars.get((warehouse_id, each)) for each in sorted(incarnations)]
         return [each for each in found if each is not None]
 
-    async def commit(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
+    async def commit(self, commits: Sequence[TabularCommit]) -> Committed:
         def current(commit: TabularCommit) -> bool:
             found = self.rows.tabulars.get((commit.warehouse_id, commit.incarnation))
             return found is not None and found.state is not State.DROPPED and found.metadata_id == commit.expected
@@ -371,7 +371,9 @@ class _Tabulars:
                 metadata_location=commit.metadata_location,
                 location=stored.location if commit.location is None else str(commit.location),
             )
-        return lost
+        rows = [] if lost else [self.rows.tabulars[each.warehouse_id, each.incarnation] for each in commits]
+        stood = {each.incarnation: Stood(each.namespace_id, each.ident, each.protected) for each in rows}
+        return Committed(lost, stood)
 
     async def rename(self, tabular: Tabular, *, namespace: Namespace, name: str) -> None:
         ident = TabularIdent(namespace.ident, name)

@@ -60,9 +60,16 @@ class FakeSecrets:
         return StoredSecret(row.credential, row.warehouse_id)
 
     async def stage(
-        self, secret_id: UUID, credential: Credential, *, staged_by: str, warehouse_id: UUID | None, now: dt.datetime
+        self,
+        secret_id: UUID,
+        credential: Credential,
+        *,
+        staged_by: str,
+        warehouse_id: UUID | None,
+        now: dt.datetime,
+        project_id: str | None = None,
     ) -> None:
-        del staged_by
+        del staged_by, project_id
         if self.keys[0] in self.retired:
             raise Refusal(Reason.REASON_SECRET_UNREADABLE, f"the key {self.keys[0]} is retired", key_id=self.keys[0])
         self.rows[secret_id] = _Row(credential, self.keys[0], now, warehouse_id)

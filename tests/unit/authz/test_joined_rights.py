@@ -46,6 +46,15 @@ class Rows:
     async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
         return [await self.of(subject, objects, also=also) for subject, objects, also in asked]
 
+    async def of_apart(self, asked: Sequence[Asked]) -> Sequence[Rights]:
+        return await self.of_each(asked)
+
+    def glimpsed(
+        self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()
+    ) -> Rights | None:
+        del subject, objects, also
+        return None
+
     async def revision(self) -> int:
         self.states += 1
         await self.answering.wait()

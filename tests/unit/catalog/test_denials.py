@@ -16,7 +16,8 @@ from lakeward_protocol.catalog import v1
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import ObjectKind
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.rpc import Caller, MethodRule, failure_of, rule_of_method
+from lakeward_servicekit.rpc import MethodRule, failure_of, rule_of_method
+from tests.support.calling import answer_of
 from tests.support.catalog.expectations import EXPECTED
 from tests.support.catalog.expectations.case import Case
 from tests.support.catalog.house import ANYTHING, House, a_house, refusal_of
@@ -75,6 +76,15 @@ HIDDEN = [
 ]
 
 
+# What is in a warehouse, where what is absent is refused at all.
+INSIDE = [
+    pytest.param(path, case, kind, id=_name(path, case, kind.word))
+    for path, case in _cases()
+    for kind in case.gone
+    if kind not in case.only_hidden and kind not in {ObjectKind.PROJECT, ObjectKind.WAREHOUSE, ObjectKind.TAG}
+]
+
+
 async def _ready(case: Case) -> House:
     house = await a_house()
     if case.prepare is not None:
@@ -83,8 +93,7 @@ async def _ready(case: Case) -> House:
 
 
 async def _call(house: House, path: str, case: Case, request: object) -> None:
-    response = await house.host.channel(caller=Caller.CALLER_GATEWAY).unary_unary(path)(request)
-    case.unwrap(response)
+    case.unwrap(await answer_of(house.host, path, request))
 
 
 def _remove(house: House, kind: ObjectKind, case: Case) -> None:
@@ -169,6 +178,20 @@ async def test_what_is_hidden_is_refused_with_the_bytes_of_what_is_absent(
         _remove(without, kind, case)
         absent = await refusal_of(_call(without, path, case, request))
         assert _as_bytes(absent) == _as_bytes(hidden)
+
+
+@pytest.mark.parametrize(("path", "case", "kind"), INSIDE)
+async def test_what_is_absent_is_asked_about_like_what_is_hidden(path: str, case: Case, kind: ObjectKind) -> None:
+    """Or the time of a refusal tells which it was, wherever an answer takes a while."""
+    house, without = await _ready(case), await _ready(case)
+    request = case.request(house)
+    assert request == case.request(without)
+    house.authorizer.replace(Rule(allows=False, kind=kind), ANYTHING)
+    _remove(without, kind, case)
+    for each in (house, without):
+        each.authorizer.asked.clear()
+        await refusal_of(_call(each, path, case, request))
+    assert [*map(len, without.authorizer.asked)] == [*map(len, house.authorizer.asked)]
 
 
 @pytest.mark.parametrize(("path", "case"), IN_WAREHOUSES)

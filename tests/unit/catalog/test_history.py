@@ -5,18 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
-from lakeward_protocol.catalog.v1 import events_pb2, warehouses_pb2
+from lakeward_catalog.application import history
+from lakeward_catalog.domain.model import NIL_PROJECT
+from lakeward_protocol.catalog.v1 import events_pb2, server_pb2, tags_pb2, warehouses_pb2
 from lakeward_protocol.events.v1 import reading_pb2
+from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.events.history import Part
 from lakeward_servicekit.events.positions import BEGINNING, NOW, LogPlace, position_of
+from lakeward_servicekit.events.subscribing import Subscriptions
 from tests.support.catalog.house import House, a_house, refusal_of
 from tests.support.catalog.memory_history import MemoryHistory
+from tests.support.deciding import Rule
 from tests.support.event_contracts import checked
 
 
@@ -97,11 +103,13 @@ async def test_a_position_in_the_snapshot_of_another_warehouse_is_forgotten_here
     assert (await refusal_of(_page(house, place))).reason == Reason.REASON_EVENTS_FORGOTTEN
 
 
-async def test_a_project_that_is_called_as_a_warehouse_is_shows_none_of_its_events() -> None:
+async def test_a_project_and_a_warehouse_that_are_called_alike_have_a_stream_each() -> None:
     house = await a_house()
-    house.make_project(house.warehouse_id)
-    refused = await refusal_of(_page(house, "0", project_id=house.warehouse_id))
-    assert refused.reason == Reason.REASON_NO_SUCH_PROJECT
+    newest = (await _page(house, NOW)).newest
+    await house.server.CreateProject(server_pb2.CreateProjectRequest(project_id=house.warehouse_id, name="alike"))
+    (made,) = (await _page(house, project_id=house.warehouse_id)).events
+    assert (made.kind, made.verb, made.sequence) == ("project", "created", 1)
+    assert (await _page(house, NOW)).newest == newest
     place = (await _page(house, limit=1)).position
     assert (await refusal_of(_page(house, place, project_id=house.warehouse_id))).reason == Reason.REASON_INVALID_FIELD
 
@@ -112,6 +120,36 @@ async def test_an_inactive_warehouse_tells_its_history() -> None:
         warehouses_pb2.DeactivateWarehouseRequest(warehouse_id=house.warehouse_id)
     )
     assert (await _page(house)).events
+
+
+async def test_what_has_no_snapshots_is_not_read_from_a_beginning_that_is_forgotten() -> None:
+    house = await a_house()
+    stream = f"project-{NIL_PROJECT}"
+    for name in ("first", "second"):
+        request = tags_pb2.CreateTagDefinitionRequest(name=name, scopes=[tags_pb2.TAG_SCOPE_TABLE])
+        request.value_kind = tags_pb2.TAG_VALUE_KIND_FREE_TEXT
+        await house.tags.CreateTagDefinition(request)
+    assert [each.sequence for each in (await _page(house, project_id="")).events] == [1, 2]
+    _history(house).forgotten[stream] = 1
+    refused = await refusal_of(_page(house, project_id=""))
+    assert (refused.reason, refused.metadata["oldest"]) == (Reason.REASON_EVENTS_FORGOTTEN, "2")
+    assert "go on from the position 1" in refused.message
+    assert [each.sequence for each in (await _page(house, "1", project_id="")).events] == [2]
+    _history(house).forgotten[stream] = 2
+    assert (await refusal_of(_page(house, project_id=""))).reason == Reason.REASON_EVENTS_FORGOTTEN
+
+
+async def test_a_right_that_is_taken_away_ends_the_subscription_that_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "Subscriptions", partial(Subscriptions, asked_again=timedelta(0)))
+    house = await a_house()
+    subscribed = house.events_service.Subscribe(events_pb2.SubscribeRequest(warehouse_id=house.warehouse_id))
+    first = (await anext(subscribed)).page
+    assert [each.kind for each in first.events] == ["warehouse", "namespace", "table", "view", "warehouse"]
+    await house.make_namespace("later")
+    assert [each.verb for each in (await anext(subscribed)).page.events] == ["created"]
+    await house.make_namespace("unseen")
+    house.authorizer.replace(Rule(allows=False, action=Action.WAREHOUSE_LIST_EVERYTHING), Rule(allows=True))
+    assert (await refusal_of(anext(subscribed))).reason == Reason.REASON_FORBIDDEN
 
 
 async def test_no_stream_at_all_is_refused() -> None:

@@ -188,7 +188,7 @@ async def test_each_change_of_a_definition_is_told_in_its_project_s_stream() -> 
     await update(house, tag_id, name="private")
     await house.tags.DeleteTagDefinition(tags_pb2.DeleteTagDefinitionRequest(tag_id=tag_id))
     assert house.events()[-3:] == ["createTagDefinition", "updateTagDefinition", "deleteTagDefinition"]
-    assert {event.stream for event in house.catalog.rows.events[-3:]} == {NIL_PROJECT}
+    assert {event.stream for event in house.catalog.rows.events[-3:]} == {f"project-{NIL_PROJECT}"}
     made, renamed = house.event(-3), house.event(-2)
     assert (made["tagdefinitionid"], made["data"]["definition"]["allowed-values"]) == (tag_id, ["low"])
     assert (renamed["subject"], renamed["data"]["before"]["name"]) == ("private", "pii")

@@ -11,8 +11,8 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 
 from lakeward_protocol.catalog.v1 import generic_table_versions_pb2, project_tasks_pb2, tasks_pb2
-from lakeward_servicekit.rpc import Caller
 from lakeward_servicekit.telemetry.correlation import incoming
+from tests.support.calling import answer_of
 from tests.support.catalog.expectations import EXPECTED
 from tests.support.catalog.expectations.case import Case
 from tests.support.catalog.house import House, a_house, tabular
@@ -85,7 +85,7 @@ async def _done(path: str, case: Case) -> tuple[House, Rows]:
         await case.prepare(house)
     before = house.catalog.rows.copy()
     with incoming("a-request", TRACE):
-        case.unwrap(await house.host.channel(caller=Caller.CALLER_GATEWAY).unary_unary(path)(case.request(house)))
+        case.unwrap(await answer_of(house.host, path, case.request(house)))
     return house, before
 
 

@@ -28,6 +28,8 @@ class Answers:
 
         return call
 
+    unary_stream = unary_unary
+
 
 def peers(refusal: Refusal) -> Peers:
     stored = warehouses_pb2.Warehouse(name=WAREHOUSE, warehouse_id="w", storage_profile=b'{"endpoint": "http://s3/"}')

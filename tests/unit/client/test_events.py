@@ -269,3 +269,47 @@ def test_people_are_shown_a_line_an_event(monkeypatch: pytest.MonkeyPatch) -> No
     ran = CliRunner().invoke(command, ["replay", WAREHOUSE, "--from", "11"])
     assert ran.output.split() == ["12", "2026-08-01", "12:00:00", "table.created", "eu.orders", "oidc~anna"]
     assert server.queries[0].startswith("after=11&")
+
+
+@pytest.mark.parametrize(
+    ("named", "path", "service", "project"),
+    [
+        (["--of-project", "--project", "p"], "/management/v1/project/events", "catalog", "p"),
+        (["--of-project", "--service", "authz"], "/management/v1/project/events", "authz", None),
+        (["--server", "--service", "vending"], "/management/v1/server/events", "vending", None),
+    ],
+)
+def test_the_command_names_the_streams_of_a_project_and_of_the_server(
+    monkeypatch: pytest.MonkeyPatch, named: list[str], path: str, service: str, project: str | None
+) -> None:
+    server = Server(a_page(an_event(1, kind="role"), position="1"), a_page(position="1"))
+    transport = httpx.MockTransport(server)
+    monkeypatch.setattr(
+        cli_lake, "_client", lambda *given: Client("http://lake.test", project=given[3], transport=transport)
+    )
+    ran = CliRunner().invoke(command, ["replay", *named])
+    assert "role.created" in ran.output
+    (first, *_) = server.asked
+    assert (first.url.path, first.url.params["service"]) == (path, service)
+    assert first.headers.get("x-project-id") == project
+
+
+@pytest.mark.parametrize(
+    "named", [[], ["sales", "--server"], ["--of-project", "--server"], ["sales", "--service", "authz"]]
+)
+def test_the_command_takes_one_stream_alone(monkeypatch: pytest.MonkeyPatch, named: list[str]) -> None:
+    monkeypatch.setattr(cli_lake, "_client", lambda *_: Client("http://lake.test"))
+    ran = CliRunner().invoke(command, ["tail", *named])
+    assert ran.exit_code == 2
+    assert "Usage" in ran.output
+
+
+async def test_a_client_names_a_projects_and_the_servers_streams() -> None:
+    server = Server(a_page(an_event(1), position="1"), a_page(position="1"))
+    async with AsyncClient("http://lake.test", project="mine", transport=httpx.MockTransport(server)) as lake:
+        await lake.project_events("theirs", service="authz").page("now")
+        await lake.server_events().page("now")
+    of_project, of_server = server.asked
+    assert of_project.headers["x-project-id"] == "theirs"
+    assert (of_project.url.params["service"], of_project.url.params["after"]) == ("authz", "now")
+    assert (of_server.url.path, of_server.url.params["service"]) == ("/management/v1/server/events", "catalog")

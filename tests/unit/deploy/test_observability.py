@@ -68,6 +68,28 @@ def test_each_alert_says_how_grave_it_is_and_what_to_do() -> None:
         assert {"summary", "description"} <= rule["annotations"].keys(), rule["alert"]
 
 
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "lakeward_outbox_oldest_seconds",
+        "lakeward_event_sink_lag_seconds",
+        "lakeward_event_sink_dead_letters",
+        "lakeward_event_log_bytes",
+    ],
+)
+def test_events_that_go_astray_or_take_too_much_wake_somebody(metric: str) -> None:
+    alerts = {rule["alert"] for rule in promql.alerts()}
+    assert [each.where for each in promql.selected() if each.metric == metric and each.where in alerts]
+
+
+def test_no_alert_names_a_time_that_a_setting_says() -> None:
+    """How long events are kept is asked of the metric that tells it."""
+    asking = [each for each in promql.selected() if each.metric == "lakeward_event_kept_seconds"]
+    assert "LakewardSinkLosesEvents" in {each.where for each in asking}
+    said = " ".join(text for rule in promql.alerts() for text in (rule["expr"], *rule["annotations"].values()))
+    assert not [each for each in ("week", "seven", "86400") if each in said]
+
+
 def test_no_two_panels_share_a_number_or_a_place() -> None:
     panels = promql.dashboard()["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels)

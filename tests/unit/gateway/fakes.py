@@ -16,6 +16,7 @@ from lakeward_gateway.health import Probe
 from lakeward_gateway.peers import Peers
 from lakeward_gateway.settings import GatewaySettings, PublicSettings
 from lakeward_protocol.authz.v1 import audit_pb2_grpc as authz_audit_pb2_grpc
+from lakeward_protocol.authz.v1 import events_pb2_grpc as authz_events_pb2_grpc
 from lakeward_protocol.authz.v1 import grants_pb2_grpc, provisioning_pb2_grpc, roles_pb2_grpc, users_pb2_grpc
 from lakeward_protocol.catalog.v1 import (
     audit_pb2_grpc,
@@ -37,6 +38,8 @@ from lakeward_protocol.catalog.v1 import (
     views_pb2_grpc,
     warehouses_pb2_grpc,
 )
+from lakeward_protocol.vending.v1 import audit_pb2_grpc as vending_audit_pb2_grpc
+from lakeward_protocol.vending.v1 import events_pb2_grpc as vending_events_pb2_grpc
 from lakeward_protocol.vending.v1 import vending_pb2_grpc
 from lakeward_servicekit.rpc import Caller, Host
 from tests.support.settling import as_it_came
@@ -74,7 +77,7 @@ class World:
         client: speaks HTTP to the gateway.
         authz: every service of authz that the gateway calls.
         catalog: every service of catalog.
-        vending: the storage service of vending.
+        vending: every service of vending that the gateway calls.
         probes: what readiness says.
     """
 
@@ -95,6 +98,7 @@ def hosts(authz: Any, catalog: Any, vending: Any) -> tuple[Host, Host, Host]:
     """Hosts for servicers that answer every service's methods: of authz, of catalog and of vending."""
     authz_host = Host("authz", settle=as_it_came)
     authz_host.add(authz_audit_pb2_grpc.add_AuditServiceServicer_to_server, authz)
+    authz_host.add(authz_events_pb2_grpc.add_EventServiceServicer_to_server, authz)
     authz_host.add(grants_pb2_grpc.add_GrantServiceServicer_to_server, authz)
     authz_host.add(provisioning_pb2_grpc.add_ProvisioningServiceServicer_to_server, authz)
     authz_host.add(roles_pb2_grpc.add_RoleServiceServicer_to_server, authz)
@@ -122,6 +126,8 @@ def hosts(authz: Any, catalog: Any, vending: Any) -> tuple[Host, Host, Host]:
     ):
         catalog_host.add(register, catalog)
     vending_host = Host("vending", settle=as_it_came)
+    vending_host.add(vending_audit_pb2_grpc.add_AuditServiceServicer_to_server, vending)
+    vending_host.add(vending_events_pb2_grpc.add_EventServiceServicer_to_server, vending)
     vending_host.add(vending_pb2_grpc.add_StorageServiceServicer_to_server, vending)
     return authz_host, catalog_host, vending_host
 

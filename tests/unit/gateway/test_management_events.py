@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from lakeward_protocol.authz.v1 import events_pb2 as authz_events_pb2
 from lakeward_protocol.catalog.v1 import events_pb2
 from lakeward_protocol.events.v1 import reading_pb2
+from lakeward_protocol.vending.v1 import events_pb2 as vending_events_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import WAREHOUSE, World
 
@@ -83,3 +85,30 @@ async def test_what_can_not_be_read_says_what_to_do(served: World, refusal: Any,
 async def test_a_reading_of_the_wrong_shape_is_refused_before_it_is_asked(served: World, query: str) -> None:
     assert (await served.client.get(f"{PATH}?{query}")).status_code == 400
     assert served.catalog.asked == []
+
+
+@pytest.mark.parametrize("service", ["catalog", "authz", "vending"])
+async def test_the_events_of_a_project_and_of_the_server_are_read_where_they_are(served: World, service: str) -> None:
+    asked = {"catalog": served.catalog, "authz": served.authz, "vending": served.vending}[service]
+    page = _page().page
+    answers = {
+        "catalog": events_pb2.ReadEventsResponse(page=page),
+        "authz": authz_events_pb2.ReadEventsResponse(page=page),
+        "vending": vending_events_pb2.ReadEventsResponse(page=page),
+    }
+    asked.answers["ReadEvents"] = answers[service]
+    query = {"service": service, "after": "11", "pageSize": "5"}
+    for path in ("/management/v1/project/events", "/management/v1/server/events"):
+        response = await served.client.get(path, params=query, headers={"x-project-id": "sales"})
+        assert (response.status_code, response.json()["position"]) == (200, "12")
+    of_project, of_server = asked.asked
+    assert (of_project.WhichOneof("stream"), of_project.project_id) == ("project_id", "")
+    assert of_project.context.project_id == "sales"
+    assert of_server.server
+    assert {(each.reading.after, each.reading.limit) for each in (of_project, of_server)} == {("11", 5)}
+
+
+async def test_a_service_that_has_no_events_is_refused(served: World) -> None:
+    response = await served.client.get("/management/v1/server/events", params={"service": "gateway"})
+    assert response.status_code == 400
+    assert "catalog, authz or vending" in response.text

@@ -9,9 +9,11 @@ import httpx
 from typing_extensions import Self
 
 from lakeward._async.connection import AsyncConnection
+from lakeward._async.events import AsyncEvents
 from lakeward._async.iceberg import AsyncIceberg
 from lakeward._async.management import AsyncManagement
 from lakeward.auth import Auth, StaticToken
+from lakeward.events.streams import Service, of_project, of_server
 from lakeward.profiles import Profile
 from lakeward.retrying import Retries
 
@@ -62,6 +64,19 @@ class AsyncClient:
     def warehouse(self, warehouse: str | UUID) -> AsyncIceberg:
         """What is in a warehouse, that is given by name or id."""
         return AsyncIceberg(self.connection, self.management.warehouses, warehouse)
+
+    def project_events(self, project: str | None = None, *, service: Service = "catalog") -> AsyncEvents:
+        """What changes of a project, beside what changes in its warehouses.
+
+        Args:
+            project: its id; None for the client's project.
+            service: whose events: each service has those of its own changes.
+        """
+        return AsyncEvents(self.connection, self.management.warehouses, of_project(service, project))
+
+    def server_events(self, *, service: Service = "catalog") -> AsyncEvents:
+        """What changes of the server, beside what changes in its projects; `service` as for a project."""
+        return AsyncEvents(self.connection, self.management.warehouses, of_server(service))
 
     async def aclose(self) -> None:
         """Close what is open to the server."""

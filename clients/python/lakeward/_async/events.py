@@ -1,9 +1,8 @@
-"""Reading a warehouse's events."""
+"""Reading the events of a warehouse, a project, or the server."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from uuid import UUID
 
 import anyio
 
@@ -13,27 +12,27 @@ from lakeward._calls import Call, document
 from lakeward.errors import RefusedError, UnreachableError
 from lakeward.events.positions import BEGINNING, HeldPosition, Position
 from lakeward.events.shapes import Event, EventPage, page_of
+from lakeward.events.streams import Stream
 from lakeward.retrying import REPEATED
 
-_PATH = "/management/v1/warehouse/{warehouse_id}/events"
 _WAIT_MS = 15_000  # shorter than proxies and this client's own timeout let an answer take
 _AWAY_SECONDS = 2.0
 
 
 class AsyncEvents:
-    """The events of one warehouse.
+    """The events of one stream.
 
     Args:
         connection: what sends.
-        warehouses: who knows the warehouse's id.
-        warehouse: its name or id.
+        warehouses: who knows warehouses' ids.
+        stream: which.
     """
 
-    def __init__(self, connection: AsyncConnection, warehouses: AsyncWarehouses, warehouse: str | UUID) -> None:
+    def __init__(self, connection: AsyncConnection, warehouses: AsyncWarehouses, stream: Stream) -> None:
         self._connection = connection
         self._warehouses = warehouses
-        self._warehouse = warehouse
-        self._id: str | None = None
+        self._stream = stream
+        self._places: dict[str, str] = {}
 
     async def page(self, after: str = BEGINNING, *, limit: int = 100, wait_ms: int = 0) -> EventPage:
         """Some events, and where the next ones begin.
@@ -45,17 +44,20 @@ class AsyncEvents:
 
         Raises:
             EventsForgottenError: what is behind that position is not kept any more.
-            NotFoundError: there is no such warehouse.
-            ForbiddenError: the caller may not list all that is in it.
+            NotFoundError: there is no such warehouse or project.
+            ForbiddenError: the caller may not know of all that they tell.
         """
-        if self._id is None:  # asked for once: a warehouse that is renamed meanwhile is the same one
-            self._id = await self._warehouses.id_of(self._warehouse)
+        stream = self._stream
+        if stream.warehouse is not None and not self._places:
+            # asked for once: a warehouse that is renamed meanwhile is the same one
+            self._places = {"warehouse_id": await self._warehouses.id_of(stream.warehouse)}
         answer = await self._connection.call(
             Call(
                 "GET",
-                _PATH,
-                places={"warehouse_id": self._id},
-                query={"after": after, "pageSize": limit, "waitMs": wait_ms},
+                stream.path,
+                places=self._places,
+                query={**stream.query, "after": after, "pageSize": limit, "waitMs": wait_ms},
+                project=stream.project,
             )
         )
         return page_of(document(answer))
@@ -69,8 +71,8 @@ class AsyncEvents:
         caller leaves; after a crash the events of the last page come again. While the server can't be reached it is asked again.
 
         Args:
-            position: where to begin, and what keeps how far the consumer is; where nothing was kept yet, the beginning: what
-                is there comes first, as a snapshot.
+            position: where to begin, and what keeps how far the consumer is; where nothing was kept yet, the beginning: of a
+                warehouse what is there comes first, as a snapshot; of others the first event, as long as it is kept.
             batch: events that are asked for at once, up to 1000.
             follow: False ends with the newest event, instead of waiting for more.
 

@@ -17,6 +17,7 @@ from lakeward._async.management import AsyncWarehouses
 from lakeward._calls import Answer, Call, document, key_of
 from lakeward.credentials import Credentials
 from lakeward.errors import NoCredentialsError
+from lakeward.events.streams import of_warehouse
 from lakeward.generic import config_of
 from lakeward.iceberg import Endpoint
 from lakeward.names import SEPARATOR, levels
@@ -52,7 +53,7 @@ class AsyncIceberg:
     @property
     def events(self) -> AsyncEvents:
         """What is in the warehouse, and what changes in it."""
-        return AsyncEvents(self._connection, self._warehouses, self._warehouse)
+        return AsyncEvents(self._connection, self._warehouses, of_warehouse(self._warehouse))
 
     async def namespaces(self, parent: str | Sequence[str] | None = None) -> AsyncIterator[Sequence[str]]:
         """Namespaces that the caller may see.

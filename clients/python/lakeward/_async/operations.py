@@ -3912,3 +3912,43 @@ class AsyncOperations:
             )
         )
         return read(models.EventsResponse, found.content)
+
+    async def list_project_events(
+        self,
+        *,
+        service: str | None = None,
+        after: str | None = None,
+        page_size: int | None = None,
+        wait_ms: int | None = None,
+        project: str | None = None,
+    ) -> models.EventsResponse:
+        """Events of a project, in order; each service has some."""
+        found = await self.connection.call(
+            Call(
+                "GET",
+                "/management/v1/project/events",
+                query={"service": service, "after": after, "pageSize": page_size, "waitMs": wait_ms},
+                project=project,
+            )
+        )
+        return read(models.EventsResponse, found.content)
+
+    async def list_server_events(
+        self,
+        *,
+        service: str | None = None,
+        after: str | None = None,
+        page_size: int | None = None,
+        wait_ms: int | None = None,
+        project: str | None = None,
+    ) -> models.EventsResponse:
+        """Events of the server, in order; each service has some."""
+        found = await self.connection.call(
+            Call(
+                "GET",
+                "/management/v1/server/events",
+                query={"service": service, "after": after, "pageSize": page_size, "waitMs": wait_ms},
+                project=project,
+            )
+        )
+        return read(models.EventsResponse, found.content)

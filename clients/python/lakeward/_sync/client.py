@@ -10,9 +10,11 @@ import httpx
 from typing_extensions import Self
 
 from lakeward._sync.connection import Connection
+from lakeward._sync.events import Events
 from lakeward._sync.iceberg import Iceberg
 from lakeward._sync.management import Management
 from lakeward.auth import Auth, StaticToken
+from lakeward.events.streams import Service, of_project, of_server
 from lakeward.profiles import Profile
 from lakeward.retrying import Retries
 
@@ -63,6 +65,19 @@ class Client:
     def warehouse(self, warehouse: str | UUID) -> Iceberg:
         """What is in a warehouse, that is given by name or id."""
         return Iceberg(self.connection, self.management.warehouses, warehouse)
+
+    def project_events(self, project: str | None = None, *, service: Service = "catalog") -> Events:
+        """What changes of a project, beside what changes in its warehouses.
+
+        Args:
+            project: its id; None for the client's project.
+            service: whose events: each service has those of its own changes.
+        """
+        return Events(self.connection, self.management.warehouses, of_project(service, project))
+
+    def server_events(self, *, service: Service = "catalog") -> Events:
+        """What changes of the server, beside what changes in its projects; `service` as for a project."""
+        return Events(self.connection, self.management.warehouses, of_server(service))
 
     def close(self) -> None:
         """Close what is open to the server."""

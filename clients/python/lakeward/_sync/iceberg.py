@@ -18,6 +18,7 @@ from lakeward._sync.generic import GenericTables
 from lakeward._sync.management import Warehouses
 from lakeward.credentials import Credentials
 from lakeward.errors import NoCredentialsError
+from lakeward.events.streams import of_warehouse
 from lakeward.generic import config_of
 from lakeward.iceberg import Endpoint
 from lakeward.names import SEPARATOR, levels
@@ -53,7 +54,7 @@ class Iceberg:
     @property
     def events(self) -> Events:
         """What is in the warehouse, and what changes in it."""
-        return Events(self._connection, self._warehouses, self._warehouse)
+        return Events(self._connection, self._warehouses, of_warehouse(self._warehouse))
 
     def namespaces(self, parent: str | Sequence[str] | None = None) -> Iterator[Sequence[str]]:
         """Namespaces that the caller may see.

@@ -25,17 +25,17 @@ from lakeward.compat.errors import (
     LakekeeperHTTPError,
     NotFoundError,
 )
+from lakeward.compat.formats import GenericTableFormat
+from lakeward.compat.lance import ICEBERG_TO_LANCE, iceberg_creds_to_fsspec, iceberg_creds_to_lance
 from lakeward.compat.models import (
     GenericTableData,
-    GenericTableFormat,
     GenericTableIdentifier,
     ListGenericTablesResponse,
     LoadGenericTableResponse,
     StorageCredential,
 )
-from lakeward.compat.namespaces import encode_namespace, join_namespace, parse_namespace
 from lakeward.compat.objects import ObjectStore, object_store_for
-from lakeward.compat.options import ICEBERG_TO_LANCE, iceberg_creds_to_fsspec, iceberg_creds_to_lance
+from lakeward.compat.url import encode_namespace, join_namespace, parse_namespace
 
 __all__ = [
     "ICEBERG_TO_LANCE",

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
-from uuid import UUID, uuid4
 
 from typing_extensions import Self
 
-from lakeward._calls import Call, document
 from lakeward._sync.client import Client as Lake
-from lakeward._sync.connection import Connection
 from lakeward.auth import TokenCallback
 from lakeward.compat.auth import Auth
 from lakeward.compat.errors import ConfigError, translated
-from lakeward.compat.models import (
-    GenericTableFormat,
-    GenericTableIdentifier,
-    ListGenericTablesResponse,
-    LoadGenericTableResponse,
-    format_of,
-)
-from lakeward.compat.namespaces import join_namespace
+from lakeward.compat.generic_tables import GenericTables
+from lakeward.compat.iceberg import iceberg_catalog
 
 if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
-
-_TABLES = "/lakekeeper/v1/{prefix}/namespaces/{namespace}/generic-tables"
-_TABLE = _TABLES + "/{table}"
 
 
 class Client:
@@ -84,12 +72,7 @@ class Client:
             warehouse: its name or id; None: the client's.
             properties: of PyIceberg, over those that are made here.
         """
-        from pyiceberg.catalog.rest import RestCatalog  # noqa: PLC0415 - an engine that not everybody has
-
-        named = warehouse or self.warehouse
-        with translated():
-            settings = self.lake.warehouse(named).settings()
-        return RestCatalog(name or named, **{**settings, **properties})
+        return iceberg_catalog(self, name=name, warehouse=warehouse, **properties)
 
     def close(self) -> None:
         """Close what is open to the server."""
@@ -102,102 +85,3 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-class GenericTables:
-    """Those of one warehouse."""
-
-    def __init__(self, lake: Lake, warehouse: str, overrides: Mapping[str, str] | None) -> None:
-        self._connection: Connection = lake.connection
-        self._warehouses = lake.management.warehouses
-        self._warehouse = warehouse
-        self._overrides = dict(overrides or {})
-
-    def create(
-        self,
-        namespace: str | Sequence[str],
-        name: str,
-        *,
-        format: str | GenericTableFormat,  # noqa: A002 - as it was there
-        base_location: str | None = None,
-        doc: str | None = None,
-        properties: Mapping[str, str] | None = None,
-    ) -> LoadGenericTableResponse:
-        """Make a table.
-
-        Raises:
-            ConflictError: the name or the place is taken.
-        """
-        told = {"name": name, "format": format_of(format), "base-location": base_location, "doc": doc}
-        body = {key: value for key, value in told.items() if value is not None}
-        if properties:
-            body["properties"] = dict(properties)  # type: ignore[assignment] # the one member that is no text
-        return self._loaded("POST", _TABLES, namespace, body=body, key=uuid4())
-
-    def load(self, namespace: str | Sequence[str], name: str, *, vended: bool = False) -> LoadGenericTableResponse:
-        """A table.
-
-        Args:
-            namespace: where.
-            name: in it.
-            vended: ask for credentials; without it the server chooses.
-
-        Raises:
-            NotFoundError: there is none, or none that the caller may see.
-        """
-        headers = {"x-iceberg-access-delegation": "vended-credentials"} if vended else {}
-        return self._loaded("GET", _TABLE, namespace, headers=headers, table=name)
-
-    def list(self, namespace: str | Sequence[str], *, page_size: int = 100) -> Iterator[GenericTableIdentifier]:
-        """Those of a namespace, page by page as they are read."""
-        token: str | None = None
-        while True:
-            query = {"pageSize": page_size, "pageToken": token}
-            page = ListGenericTablesResponse.model_validate(self._call("GET", _TABLES, namespace, query=query))
-            yield from page.identifiers
-            token = page.next_page_token
-            if not token:
-                return
-
-    def drop(self, namespace: str | Sequence[str], name: str) -> None:
-        """Drop a table, and delete its files later."""
-        self._call("DELETE", _TABLE, namespace, key=uuid4(), table=name)
-
-    def _loaded(
-        self,
-        method: str,
-        path: str,
-        namespace: str | Sequence[str],
-        **told: Any,  # noqa: ANN401 - parts of one call, by name
-    ) -> LoadGenericTableResponse:
-        found = LoadGenericTableResponse.model_validate(self._call(method, path, namespace, **told))
-        if self._overrides:
-            found.config = {**(found.config or {}), **self._overrides}
-        return found
-
-    def _call(
-        self,
-        method: str,
-        path: str,
-        namespace: str | Sequence[str],
-        *,
-        query: Mapping[str, object] | None = None,
-        body: object = None,
-        headers: Mapping[str, str] | None = None,
-        key: UUID | None = None,
-        **places: str,
-    ) -> Any:  # noqa: ANN401 - whatever a JSON document may be
-        with translated():
-            prefix = self._warehouses.id_of(self._warehouse)
-            within = {"prefix": prefix, "namespace": join_namespace(namespace)}
-            call = Call(
-                method,
-                path,
-                places={**within, **places},
-                query=query or {},
-                body=body,
-                headers=headers or {},
-                key=key,
-            )
-            answer = self._connection.call(call)
-            return document(answer) if answer.content else None

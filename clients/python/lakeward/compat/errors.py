@@ -57,13 +57,20 @@ class ConflictError(LakekeeperHTTPError):
 _BY_STATUS = {404: NotFoundError, 409: ConflictError}
 
 
+def http_error_for(
+    status_code: int, body: str = "", *, method: str | None = None, url: str | None = None
+) -> LakekeeperHTTPError:
+    """The error of a status."""
+    return _BY_STATUS.get(status_code, LakekeeperHTTPError)(status_code, body, method=method, url=url)
+
+
 @contextmanager
 def translated() -> Iterator[None]:
     """Raise what this client raises under the old names."""
     try:
         yield
     except RefusedError as error:
-        raise _BY_STATUS.get(error.status, LakekeeperHTTPError)(error.status, str(error)) from error
+        raise http_error_for(error.status, str(error)) from error
     except OurAuthError as error:
         raise AuthError(str(error)) from error
     except (ConfigurationError, NoCredentialsError) as error:

@@ -2,41 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta, timezone
-from enum import Enum
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lakeward.compat.errors import ConfigError
+from lakeward.compat.lance import iceberg_creds_to_fsspec, iceberg_creds_to_lance, merged
 from lakeward.compat.objects import ObjectStore, object_store_for
-from lakeward.compat.options import iceberg_creds_to_fsspec, iceberg_creds_to_lance, merged
 
 _EXPIRIES = ("expiration-time", "s3.session-token-expires-at-ms", "gcs.oauth2.token-expires-at")
 _SAS_EXPIRY = "adls.sas-token-expires-at-ms."
-_FORMAT = re.compile(r"[a-z][a-z0-9_-]{0,63}")
-
-
-class GenericTableFormat(str, Enum):
-    """Formats that have a name here; any other is a text."""
-
-    LANCE = "lance"
-    DELTA = "delta"
-    VORTEX = "vortex"
-    PAIMON = "paimon"
-    DATASET = "dataset"
-
-
-def format_of(given: str | GenericTableFormat) -> str:
-    """A format as it is sent.
-
-    Raises:
-        ConfigError: it is none.
-    """
-    told = str(given.value if isinstance(given, GenericTableFormat) else given)
-    if not _FORMAT.fullmatch(told):
-        raise ConfigError(f"{told!r} is no format: a small letter, then at most 63 of a-z, 0-9, _ and -")
-    return told
 
 
 class _Model(BaseModel):

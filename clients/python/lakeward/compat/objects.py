@@ -53,6 +53,13 @@ def object_store_for(location: str, props: dict[str, str]) -> ObjectStore:
         raise ConfigError(f"{error.name} is not installed: pip install 'lakeward[{extra}]'") from error
 
 
+def is_missing(error: Exception) -> bool:
+    """Whether one of the SDKs says that there is no such file."""
+    told = getattr(error, "response", None)
+    code = told.get("Error", {}).get("Code") if isinstance(told, dict) else None
+    return code in {"NoSuchKey", "404"} or 404 in {getattr(error, "status_code", None), getattr(error, "code", None)}  # noqa: PLR2004 - HTTP's number
+
+
 class _Below:
     def __init__(self, known: Credentials) -> None:
         self._known = known

@@ -1,4 +1,4 @@
-"""Events of a warehouse: what is there, then what changes, in order.
+"""Events: of a warehouse what is there, then what changes, in order; of a project and of the server what changes.
 
 from lakeward import Client
 from lakeward.events import FilePosition
@@ -6,6 +6,8 @@ from lakeward.events import FilePosition
 with Client("https://lake.example.com", auth="...") as lake:
     for event in lake.warehouse("sales").events.subscribe(FilePosition("sales.position")):
         print(event.sequence, event.kind, event.verb, event.subject)
+    for event in lake.project_events(service="authz").subscribe(follow=False):
+        print(event.kind, event.verb, event.principal)
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 from lakeward.events.mirror import Mirror
 from lakeward.events.positions import BEGINNING, NOW, FilePosition, HeldPosition, Position
 from lakeward.events.shapes import Event, EventPage
+from lakeward.events.streams import Service
 
 __all__ = [
     "BEGINNING",
@@ -23,4 +26,5 @@ __all__ = [
     "HeldPosition",
     "Mirror",
     "Position",
+    "Service",
 ]

@@ -65,7 +65,7 @@ class Event:
 
     Attributes:
         position: where a consumer is that has this event and all before; what it keeps to go on behind it.
-        sequence: its number in the warehouse, from 1 without gaps; of a snapshot that of the last event whose change is in it.
+        sequence: its number in the stream, from 1 without gaps; of a snapshot that of the last event whose change is in it.
         snapshot: it says what is there, and not what changed.
         kind: what it is about, as "table".
         verb: what happened, as "committed"; "snapshot" for what is there, and "snapshot-completed" behind all that is.

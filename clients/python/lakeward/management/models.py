@@ -3432,7 +3432,7 @@ class LoggedEvent(Model):
 
         Attributes:
             position: where a consumer is that has it and all before.
-            sequence: its number in the warehouse, from 1; of a snapshot that of the last event whose change is in it.
+            sequence: its number in the stream, from 1; of a snapshot that of the last event whose change is in it.
             snapshot: it says what is there, and not what changed.
             event: the CloudEvent.
     """

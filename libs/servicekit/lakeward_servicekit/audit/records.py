@@ -93,4 +93,13 @@ def _of_change(event: Event, client: str, agent: str) -> AuditRecord:
 
 
 # The innermost first.
-_IDS: Final = ("tabularid", "namespaceid", "roleid", "userid", "tagdefinitionid", "warehouseid", "projectid")
+_IDS: Final = (
+    "tabularid",
+    "namespaceid",
+    "roleid",
+    "userid",
+    "tagdefinitionid",
+    "credentialid",
+    "warehouseid",
+    "projectid",
+)

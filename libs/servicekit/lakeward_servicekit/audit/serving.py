@@ -39,8 +39,8 @@ class AuditDoors(Protocol):
     async def server(self, action: Action, *, caller: Any) -> None:  # noqa: ANN401 - each service's own
         """Raises FORBIDDEN."""
 
-    async def project(self, action: Action, *, caller: Any) -> object:  # noqa: ANN401 - each service's own
-        """The project that the call names, or its id. Raises PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN."""
+    async def project_id(self, action: Action, *, caller: Any) -> str:  # noqa: ANN401 - each service's own
+        """The id of the project that the call names. Raises PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN."""
         ...
 
 
@@ -86,8 +86,7 @@ class AuditListings(Generic[Answer]):
         if wanted.whole_server:
             await self.doors.server(Action.SERVER_READ_ASSIGNMENTS, caller=caller)
         else:
-            project = await self.doors.project(Action.PROJECT_READ_ASSIGNMENTS, caller=caller)
-            project_id = project if isinstance(project, str) else str(getattr(project, "project_id"))  # noqa: B009 - each service's own
+            project_id = await self.doors.project_id(Action.PROJECT_READ_ASSIGNMENTS, caller=caller)
         size = min(wanted.page_size or DEFAULT, MOST)
         found = await self.store.read(_wanted(wanted, project_id), limit=size + 1)
         shown = found[:size]

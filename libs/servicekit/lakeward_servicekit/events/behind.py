@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from lakeward_servicekit.events.lag import COUNTED_MOST, LagReader
+from lakeward_servicekit.settings.events import EventSettings
 from lakeward_servicekit.telemetry.metrics import Gauge
 
 WAITING: Final = Gauge(
@@ -33,19 +34,32 @@ DEAD_LETTERS: Final = Gauge(
 LOG_BYTES: Final = Gauge(
     "lakeward_event_log_bytes", "What the log of events takes on the database's disk.", ("service",)
 )
+LOG_MOST: Final = Gauge(
+    "lakeward_event_log_max_bytes", "What it may take at most: above, the oldest events are forgotten.", ("service",)
+)
+KEPT_FOR: Final = Gauge(
+    "lakeward_event_kept_seconds",
+    "For how long events are kept; what a sink lacks is kept for longer, while there is room.",
+    ("service",),
+)
+_GIB: Final = 1 << 30
+_DAY: Final = 86400
 
 
 class Behind:
-    """Tells how far the events of one service are behind.
+    """Tells how far the events of one service are behind, and what they may take.
 
     Args:
         lag: reads it.
         service: its name.
         sinks: names of those that its events go to.
+        settings: how long events are kept, and how many.
     """
 
-    def __init__(self, lag: LagReader, service: str, sinks: Sequence[str]) -> None:
+    def __init__(self, lag: LagReader, service: str, sinks: Sequence[str], settings: EventSettings) -> None:
         """See the class."""
+        LOG_MOST.series(service).value = float(settings.log_max_gib * _GIB)
+        KEPT_FOR.series(service).value = float(settings.kept_days * _DAY)
         self._lag: Final = lag
         self._names: Final = tuple(sinks)
         self._outbox: Final = WAITING.series(service), WAITING_FOR.series(service)

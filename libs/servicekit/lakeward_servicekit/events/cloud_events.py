@@ -58,7 +58,7 @@ class Event:
 
     Attributes:
         event_id: the CloudEvent's id, which brokers deduplicate by.
-        stream: the warehouse's id, the project's id, or "server"; events of one stream are ordered.
+        stream: the warehouse's id, "project-<id>", "server", or a service's own; events of one stream are ordered.
         kind: what changed, as "table", "namespace", "warehouse".
         verb: what happened, as "created", "committed", "dropped".
         body: the CloudEvent as JSON.

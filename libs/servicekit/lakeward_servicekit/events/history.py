@@ -123,11 +123,13 @@ class Part:
         after: events behind this.
         limit: at most so many; 0: as many as is usual.
         wait: how long to wait for the first one, at the end.
+        most_bytes: beside its first event it has at most so many, and `MOST_BYTES`.
     """
 
     after: Position
     limit: int = 0
     wait: timedelta = timedelta(0)
+    most_bytes: int = MOST_BYTES
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -158,6 +160,15 @@ class HistoryPage:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class _Room:
+    """What a page has room for, and whether its stream begins with a snapshot."""
+
+    events: int
+    most_bytes: int
+    snapshots: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class HistoryReads:
     """Reads streams; who may is decided before."""
 
@@ -171,32 +182,32 @@ class HistoryReads:
         Args:
             stream: its name.
             part: which.
-            snapshots: whether it begins with one; else with the oldest event that is kept.
+            snapshots: whether it begins with one; else with its first event, as long as that is kept.
 
         Raises:
             Refusal: EVENTS_FORGOTTEN; INVALID_FIELD, for a position that the stream never reached; and what the parts raise.
         """
-        limit = min(part.limit or _USUAL_EVENTS, MOST_EVENTS)
+        room = _Room(min(part.limit or _USUAL_EVENTS, MOST_EVENTS), min(part.most_bytes, MOST_BYTES), snapshots)
         place = await self._place(stream, part.after, snapshots=snapshots)
         if isinstance(place, SnapshotPlace):
             snapshot = await self.snapshots.find(stream, place.snapshot_id)
             if snapshot is None:
                 raise _forgotten(stream, place, (await self.history.span(stream)).oldest)
             if place.entry < snapshot.entries:
-                return await self._of_snapshot(stream, snapshot, place, limit)
+                return await self._of_snapshot(stream, snapshot, place, room)
             place = LogPlace(snapshot.sequence)
-        page, wait = await self._of_log(stream, place, limit), min(part.wait, LONGEST_WAIT)
+        page, wait = await self._of_log(stream, place, room), min(part.wait, LONGEST_WAIT)
         if page.events or wait <= timedelta(0):
             return page
         await self.tail.beyond(stream, place.sequence, at_most=wait)
-        return await self._of_log(stream, place, limit)
+        return await self._of_log(stream, place, room)
 
     async def _place(self, stream: str, after: Position, *, snapshots: bool) -> LogPlace | SnapshotPlace:
         match after:
             case Beginning() if snapshots:
                 return SnapshotPlace((await self.snapshots.current(stream)).snapshot_id, 0)
             case Beginning():
-                return LogPlace((await self.history.span(stream)).oldest - 1)
+                return LogPlace(0)
             case Now():
                 return LogPlace((await self.history.span(stream)).newest)
             case SnapshotPlace() if not snapshots:
@@ -204,8 +215,10 @@ class HistoryReads:
             case _:
                 return after
 
-    async def _of_snapshot(self, stream: str, snapshot: Snapshot, place: SnapshotPlace, limit: int) -> HistoryPage:
-        entries = await self.snapshots.read(place.snapshot_id, after=place.entry, limit=limit, most_bytes=MOST_BYTES)
+    async def _of_snapshot(self, stream: str, snapshot: Snapshot, place: SnapshotPlace, room: _Room) -> HistoryPage:
+        entries = await self.snapshots.read(
+            place.snapshot_id, after=place.entry, limit=room.events, most_bytes=room.most_bytes
+        )
         span = await self.history.span(stream)
         if not entries:
             raise _forgotten(stream, place, span.oldest)
@@ -223,16 +236,16 @@ class HistoryReads:
         ]
         return HistoryPage(events, events[-1].position, span.newest)
 
-    async def _of_log(self, stream: str, place: LogPlace, limit: int) -> HistoryPage:
+    async def _of_log(self, stream: str, place: LogPlace, room: _Room) -> HistoryPage:
         after = place.sequence
-        found = await self.history.read(stream, after=after, limit=limit, most_bytes=MOST_BYTES)
+        found = await self.history.read(stream, after=after, limit=room.events, most_bytes=room.most_bytes)
         span = await self.history.span(stream)
         if found and found[0].sequence != after + 1:
-            raise _forgotten(stream, place, found[0].sequence)
+            raise _forgotten(stream, place, found[0].sequence, snapshots=room.snapshots)
         if not found and after > span.newest:
             raise invalid_field("after", after, f"at most {span.newest}, the number of the stream's newest event")
         if not found and after + 1 < span.oldest:
-            raise _forgotten(stream, place, span.oldest)
+            raise _forgotten(stream, place, span.oldest, snapshots=room.snapshots)
         events = [
             PlacedEvent(
                 position=LogPlace(each.sequence),
@@ -255,11 +268,15 @@ def _behind(snapshot: Snapshot, entry: int) -> Position:
     return SnapshotPlace(snapshot.snapshot_id, entry)
 
 
-def _forgotten(stream: str, place: LogPlace | SnapshotPlace, oldest: int) -> Refusal:
+def _forgotten(stream: str, place: LogPlace | SnapshotPlace, oldest: int, *, snapshots: bool = True) -> Refusal:
+    again = (
+        "begin again, from the position beginning"
+        if snapshots
+        else f"this stream has no snapshots, so read what there is by the API, and go on from the position {oldest - 1}"
+    )
     return Refusal(
         Reason.REASON_EVENTS_FORGOTTEN,
-        f"what is behind position {place} is not kept any more; the oldest event that is has the number {oldest}: begin again, "
-        "from the position beginning",
+        f"what is behind position {place} is not kept any more; the oldest event that is has the number {oldest}: {again}",
         stream=stream,
         after=str(place),
         oldest=str(oldest),

@@ -21,7 +21,7 @@ import msgspec
 
 from lakeward_servicekit.events.references import WHOLE_MAX, reference_of
 from lakeward_servicekit.events.relay import EventRefusedError, LoggedEvent, SinkError, SinkUnavailableError
-from lakeward_servicekit.events.upstream import as_upstream, form_of
+from lakeward_servicekit.events.upstream import upstreams
 from lakeward_servicekit.secrecy import SecretStr
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ class Record:
 def records_of(logged: LoggedEvent, address: KafkaAddress) -> Sequence[Record]:
     """An event's messages."""
     event = logged.event
-    form = form_of(event.body)
-    upstream = None if form is None else as_upstream(event.body, form)
+    upstream = upstreams(event.body)
     if address.every_topic is None:
         return [_record(logged, upstream or event.body, topic=address.topic)]
     whole = _record(logged, event.body, topic=address.every_topic)

@@ -75,6 +75,23 @@ select count(distinct sink.name)
 """
 HELD_DAYS: Final = 13
 """The longest that a day of events is kept for a sink: the slot of the day behind it is the next but one to be used."""
+# How far a stream's events in a slot are to be cut: a share of them, the oldest. The newest of each stays.
+CUTS: Final = """
+select known.stream, oldest.seq + (newest.seq - oldest.seq) / {share} as upto
+  from event_stream known
+ cross join lateral (select seq from {table} where stream = known.stream order by seq limit 1) oldest
+ cross join lateral (select seq from {table} where stream = known.stream order by seq desc limit 1) newest
+ where newest.seq - oldest.seq >= {share}
+"""
+CUT: Final = """
+delete from {table} where ctid = any(array(
+    select kept.ctid from unnest($1::text[], $2::bigint[]) as cut(stream, upto)
+      join {table} kept on kept.stream = cut.stream and kept.seq < cut.upto limit $3))
+"""
+_CUT_SHARE: Final = 8
+_CUT_ROWS: Final = 20_000
+# A table does not become smaller by a cut: what was freed is filled again first. So it is cut again once it has grown.
+_CUT_AGAIN: Final = 1.02
 _LOG: Final = logging.getLogger("lakeward_servicekit.events")
 _TRUNCATE_TIMEOUT: Final = "set local lock_timeout = '2s'"
 
@@ -104,9 +121,11 @@ class PostgresEventLog:
         Args:
             pool: of the service's schema.
             sinks: those that are configured: what they have not taken is kept for longer.
-            most_bytes: of all days but the current one; None: as many as come.
+            most_bytes: of the log on the database's disk; None: as many as come.
         """
         self._pool = pool
+        # By slot: bytes that it had when its oldest events were forgotten.
+        self._cut: dict[int, int] = {}
         self._sinks = sinks
         self._most_bytes = most_bytes
         self._letters = PostgresDeadLetters(pool)
@@ -139,8 +158,8 @@ class PostgresEventLog:
     async def forget(self, *, days: int) -> int:
         """Forget events that were logged more than `days` days ago, and that every configured sink has taken.
 
-        What a sink has not taken stays until it is `HELD_DAYS` old, or until there is too much of it; then the oldest day goes,
-        and that is told as an error.
+        What a sink has not taken stays until it is `HELD_DAYS` old, or until there is too much of it; then the oldest day goes.
+        Where the current day alone is too much, its oldest events go. Both are told as errors.
 
         Args:
             days: 1 to `HELD_DAYS`; whole days, in UTC.
@@ -153,18 +172,20 @@ class PostgresEventLog:
         """
         today = await self._pool.fetchval(DAY)
         ages = {(today - age) % EVENT_SLOTS: age for age in range(-1, EVENT_SLOTS - 1)}
-        emptied = 0
-        room = self._most_bytes
+        emptied, room = 0, self._most_bytes
         for slot, age in sorted(ages.items(), key=lambda each: each[1]):
             table = f"event_log_{slot:02d}"
-            if age <= 0 or not await self._pool.fetchval(f"select exists (select from {table})"):
+            if not await self._pool.fetchval(f"select exists (select from {table})"):
                 continue
             if room is not None:
-                room -= await self._pool.fetchval(SIZE, table)
+                size = await self._pool.fetchval(SIZE, table)
+                room -= size
+                if room < 0 and age <= 0:
+                    await self._keep_small(slot, size)
             crowded = room is not None and room < 0
-            if age <= days and not crowded:
+            if age <= 0 or (age <= days and not crowded):
                 continue
-            lacking = await self._pool.fetchval(LACKING.format(table=table), list(self._sinks)) if self._sinks else 0
+            lacking = await self._lacking(table)
             if lacking and age <= HELD_DAYS and not crowded:
                 continue
             if lacking:
@@ -173,5 +194,32 @@ class PostgresEventLog:
             async with self._pool.transaction() as connection:
                 await connection.execute(_TRUNCATE_TIMEOUT)
                 await connection.execute(f"truncate {table}")
+            self._cut.pop(slot, None)
             emptied += 1
         return emptied
+
+    async def _lacking(self, table: str) -> int:
+        """How many of the configured sinks have not taken all of a slot."""
+        if not self._sinks:
+            return 0
+        count: int = await self._pool.fetchval(LACKING.format(table=table), list(self._sinks))
+        return count
+
+    async def _keep_small(self, slot: int, size: int) -> None:
+        """Forget the oldest events of each stream in the current day's slot, and let their place be taken."""
+        if size <= self._cut.get(slot, 0) * _CUT_AGAIN:
+            return
+        table = f"event_log_{slot:02d}"
+        lacking = await self._lacking(table)
+        cuts = await self._pool.fetch(CUTS.format(table=table, share=_CUT_SHARE))
+        streams, places = [each[0] for each in cuts], [each[1] for each in cuts]
+        statement, forgotten = CUT.format(table=table), 0
+        while True:
+            gone = int((await self._pool.execute(statement, streams, places, _CUT_ROWS)).rpartition(" ")[2])
+            forgotten += gone
+            if gone < _CUT_ROWS:
+                break
+        await self._pool.execute(f"vacuum {table}")
+        self._cut[slot] = size
+        told = {"events": forgotten, "sinks_behind": lacking, "bytes": size}
+        _LOG.error("the oldest events of today are forgotten, since the log is full", extra=told)

@@ -23,6 +23,7 @@ from lakeward_servicekit.events.lag import PostgresLag
 from lakeward_servicekit.events.postgres_log import PostgresEventLog, PostgresOutbox
 from lakeward_servicekit.events.relay import SEQUENCER, Bell, Pace, Sink, sequence, sink_lease
 from lakeward_servicekit.events.sinks import open_sinks
+from lakeward_servicekit.events.tail import Tail
 from lakeward_servicekit.events.traced import TracedSink
 from lakeward_servicekit.leases import Lease, keep_holding
 from lakeward_servicekit.postgres.leases import PostgresLeases
@@ -36,7 +37,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 FORGETTER: Final = "events-forgetter"
 _LAG_TOLD_FROM: Final = 1000
-_FORGET_EVERY: Final = timedelta(hours=1)
+_FORGET_EVERY: Final = timedelta(minutes=1)
 _LAG_TOLD_EVERY: Final = 60.0
 _GIB: Final = 1 << 30
 
@@ -85,7 +86,7 @@ def relay_loops(
 
 @asynccontextmanager
 async def relaying(
-    pool: Pool, settings: EventSettings, *, service: str, schema: str, listen_at: SecretStr
+    pool: Pool, settings: EventSettings, *, service: str, schema: str, listen_at: SecretStr, tail: Tail
 ) -> AsyncIterator[None]:
     """Relay a service's events, and forget old ones, until the block ends.
 
@@ -95,17 +96,21 @@ async def relaying(
         service: whose they are, in metrics.
         schema: after which the channel is named that other replicas ring in.
         listen_at: the database, past any transaction pooler.
+        tail: where readers wait; woken when there is more in the log, whichever process put it there.
     """
     keep = partial(keep_holding, PostgresLeases(pool), holder=str(uuid4()))
-    bell = PostgresBell(pool, channel=channel_of(schema))
+    bell, logged = PostgresBell(pool, channel=channel_of(schema)), PostgresBell(pool, channel=logged_channel_of(schema))
     async with AsyncExitStack() as stack:
         sinks = await open_sinks(settings, stack)
-        await stack.enter_async_context(bell.listening(listen_at))
-        loops = relay_loops(pool, sinks, bell, keep=keep)
+        for each in (bell, logged):
+            await stack.enter_async_context(each.listening(listen_at))
+        loops = relay_loops(pool, sinks, bell, keep=keep, logged=logged.ring)
+        loops.append(tail.watch(logged))
         loops.append(
             keep(FORGETTER, partial(_keep_forgetting, log=kept_log(pool, settings, sinks), days=settings.kept_days))
         )
-        loops.append(keep_looking(Behind(PostgresLag(pool), service, [sink.name for sink in sinks]), what="events"))
+        behind = Behind(PostgresLag(pool), service, [sink.name for sink in sinks], settings)
+        loops.append(keep_looking(behind, what="events"))
         pool.marked = bell.ring
         running = [asyncio.create_task(loop) for loop in loops]
         try:
@@ -119,6 +124,11 @@ async def relaying(
 def channel_of(schema: str) -> str:
     """The channel in which a service's processes tell each other that there are events."""
     return f"{schema}_events"
+
+
+def logged_channel_of(schema: str) -> str:
+    """The channel in which they tell each other that events are in the log."""
+    return f"{schema}_logged"
 
 
 def kept_log(pool: Pool, settings: EventSettings, sinks: Sequence[Sink]) -> PostgresEventLog:

@@ -50,6 +50,7 @@ def _closing(settings: EventSettings) -> Iterator[NatsSink | NatsCoreSink | Kafk
             ca_file=settings.nats_ca_file,
             cert_file=settings.nats_cert_file,
             key_file=settings.nats_key_file,
+            timeout=settings.nats_timeout,
         )
         yield NatsSink(address) if settings.nats_jetstream else NatsCoreSink(address)
     if settings.kafka_topic is not None and settings.kafka_config is not None:

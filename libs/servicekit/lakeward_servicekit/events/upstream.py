@@ -51,10 +51,7 @@ FORMS: Final[Mapping[str, Form]] = MappingProxyType(
     }
 )
 _NULL: Final = msgspec.Raw(b"null")
-
-
-class _Typed(msgspec.Struct):
-    type: str
+_EMPTY: Final = msgspec.Raw(b'""')
 
 
 class _Path(msgspec.Struct, frozen=True):
@@ -67,32 +64,30 @@ class _Said(msgspec.Struct):
     request: msgspec.Raw = _NULL
 
 
-class _Whole(msgspec.Struct):
-    data: _Said | None = None
+class _Typed(msgspec.Struct):
+    type: str
+    data: msgspec.Raw = _NULL
 
 
-_TYPE: Final = msgspec.json.Decoder(_Typed)
-_WHOLE: Final = msgspec.json.Decoder(_Whole)
+_TYPED: Final = msgspec.json.Decoder(_Typed)
+_SAID: Final = msgspec.json.Decoder(_Said | None)
 _MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-def form_of(body: bytes) -> Form | None:
-    """How upstream sends an event, by its CloudEvent; None where it has no such event."""
-    return FORMS.get(_TYPE.decode(body).type)
-
-
-def as_upstream(body: bytes, form: Form) -> bytes:
-    """An event as upstream sends it.
+def upstreams(body: bytes) -> bytes | None:
+    """An event as upstream sends it; None where it has no such event.
 
     Args:
         body: the CloudEvent, as JSON.
-        form: of its type.
     """
-    said = _WHOLE.decode(body).data or _Said()
-    parts = (said.before or said.where).namespace
+    typed = _TYPED.decode(body)
+    form = FORMS.get(typed.type)
+    if form is None:
+        return None
+    said = _SAID.decode(typed.data) or _Said()
     document = _MEMBERS.decode(body)
     document["data"] = said.request if form.has_request else _NULL
-    document["namespace"] = msgspec.Raw(msgspec.json.encode(form.separator.join(parts)))
+    document["namespace"] = msgspec.Raw(msgspec.json.encode(form.separator.join((said.before or said.where).namespace)))
     if not form.has_prefix:
-        document["prefix"] = msgspec.Raw(b'""')
+        document["prefix"] = _EMPTY
     return msgspec.json.encode(document)

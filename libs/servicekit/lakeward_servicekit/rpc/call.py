@@ -19,6 +19,9 @@ User = TypeVar("User")
 # Settles whom a context stands for, or refuses; what it answers is the service's own type, and what its methods are handed.
 Settle: TypeAlias = Callable[[RequestContext], Awaitable[User]]
 
+# Settles the user of the call at hand, anew each time that it is asked: what a method is handed whose answers go on and on.
+Again: TypeAlias = Callable[[], Awaitable[User]]
+
 # When the call at hand must be answered, on time.monotonic's clock; None: whenever.
 _deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("lakeward_deadline", default=None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final, Protocol
 
@@ -40,6 +40,10 @@ class Channel(Protocol):
 
     def unary_unary(self, method: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - grpc's own signature
         """A callable for one method."""
+        ...
+
+    def unary_stream(self, method: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - grpc's own signature
+        """A callable for one method that answers by a stream."""
         ...
 
 
@@ -97,6 +101,31 @@ class RemoteChannel:
             )
             lanes = Lanes(lambda: stream(metadata=self._proof(), wait_for_ready=False), is_answer=is_refusal)
         return _RemoteCall(call, request_serializer, rule, service=self._service, proof=self._proof, lanes=lanes)
+
+    def unary_stream(
+        self,
+        method: str,
+        request_serializer: Callable[[Any], bytes],
+        response_deserializer: Callable[[bytes], Any],
+        **kwargs: Any,  # noqa: ANN401 - grpc's own signature
+    ) -> Callable[[Any], AsyncGenerator[Any, None]]:
+        """A callable for one method that answers by a stream, which has no deadline of its own."""
+        call: Callable[..., grpc.aio.UnaryStreamCall[bytes, Any]] = self._channel.unary_stream(
+            method, None, response_deserializer, **kwargs
+        )
+
+        async def answers(request: Any) -> AsyncGenerator[Any, None]:  # noqa: ANN401 - any message of the contract
+            metadata = outgoing_headers() + self._proof()
+            stream = call(request_serializer(request), metadata=metadata, wait_for_ready=False, timeout=remaining())
+            try:
+                async for answer in stream:
+                    yield answer
+            except grpc.aio.AioRpcError as error:
+                raise refusal_from(error, service=self._service) from error
+            finally:
+                stream.cancel()
+
+        return answers
 
     def _proof(self) -> list[tuple[str, str]]:
         return [] if self._token is None else [(WORKLOAD_KEY, self._token(self._service))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, Protocol
 
 import grpc
@@ -19,10 +19,11 @@ from lakeward_servicekit.rpc.client import Channel
 from lakeward_servicekit.rpc.health import Checks
 from lakeward_servicekit.rpc.inprocess import InProcessChannel
 from lakeward_servicekit.rpc.lanes import Questions
-from lakeward_servicekit.rpc.methods import MAX_FRAME_BYTES, rules_of_service
+from lakeward_servicekit.rpc.methods import MAX_FRAME_BYTES, MethodRule, rules_of_service
 from lakeward_servicekit.rpc.origin import Audit
 from lakeward_servicekit.rpc.pipeline import Method, fill_context
 from lakeward_servicekit.rpc.status import DETAILS_KEY, code_of, details_of
+from lakeward_servicekit.rpc.streams import OpenStreams, StreamMethod
 from lakeward_servicekit.telemetry import incoming
 
 DRAIN_SECONDS = 20.0
@@ -94,13 +95,13 @@ class Host:
         self._reflects = reflects
         self._read_only = read_only
         self._audit = audit
-        self._methods: dict[str, Method] = {}
+        self._methods: dict[str, Method | StreamMethod] = {}
         self._registrations: list[Callable[[Any], None]] = []
         self._services: list[str] = []
         self._probes: dict[str, Callable[[], Awaitable[None]]] = {}
 
     @property
-    def methods(self) -> Mapping[str, Method]:
+    def methods(self) -> Mapping[str, Method | StreamMethod]:
         """The hosted methods by path."""
         return self._methods
 
@@ -184,8 +185,13 @@ class Host:
         rules = rules_of_service(service)
         for name, handler in handlers.items():
             path = f"/{service}/{name}"
-            self._methods[path] = Method(
-                rules[path], handler.unary_unary, read_only=self._read_only, settle=self._settle, audit=self._audit
+            rule = rules[path]
+            self._methods[path] = (
+                StreamMethod(rule, handler.unary_stream, settle=self._settle, audit=self._audit)
+                if rule.streams
+                else Method(
+                    rule, handler.unary_unary, read_only=self._read_only, settle=self._settle, audit=self._audit
+                )
             )
         self._services.append(service)
         self._registrations.append(registration)
@@ -230,10 +236,11 @@ class _Collector:
 class _Wire:
     """The methods as gRPC handlers: proof of the caller, deadline, correlation, and refusals as statuses."""
 
-    def __init__(self, methods: Mapping[str, Method], workloads: Workloads) -> None:
+    def __init__(self, methods: Mapping[str, Method | StreamMethod], workloads: Workloads) -> None:
         self._methods = methods
         self._workloads = workloads
         self._questions = Questions()
+        self._streams = OpenStreams()
 
     def registrar(self, server: grpc.aio.Server) -> _Registrar:
         return _Registrar(server, self)
@@ -241,14 +248,18 @@ class _Wire:
     def drain(self) -> None:
         """Have calls end that would stay open."""
         self._questions.end()
+        self._streams.end()
 
     def handler(self, path: str, original: Any) -> grpc.RpcMethodHandler[Any, Any]:  # noqa: ANN401 - generated handler
         method = self._methods[path]
-        make, answer = (
-            (grpc.stream_stream_rpc_method_handler, self._answers(method))
-            if method.rule.stays_open
-            else (grpc.unary_unary_rpc_method_handler, self._answer(method))
-        )
+        make: Callable[..., grpc.RpcMethodHandler[Any, Any]]
+        answer: Callable[[Any, Any], Awaitable[Any]]
+        if isinstance(method, StreamMethod):
+            make, answer = grpc.unary_stream_rpc_method_handler, self._streamed(method)
+        elif method.rule.stays_open:
+            make, answer = grpc.stream_stream_rpc_method_handler, self._answers(method)
+        else:
+            make, answer = grpc.unary_unary_rpc_method_handler, self._answer(method)
         return make(
             answer,
             request_deserializer=original.request_deserializer,
@@ -298,15 +309,46 @@ class _Wire:
         left: float | None = context.time_remaining()
         deadline = bind_deadline(method.rule.seconds if left is None else left)
         try:
-            caller = self._workloads.caller_of(metadata, _peer_names(context))
-            if method.rule.has_context:
-                fill_context(request, metadata)
-                if caller == Caller.CALLER_USER:  # who calls by itself does not say from where
-                    request.context.client_address = _address_of(context.peer())
+            caller = self._known(method.rule, request, context, metadata)
             with incoming(metadata.get("x-request-id"), metadata.get("traceparent")):
                 return await method(request, caller)
         finally:
             unbind_deadline(deadline)
+
+    def _streamed(self, method: StreamMethod) -> Callable[[Any, Any], Awaitable[None]]:
+        """Answers a call by messages, each once the one before is on its way."""
+
+        async def answer(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:  # noqa: ANN401
+            async def send() -> None:
+                metadata = _by_key(_text_metadata(context))
+                bind_deadline(context.time_remaining())  # the task, and its context, end with the call
+                caller = self._known(method.rule, request, context, metadata)
+                with incoming(metadata.get("x-request-id"), metadata.get("traceparent")):
+                    async with aclosing(method(request, caller)) as messages:
+                        async for message in messages:
+                            await context.write(message)
+
+            try:
+                await self._streams.carry(send)
+            except Refusal as refusal:
+                await _abort(context, refusal)
+
+        return answer
+
+    def _known(
+        self,
+        rule: MethodRule,
+        request: Any,  # noqa: ANN401 - any message of the contract
+        context: grpc.aio.ServicerContext[Any, Any],
+        metadata: Mapping[str, str],
+    ) -> CallerValue:
+        """Who calls; the request's context has then all that the call says."""
+        caller = self._workloads.caller_of(metadata, _peer_names(context))
+        if rule.has_context:
+            fill_context(request, metadata)
+            if caller == Caller.CALLER_USER:  # who calls by itself does not say from where
+                request.context.client_address = _address_of(context.peer())
+        return caller
 
 
 class _Registrar:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
 from lakeward_servicekit.rpc.call import CallerValue
 from lakeward_servicekit.rpc.pipeline import Method
+from lakeward_servicekit.rpc.streams import StreamMethod
 
 
 class InProcessChannel:
@@ -16,7 +17,7 @@ class InProcessChannel:
     A message belongs to its receiver once it is sent: neither side changes it afterwards.
     """
 
-    def __init__(self, methods: Mapping[str, Method], *, caller: CallerValue) -> None:
+    def __init__(self, methods: Mapping[str, Method | StreamMethod], *, caller: CallerValue) -> None:
         """Reach `methods` as `caller`."""
         self._methods = methods
         self._caller = caller
@@ -27,7 +28,21 @@ class InProcessChannel:
         Raises:
             KeyError: the host serves no such method.
         """
-        return _UnaryCall(self._methods[method], self._caller)
+        found = self._methods[method]
+        assert isinstance(found, Method), f"{method} answers by a stream"
+        return _UnaryCall(found, self._caller)
+
+    def unary_stream(
+        self, method: str, *_args: object, **_kwargs: object
+    ) -> Callable[[Any], AsyncGenerator[Any, None]]:
+        """The same for a method that answers by a stream; whoever leaves it early closes it.
+
+        Raises:
+            KeyError: the host serves no such method.
+        """
+        found = self._methods[method]
+        assert isinstance(found, StreamMethod), f"{method} has one answer"
+        return lambda request: found(request, self._caller)
 
 
 class _UnaryCall:

@@ -40,6 +40,7 @@ class MethodRule:
         has_context: whether its requests carry a RequestContext.
         seconds: how long it may take where the caller sets no deadline.
         stays_open: whether a call may carry one question after the other.
+        streams: whether a call is answered by any number of messages.
     """
 
     path: str
@@ -51,6 +52,7 @@ class MethodRule:
     has_context: bool
     seconds: float
     stays_open: bool
+    streams: bool = False
 
 
 def rule_of_method(method: MethodDescriptor) -> MethodRule:
@@ -75,6 +77,8 @@ def rule_of_method(method: MethodDescriptor) -> MethodRule:
         raise ValueError(
             f"the rule of {path} lets calls stay open, of which a lost question is asked again; set REPEAT_SAFE"
         )
+    if method.server_streaming and (rule.repeat != options_pb2.REPEAT_SAFE or acts_for is not ActsFor.USER):
+        raise ValueError(f"{path} streams, which is for what a user reads; set REPEAT_SAFE and ACTS_FOR_USER")
     return MethodRule(
         path=path,
         callers=frozenset(rule.callers),
@@ -85,6 +89,7 @@ def rule_of_method(method: MethodDescriptor) -> MethodRule:
         has_context=has_context,
         seconds=float(rule.seconds or DEFAULT_SECONDS),
         stays_open=rule.stays_open,
+        streams=method.server_streaming,
     )
 
 

@@ -137,8 +137,7 @@ class Method:
 
     async def _answered(self, request: Any, caller: CallerValue) -> Any:  # noqa: ANN401 - any message of the contract
         rule = self.rule
-        if caller not in rule.callers:
-            raise _not_for(caller, rule)
+        check_caller(caller, rule)
         if self._read_only and rule.mutation:
             raise Refusal(Reason.REASON_MAINTENANCE, "the server is in read-only maintenance; retry when it has ended")
         try:
@@ -158,13 +157,7 @@ class Method:
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            error_id = str(uuid.uuid4())
-            _log.exception("a call failed", extra={"method": rule.path, "error_id": error_id})
-            raise Refusal(
-                Reason.REASON_INTERNAL,
-                f"an internal error happened; the log has it under {error_id}",
-                error_id=error_id,
-            ) from error
+            raise broken(rule) from error
 
     async def _audited(self, request: Any, settle: Settle[object], audit: Audit) -> Any:  # noqa: ANN401 - any message
         """Answer a user's call, and record it."""
@@ -209,12 +202,28 @@ class Method:
         return answer
 
 
-def _not_for(caller: CallerValue, rule: MethodRule) -> Refusal:
+def broken(rule: MethodRule) -> Refusal:
+    """What is told of a failure that is no refusal; it is at hand, and is logged under the id that the caller gets."""
+    error_id = str(uuid.uuid4())
+    _log.exception("a call failed", extra={"method": rule.path, "error_id": error_id})
+    return Refusal(
+        Reason.REASON_INTERNAL, f"an internal error happened; the log has it under {error_id}", error_id=error_id
+    )
+
+
+def check_caller(caller: CallerValue, rule: MethodRule) -> None:
+    """Return where a method is for a caller.
+
+    Raises:
+        Refusal: WORKLOAD_REFUSED.
+    """
+    if caller in rule.callers:
+        return
     if caller == Caller.CALLER_USER:
         message = f"{rule.path} is for Lakeward's own services"
     else:
         message = f"{rule.path} is not for {Caller.Name(caller).removeprefix('CALLER_').lower()}"
-    return Refusal(Reason.REASON_WORKLOAD_REFUSED, message, method=rule.path)
+    raise Refusal(Reason.REASON_WORKLOAD_REFUSED, message, method=rule.path)
 
 
 def fill_context(request: Any, metadata: Mapping[str, str]) -> None:  # noqa: ANN401 - any message with a context

@@ -9,7 +9,7 @@ from lakeward_servicekit.settings import kinds
 from lakeward_servicekit.settings.catalogue import Family, Service
 from lakeward_servicekit.settings.model import Contradiction, Settings, setting
 
-_DECIDERS: Final = frozenset({Service.CATALOG, Service.AUTHZ})
+_DECIDERS: Final = frozenset({Service.CATALOG, Service.AUTHZ, Service.VENDING})
 _SHORTEST: Final = timedelta(days=1)
 
 

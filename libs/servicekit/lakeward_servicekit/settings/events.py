@@ -63,6 +63,13 @@ class EventSettings(Settings, read_by=_WRITERS):
         "Whether a JetStream stream keeps events. Without it whoever listens at the moment hears them, as upstream has it.",
         family=Family.OURS,
     )
+    nats_timeout: timedelta = setting(
+        "NATS__TIMEOUT",
+        kinds.DURATION,
+        "5s",
+        "Longest wait for an answer of the NATS server's; a connection that ends is noticed at once.",
+        family=Family.OURS,
+    )
     kafka_topic: str | None = setting("KAFKA_TOPIC", kinds.TEXT, None, "Kafka topic of events.")
     kafka_config: Mapping[str, SecretStr] | None = setting(
         "KAFKA_CONFIG",
@@ -94,7 +101,7 @@ class EventSettings(Settings, read_by=_WRITERS):
         "EVENT_LOG_MAX_GIB",
         kinds.COUNT,
         "32",
-        "GiB of a service's log of events beside the current day's. Above, the oldest days go, though a sink lack them.",
+        "GiB of a service's log of events. Above, the oldest go, though a sink lack them.",
         family=Family.OURS,
     )
     kept_days: int = setting(
@@ -122,6 +129,8 @@ class EventSettings(Settings, read_by=_WRITERS):
             wrong.append(("KAFKA_TOPIC", "is missing; KAFKA__EVERY_TOPIC is set and needs it"))
         if self.webhook_secret is not None and self.webhook_url is None:
             wrong.append(("WEBHOOK__URL", "is missing; WEBHOOK__SECRET is set and needs it"))
+        if self.nats_timeout <= timedelta(0):
+            wrong.append(("NATS__TIMEOUT", f"is {self.nats_timeout}; it must be more than nothing"))
         if not 1 <= self.kept_days <= LONGEST_KEPT:
             wrong.append(("EVENTS__KEPT_DAYS", f"is {self.kept_days}; it must be 1 to {LONGEST_KEPT}"))
         if wrong:

@@ -49,6 +49,16 @@ class JoinedRights:
         """See `RightsTogether`; never joined."""
         return await self._rights.of_each(asked)
 
+    async def of_apart(self, asked: Sequence[Asked]) -> Sequence[Rights]:
+        """See `RightsTogether`."""
+        return await asyncio.gather(*(self.of(subject, objects, also=also) for subject, objects, also in asked))
+
+    def glimpsed(
+        self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()
+    ) -> Rights | None:
+        """See `RightsTogether`."""
+        return self._rights.glimpsed(subject, objects, also=also)
+
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """See `RightsReader`."""
         return await self._rights.shown(subject, scope, type_name, also=also)
@@ -67,15 +77,12 @@ class JoinedRights:
         return [_part(found[asking], [places[asking][key] for key in objects]) for asking, objects in questions]
 
     async def _answers(self, places: Mapping[_Asking, Mapping[ObjectKey, int]]) -> Sequence[Rights | BaseException]:
-        if len(places) > 1:
+        asked = [(subject, [*keys], also) for (subject, also), keys in places.items()]
+        if len(asked) > 1:
             with contextlib.suppress(Refusal):
-                return await self._rights.of_each(
-                    [(subject, [*keys], also) for (subject, also), keys in places.items()]
-                )
-        return await asyncio.gather(
-            *(self._rights.of(subject, [*keys], also=also) for (subject, also), keys in places.items()),
-            return_exceptions=True,
-        )
+                return await self._rights.of_apart(asked)
+        alone = await asyncio.gather(*(self._rights.of_apart([each]) for each in asked), return_exceptions=True)
+        return [found if isinstance(found, BaseException) else found[0] for found in alone]
 
 
 def _part(found: Rights | BaseException, places: Sequence[int]) -> Rights | Exception:

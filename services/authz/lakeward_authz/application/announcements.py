@@ -1,7 +1,8 @@
 """The events of authz's changes: users, roles and who is in them, and what is given to whom.
 
 Stores tell of what really changed, in the transaction of the change: giving what somebody has already is no change, and no event.
-All of them are in one stream. Payloads are messages of `lakeward.events.v1`.
+What is of a project is in the project's stream, and users and what is given on the server in the server's. Payloads are messages
+of `lakeward.events.v1`.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from lakeward_authz.domain.roles import Role
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.events.acting import actor
 from lakeward_servicekit.events.cloud_events import Event, cloud_event
+from lakeward_servicekit.events.streams import of_project
 from lakeward_servicekit.telemetry.correlation import current
 
 STREAM: Final = "authz"
+"""The server's; how those of projects begin."""
 _SOURCE: Final = "urn:lakeward:authz"
 
 
@@ -144,12 +147,12 @@ class Announcer:
         attributes: Mapping[str, str],
         data: Mapping[str, object],
     ) -> Event:
-        correlation = current()
+        correlation, project_id = current(), attributes.get("projectid")
         return cloud_event(
             event_id=self.ids.uuid7(),
             at=self.clock.now(),
             source=_SOURCE,
-            stream=STREAM,
+            stream=STREAM if project_id is None else of_project(project_id, kind=STREAM),
             kind=kind,
             verb=verb,
             upstream_type=type_,

@@ -92,16 +92,23 @@ class DirectoryDoors:
         if caller.user_id != user_id:
             await self.server(action, caller=caller)
 
-    async def project(self, action: Action, *, caller: Caller) -> str:
-        """The project that the call names, else the default one; its id.
+    async def project_id(self, action: Action, *, caller: Caller, project_id: str | None = None) -> str:
+        """A project's id: of the one that is given, else that the call names, else of the default one.
 
         Raises:
             Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN.
         """
-        project_id = caller.chosen_project
+        project_id = project_id or caller.chosen_project
         demand = Demand(ObjectRef.project(project_id), action)
         await self._need(caller, Need(demand, lambda: no_such_project(project_id)))
         return project_id
+
+    async def project_if_allowed(self, action: Action, *, caller: Caller) -> str | None:
+        """The same for what an answer is only richer by; None where it is refused."""
+        if caller.project is None:
+            return None
+        (outcome,) = await self.authorizer.decide(caller.principal, [Demand(ObjectRef.project(caller.project), action)])
+        return caller.project if outcome is Outcome.ALLOWED else None
 
     async def role(self, role_id: UUID, action: Action, *, caller: Caller) -> Role:
         """A role of that project.

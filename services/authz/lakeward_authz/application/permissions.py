@@ -89,6 +89,16 @@ class RightsTogether(RightsReader, Protocol):
         """What `of` answers of each, in their order; one statement, so that all are of one state of the grants."""
         ...
 
+    async def of_apart(self, asked: Sequence[Asked]) -> Sequence[Rights]:
+        """As `of_each`, but that each is of a state of its own."""
+        ...
+
+    def glimpsed(
+        self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()
+    ) -> Rights | None:
+        """What is remembered of objects that show, for as long as `revision` is what it says; None where it is to be read."""
+        ...
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Made:

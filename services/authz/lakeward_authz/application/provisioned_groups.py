@@ -150,7 +150,7 @@ class GroupCreations:
             Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN, INVALID_ROLE_NAME, INVALID_ROLE_IDENT, INVALID_FIELD,
                 ROLE_EXISTS, ROLE_IDENT_TAKEN, PROVISIONED_MEMBER_UNKNOWN.
         """
-        project_id = await self.doors.project(Action.PROJECT_CREATE_ROLE, caller=caller)
+        project_id = await self.doors.project_id(Action.PROJECT_CREATE_ROLE, caller=caller)
         role_id = self.ids.uuid7()
         check_role(command.name, None)
         ident = RoleIdent.of(SCIM, command.external_id or str(role_id))
@@ -199,7 +199,7 @@ class GroupListings:
         Raises:
             Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN; INVALID_FIELD, also where they have too many members.
         """
-        project_id = await self.doors.project(Action.PROJECT_LIST_ROLES, caller=caller)
+        project_id = await self.doors.project_id(Action.PROJECT_LIST_ROLES, caller=caller)
         if command.filter is not None:
             check_filter(command.filter, OF_GROUPS)
         count = min(command.count, LARGEST_PAGE)

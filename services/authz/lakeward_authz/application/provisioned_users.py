@@ -14,6 +14,7 @@ from uuid import UUID
 
 from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.directory_doors import DirectoryDoors
+from lakeward_authz.application.provisioned_memberships import Memberships
 from lakeward_authz.application.roles import Ids
 from lakeward_authz.application.users import Clock
 from lakeward_authz.domain.provisioning import (
@@ -113,15 +114,17 @@ class ProvisionedUserLookups:
 
     doors: DirectoryDoors
     people: ProvisionedUserStore
+    memberships: Memberships
 
-    async def __call__(self, command: str, *, caller: Caller) -> ProvisionedUser:
+    async def __call__(self, command: str, *, with_groups: bool, caller: Caller) -> ProvisionedUser:
         """The person of an id.
 
         Raises:
-            Refusal: FORBIDDEN, NOT_PROVISIONED.
+            Refusal: FORBIDDEN, NOT_PROVISIONED; INVALID_FIELD, where it is in too many groups.
         """
         await self.doors.server(Action.SERVER_LIST_USERS, caller=caller)
-        return await _found(self.people, command)
+        user = await _found(self.people, command)
+        return await self.memberships.shown_of(user, caller=caller) if with_groups else user
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -139,17 +142,21 @@ class ProvisionedUserListings:
 
     doors: DirectoryDoors
     people: ProvisionedUserStore
+    memberships: Memberships
 
-    async def __call__(self, command: ListProvisioned, *, caller: Caller) -> Found:
+    async def __call__(self, command: ListProvisioned, *, with_groups: bool, caller: Caller) -> Found:
         """A part of them, by id.
 
         Raises:
-            Refusal: FORBIDDEN, INVALID_FIELD.
+            Refusal: FORBIDDEN; INVALID_FIELD, also where they are in too many groups.
         """
         await self.doors.server(Action.SERVER_LIST_USERS, caller=caller)
         if command.filter is not None:
             check_filter(command.filter, OF_PEOPLE)
-        return await self.people.page(command.filter, skip=command.skip, count=min(command.count, LARGEST_PAGE))
+        found = await self.people.page(command.filter, skip=command.skip, count=min(command.count, LARGEST_PAGE))
+        if not with_groups:
+            return found
+        return Found(await self.memberships.shown(found.users, caller=caller), found.total)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -159,6 +166,7 @@ class ReplaceProvisionedUser:
     id: str
     profile: ProvisionedProfile
     expected: str = ""
+    with_groups: bool = True
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -167,6 +175,7 @@ class ProvisionedUserReplacements:
 
     doors: DirectoryDoors
     people: ProvisionedUserStore
+    memberships: Memberships
     matching: Matching
     clock: Clock
 
@@ -185,7 +194,7 @@ class ProvisionedUserReplacements:
         user = await self.people.replace(before.id, command.profile, expected=command.expected, at=now)
         if user is None:
             raise not_provisioned(command.id)
-        return user
+        return await self.memberships.shown_of(user, caller=caller) if command.with_groups else user
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

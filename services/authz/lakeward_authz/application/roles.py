@@ -59,7 +59,7 @@ class RoleCreations:
             Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN, INVALID_ROLE_NAME, INVALID_ROLE_IDENT, INVALID_FIELD,
                 RESERVED_ROLE_PROVIDER, ROLE_MANAGED, ROLE_EXISTS, ROLE_IDENT_TAKEN.
         """
-        project_id = await self.doors.project(Action.PROJECT_CREATE_ROLE, caller=caller)
+        project_id = await self.doors.project_id(Action.PROJECT_CREATE_ROLE, caller=caller)
         keyed = Keyed(of_project(project_id), "create-role", dataclasses.asdict(command))
         return await self.once(
             keyed,
@@ -137,7 +137,7 @@ class RoleListings:
         Raises:
             Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN, INVALID_PAGE_TOKEN.
         """
-        project_id = await self.doors.project(Action.PROJECT_LIST_ROLES, caller=caller)
+        project_id = await self.doors.project_id(Action.PROJECT_LIST_ROLES, caller=caller)
         return await read_page(
             command.page,
             listing=("roles", project_id, repr(command.wanted), caller.principal.key),
@@ -159,7 +159,7 @@ class RoleSearches:
         Raises:
             Refusal: PROJECT_MISSING, NO_SUCH_PROJECT, FORBIDDEN.
         """
-        project_id = await self.doors.project(Action.PROJECT_SEARCH_ROLES, caller=caller)
+        project_id = await self.doors.project_id(Action.PROJECT_SEARCH_ROLES, caller=caller)
         return await self.doors.roles.search(project_id, sought(command))
 
 

@@ -95,6 +95,19 @@ class Matching:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Membership:
+    """A group that a person is in.
+
+    Attributes:
+        direct: whether it is a member itself, and not only of groups in it.
+    """
+
+    group_id: UUID
+    display: str
+    direct: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class ProvisionedUser:
     """A person.
 
@@ -102,6 +115,7 @@ class ProvisionedUser:
         id: ours, which the provider keeps.
         user_id: the user that it is.
         version: larger after each change.
+        groups: of one project, by id; none as a store has the person.
     """
 
     id: UUID
@@ -110,6 +124,7 @@ class ProvisionedUser:
     created_at: datetime
     updated_at: datetime
     version: int = 1
+    groups: tuple[Membership, ...] = ()
 
 
 class Attribute(enum.Enum):

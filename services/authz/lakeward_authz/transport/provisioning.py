@@ -95,20 +95,24 @@ class ProvisioningServicer(provisioning_pb2_grpc.ProvisioningServiceServicer):
         self, request: pb.GetProvisionedUserRequest, caller: Caller
     ) -> pb.GetProvisionedUserResponse:
         """See the contract."""
-        return pb.GetProvisionedUserResponse(user=_user(await self.get_user(request.id, caller=caller)))
+        return pb.GetProvisionedUserResponse(
+            user=_user(await self.get_user(request.id, with_groups=not request.without_groups, caller=caller))
+        )
 
     async def ListProvisionedUsers(
         self, request: pb.ListProvisionedUsersRequest, caller: Caller
     ) -> pb.ListProvisionedUsersResponse:
         """See the contract."""
-        found = await self.list_users(_listing(request), caller=caller)
+        found = await self.list_users(_listing(request), with_groups=not request.without_groups, caller=caller)
         return pb.ListProvisionedUsersResponse(users=map(_user, found.users), total=found.total)
 
     async def ReplaceProvisionedUser(
         self, request: pb.ReplaceProvisionedUserRequest, caller: Caller
     ) -> pb.ReplaceProvisionedUserResponse:
         """See the contract."""
-        command = ReplaceProvisionedUser(request.id, _profile(request.profile), request.expected_version)
+        command = ReplaceProvisionedUser(
+            request.id, _profile(request.profile), request.expected_version, with_groups=not request.without_groups
+        )
         return pb.ReplaceProvisionedUserResponse(user=_user(await self.replace_user(command, caller=caller)))
 
     async def DeleteProvisionedUser(
@@ -199,6 +203,10 @@ def _user(user: ProvisionedUser) -> pb.ProvisionedUser:
             document=profile.document,
         ),
         version=str(user.version),
+        groups=[
+            pb.ProvisionedMembership(group_id=str(each.group_id), display=each.display, direct=each.direct)
+            for each in user.groups
+        ],
     )
     made.created_at.FromDatetime(user.created_at)
     made.updated_at.FromDatetime(user.updated_at)

@@ -20,6 +20,7 @@ from lakeward_catalog.application.ports.system import Ids
 from lakeward_catalog.domain.model import Namespace, Project, State, Tabular, Warehouse
 from lakeward_catalog.domain.tags import TagDefinition, TaggedObject
 from lakeward_servicekit.events.cloud_events import Actor, Event, cloud_event
+from lakeward_servicekit.events.streams import of_project
 from lakeward_servicekit.telemetry.correlation import current
 
 SERVER_STREAM: Final = "server"
@@ -280,7 +281,7 @@ class Announcer:
             "project",
             change,
             when,
-            stream=project.project_id,
+            stream=of_project(project.project_id),
             subject=project.name,
             attributes={"projectid": project.project_id},
             data={
@@ -303,7 +304,7 @@ class Announcer:
             "tag-definition",
             change,
             when,
-            stream=definition.project_id,
+            stream=of_project(definition.project_id),
             subject=definition.name,
             attributes={"projectid": definition.project_id, "tagdefinitionid": str(definition.tag_id)},
             data={

@@ -71,6 +71,26 @@ class TabularCommit(msgspec.Struct, frozen=True):
     location: Location | None = None
 
 
+class Stood(msgspec.Struct, frozen=True):
+    """Where a tabular was when its pointer moved, which may not be where its committer found it."""
+
+    namespace_id: NamespaceId
+    ident: TabularIdent
+    protected: bool
+
+
+class Committed(msgspec.Struct, frozen=True):
+    """What became of commits.
+
+    Attributes:
+        lost: those whose expected metadata was not current; where one lost, nothing was written for any.
+        stood: the others, as they were from then until the end of the transaction; complete where none lost.
+    """
+
+    lost: Collection[Incarnation]
+    stood: Mapping[Incarnation, Stood]
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Contents:
     """What is inside a namespace, at any depth."""
@@ -229,8 +249,8 @@ class TabularChanges(Protocol):
         """The rows that are there, of any state, held for update; locked and answered in the order of incarnations."""
         ...
 
-    async def commit(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
-        """Compare and set, in the order of incarnations. Answers those that lost; then nothing was written for any.
+    async def commit(self, commits: Sequence[TabularCommit]) -> Committed:
+        """Compare and set, in the order of incarnations.
 
         A staged one becomes live. Raises LOCATION_TAKEN where one moves to another's place.
         """

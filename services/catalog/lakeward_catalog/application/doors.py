@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Final
 from uuid import UUID
@@ -27,7 +28,13 @@ from lakeward_catalog.application.ports.stores import (
     Visibility,
     WarehouseStore,
 )
-from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
+from lakeward_catalog.application.refs import (
+    namespace_ref,
+    nobodys_namespace,
+    nobodys_tabular,
+    tabular_ref,
+    warehouse_ref,
+)
 from lakeward_catalog.domain.model import (
     NIL_PROJECT,
     Kind,
@@ -101,6 +108,15 @@ class Doors:
         demand = Demand(ObjectRef.project(project_id), action)
         await self.decide(caller, [Need(demand, lambda: no_such_project(project_id))])
         return project
+
+    async def project_id(self, action: Action, *, caller: Caller, project_id: str | None = None) -> str:
+        """The id of such a project.
+
+        Raises:
+            Refusal: as `project`.
+        """
+        named = None if project_id is None else ProjectId(project_id)
+        return (await self.project(action, caller=caller, project_id=named)).project_id
 
     def chosen_project(self, caller: Caller) -> ProjectId:
         """The id of the project that the call names, else of the default project; nothing is decided of it.
@@ -191,6 +207,7 @@ class Doors:
         absent: Callable[[], Refusal],
         caller: Caller,
         inactive_too: bool = False,
+        asked: Sequence[Demand] = (),
     ) -> Warehouse:
         """A warehouse that was looked up; one that is not there is refused with the work that a hidden one takes.
 
@@ -199,6 +216,7 @@ class Doors:
             absent: makes the refusal.
             caller: who asks.
             inactive_too: an inactive one is there as well.
+            asked: on what is nobody's, beside the warehouse: what would have been asked beside a hidden one.
 
         Raises:
             Refusal: NO_SUCH_WAREHOUSE.
@@ -206,7 +224,7 @@ class Doors:
         if warehouse is not None and (warehouse.active or inactive_too):
             return warehouse
         # How long an answer takes is not to say that there was nothing to decide of.
-        await self.authorizer.decide(caller.principal, [_NOBODYS])
+        await self.authorizer.decide(caller.principal, [_NOBODYS, *asked])
         raise absent()
 
     async def _active(self, warehouse: Warehouse | None, warehouse_id: WarehouseId, caller: Caller) -> Warehouse:
@@ -248,7 +266,8 @@ class Doors:
         found = await self._active(warehouse, warehouse_id, caller)
         needs = warehouse_needs(found, *on_warehouse, absent=absent_warehouse(warehouse_id))
         if namespace is None:
-            await self.decide(caller, needs)
+            nobodys = nobodys_namespace(found)
+            await self.decide(caller, needs, [Demand(nobodys, action) for action in (*needed, *asked)])
             raise no_such_namespace(ident)
         ref = namespace_ref(found, namespace)
         needs += [Need(Demand(ref, action), lambda: no_such_namespace(ident)) for action in needed]
@@ -267,7 +286,7 @@ class Doors:
         warehouse = await self._active(found, warehouse_id, caller)
         needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
         if namespace is None:
-            await self.decide(caller, needs)
+            await self.decide(caller, needs, [Demand(nobodys_namespace(warehouse), needed)])
             raise no_such_namespace(namespace_id)
         needs.append(Need(Demand(namespace_ref(warehouse, namespace), needed), lambda: no_such_namespace(namespace_id)))
         await self.decide(caller, needs)
@@ -290,12 +309,11 @@ class Doors:
         located = await self.tabulars.locate(warehouse_id, ident)
         warehouse, namespace = await self._active(located.warehouse, warehouse_id, caller), located.namespace
         needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
-        if namespace is not None:
-            demand = Demand(namespace_ref(warehouse, namespace), needed)
-            needs.append(Need(demand, lambda: no_such_namespace(ident.namespace)))
-        await self.decide(caller, needs)
         if namespace is None:
+            await self.decide(caller, needs, [Demand(nobodys_namespace(warehouse), needed)])
             raise no_such_namespace(ident.namespace)
+        demand = Demand(namespace_ref(warehouse, namespace), needed)
+        await self.decide(caller, [*needs, Need(demand, lambda: no_such_namespace(ident.namespace))])
         return OpenedName(warehouse, namespace, located.tabular)
 
     async def tabular(
@@ -329,7 +347,8 @@ class Doors:
         use = Demand(warehouse_ref(warehouse), Action.WAREHOUSE_USE)
         needs = [Need(use, lambda: no_such_warehouse(warehouse_id))]
         if namespace is None or tabular is None or tabular.kind is not kind or tabular.state not in states:
-            await self.decide(caller, needs)
+            nobodys = nobodys_tabular(warehouse, kind)
+            await self.decide(caller, needs, [Demand(nobodys, action) for action in (needed, *asked)])
             raise no_such_tabular(kind, ident)
         ref = tabular_ref(warehouse, tabular)
         needs.append(Need(Demand(ref, needed), lambda: no_such_tabular(kind, ident)))
@@ -356,7 +375,7 @@ class Doors:
         )
         needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
         if tabular is None or tabular.kind is not kind:
-            await self.decide(caller, needs)
+            await self.decide(caller, needs, [Demand(nobodys_tabular(warehouse, kind), needed)])
             raise no_such_tabular(kind, tabular_id)
         needs.append(_tabular_need(warehouse, tabular, needed))
         await self.decide(caller, needs)
@@ -390,16 +409,15 @@ class Doors:
         )
         there = {TabularKey(row.kind, row.tabular_id): row for row in rows}
         needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
-        found: list[Tabular] = []
         for key in wanted:
-            tabular = there.get(key)
-            if tabular is None:
-                await self.decide(caller, needs)
-                raise no_such_tabular(*key)
-            needs.append(_tabular_need(warehouse, tabular, needed(key.kind)))
-            found.append(tabular)
+            tabular, action = there.get(key), needed(key.kind)
+            ref = nobodys_tabular(warehouse, key.kind) if tabular is None else tabular_ref(warehouse, tabular)
+            needs.append(Need(Demand(ref, action), partial(no_such_tabular, *key)))
         await self.decide(caller, needs)
-        return warehouse, found
+        for key in wanted:
+            if key not in there:
+                raise no_such_tabular(*key)  # where everything is allowed, what is nobody's is too
+        return warehouse, [there[key] for key in wanted]
 
     async def listing(
         self, warehouse_id: WarehouseId, action: Action, *, namespace_id: NamespaceId | None = None, caller: Caller
@@ -427,6 +445,11 @@ class Doors:
             ref = namespace_ref(warehouse, namespace)
             needs.append(Need(Demand(ref, Action.NAMESPACE_GET_METADATA), lambda: no_such_namespace(namespace_id)))
             asked.append(Demand(ref, Action.NAMESPACE_LIST_EVERYTHING))
+        elif namespace_id is not None:
+            nobodys = nobodys_namespace(warehouse)
+            asked += [
+                Demand(nobodys, each) for each in (Action.NAMESPACE_GET_METADATA, Action.NAMESPACE_LIST_EVERYTHING)
+            ]
         allowed = await self.decide(caller, needs, asked)
         if namespace is None and namespace_id is not None:
             raise no_such_namespace(namespace_id)

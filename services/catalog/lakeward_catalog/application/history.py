@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Final, TypeAlias
+from collections.abc import AsyncGenerator
+from typing import TypeAlias
 
 from lakeward_catalog.application.announcements import SERVER_STREAM
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.domain.model import ProjectId, WarehouseId
-from lakeward_catalog.domain.wording import no_such_project
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.events.history import HistoryPage, HistoryReads, Part
-
-# Who makes a project chooses its id, and may choose that of a warehouse, whose stream has the same name.
-_OF_PROJECTS: Final = frozenset({"project", "tag-definition"})
+from lakeward_servicekit.events.positions import Position
+from lakeward_servicekit.events.streams import of_project
+from lakeward_servicekit.events.subscribing import Subscriptions
+from lakeward_servicekit.rpc.call import Again
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -26,9 +27,9 @@ class OfWarehouse:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OfProject:
-    """The events of a project itself and of its tags' definitions."""
+    """The events of a project itself and of its tags' definitions; None: of the project that the call names."""
 
-    project_id: ProjectId
+    project_id: ProjectId | None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,10 +67,19 @@ class EventReadings:
         """
         stream = command.stream
         name = await self.opened(stream, caller=caller)
-        page = await self.history(name, command.part, snapshots=isinstance(stream, OfWarehouse))
-        if isinstance(stream, OfProject) and any(each.kind not in _OF_PROJECTS for each in page.events):
-            raise no_such_project(stream.project_id)
-        return page
+        return await self.history(name, command.part, snapshots=isinstance(stream, OfWarehouse))
+
+    def follow(self, stream: Stream, after: Position, *, again: Again[Caller]) -> AsyncGenerator[HistoryPage, None]:
+        """Pages of a stream behind a position, and what comes, for as long as the caller may read it.
+
+        Raises:
+            Refusal: as a call, whenever that comes to be; and what settles the caller raises.
+        """
+
+        async def admit() -> str:
+            return await self.opened(stream, caller=await again())
+
+        return Subscriptions(self.history)(admit, after, snapshots=isinstance(stream, OfWarehouse))
 
     async def opened(self, stream: Stream, *, caller: Caller) -> str:
         """The name of a stream that the caller may read.
@@ -84,8 +94,8 @@ class EventReadings:
                 await self.doors.warehouse(warehouse_id, demanded, caller=caller, inactive_too=True)
                 return str(warehouse_id)
             case OfProject(project_id):
-                await self.doors.project(Action.PROJECT_GET_PROJECT_TASKS, caller=caller, project_id=project_id)
-                return project_id
+                demanded = Action.PROJECT_GET_PROJECT_TASKS
+                return of_project(await self.doors.project_id(demanded, caller=caller, project_id=project_id))
             case OfServer():
                 await self.doors.server(Action.SERVER_LIST_ALL_PROJECTS, caller=caller)
                 return SERVER_STREAM

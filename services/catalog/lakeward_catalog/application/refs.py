@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
+from uuid import UUID
 
 from lakeward_catalog.domain.model import Kind, Namespace, Tabular, Warehouse
 from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
@@ -33,6 +34,20 @@ def tabular_ref(warehouse: Warehouse, tabular: Tabular) -> ObjectRef:
     )
 
 
+def nobodys_tabular(warehouse: Warehouse, kind: Kind) -> ObjectRef:
+    """A tabular that is not there and never will be, to ask about in place of one that was not found.
+
+    How long an answer takes is not to say that there was nothing to decide of.
+    """
+    return _MAKE[kind](warehouse.project_id, warehouse.warehouse_id, _NOBODYS, namespace_id=_NOBODYS)
+
+
+def nobodys_namespace(warehouse: Warehouse) -> ObjectRef:
+    """A namespace likewise."""
+    return ObjectRef.namespace(warehouse.project_id, warehouse.warehouse_id, _NOBODYS, parent_id=None)
+
+
+_NOBODYS: Final = UUID(int=0)
 _MAKE: Final = MappingProxyType(
     {Kind.TABLE: ObjectRef.table, Kind.VIEW: ObjectRef.view, Kind.GENERIC_TABLE: ObjectRef.generic_table}
 )

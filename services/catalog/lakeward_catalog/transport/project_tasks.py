@@ -6,7 +6,7 @@ import dataclasses
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.tasks.controlling import ControlTasks, TaskControls
+from lakeward_catalog.application.tasks.controlling import TaskControls
 from lakeward_catalog.application.tasks.reading import ATTEMPTS, ListTasks, SeeTask, TaskListings, TaskViews
 from lakeward_catalog.application.tasks.setting import (
     QueueSchedules,
@@ -20,8 +20,8 @@ from lakeward_catalog.domain.tasks import Level, QueueConfig
 from lakeward_catalog.transport.task_messages import (
     PERIODS,
     SILENCES,
-    action_of,
     attempt_message,
+    control_of,
     filter_of,
     moment,
     plan_of,
@@ -74,13 +74,7 @@ class ProjectTaskServicer(project_tasks_pb2_grpc.ProjectTaskServiceServicer):
         self, request: pb.ControlProjectTasksRequest, caller: Caller
     ) -> pb.ControlProjectTasksResponse:
         """See the contract."""
-        command = ControlTasks(
-            self.doors.chosen_project(caller),
-            tuple(task_id_of(each) for each in request.task_ids),
-            action_of(request.action),
-            moment(request.at, "at") if request.HasField("at") else None,
-        )
-        await self.control(command, caller=caller)
+        await self.control(control_of(request, self.doors.chosen_project(caller)), caller=caller)
         return pb.ControlProjectTasksResponse()
 
     async def GetProjectQueueConfig(

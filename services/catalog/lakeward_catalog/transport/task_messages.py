@@ -12,9 +12,9 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from lakeward_catalog.application.ports.tasks import AttemptRecord, TaskFilter, TaskRecord, TaskStatus
-from lakeward_catalog.application.tasks.controlling import TaskAction
+from lakeward_catalog.application.tasks.controlling import ControlTasks, TaskAction
 from lakeward_catalog.application.tasks.queues import KINDS
-from lakeward_catalog.domain.tasks import Level, Queue
+from lakeward_catalog.domain.tasks import Level, Owner, Queue
 from lakeward_catalog.transport import encode
 from lakeward_protocol.catalog.v1 import tasks_pb2
 from lakeward_servicekit.errors import Reason, Refusal, invalid_field
@@ -94,16 +94,48 @@ def _named(name: str) -> str:
     return name if queue is None else queue.value
 
 
-def action_of(value: tasks_pb2.TaskAction.ValueType) -> TaskAction:
-    """What to do with tasks.
-
-    Raises:
-        Refusal: INVALID_FIELD.
-    """
+def _action_of(value: tasks_pb2.TaskAction.ValueType) -> TaskAction:
     action = _ACTIONS.get(value)
     if action is None:
         raise invalid_field("action", value, "stop, cancel or run")
     return action
+
+
+class Controlling(Protocol):
+    """What is to be done with tasks, whosever they are."""
+
+    @property
+    def task_ids(self) -> Iterable[str]:
+        """Which."""
+        ...
+
+    @property
+    def action(self) -> tasks_pb2.TaskAction.ValueType:
+        """What."""
+        ...
+
+    @property
+    def at(self) -> Timestamp:
+        """Unset: now."""
+        ...
+
+    def HasField(self, field_name: Any, /) -> bool:
+        """Whether a field is set."""
+        ...
+
+
+def control_of(request: Controlling, owner: Owner) -> ControlTasks:
+    """What to do with an owner's tasks.
+
+    Raises:
+        Refusal: INVALID_FIELD.
+    """
+    return ControlTasks(
+        owner,
+        tuple(task_id_of(each) for each in request.task_ids),
+        _action_of(request.action),
+        moment(request.at, "at") if request.HasField("at") else None,
+    )
 
 
 def queue_of(name: str, level: Level) -> Queue:

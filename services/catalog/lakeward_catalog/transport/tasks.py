@@ -6,17 +6,16 @@ import dataclasses
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.ports.tasks import TaskFilter
-from lakeward_catalog.application.tasks.controlling import ControlTasks, TaskControls
+from lakeward_catalog.application.tasks.controlling import TaskControls
 from lakeward_catalog.application.tasks.reading import ATTEMPTS, ListTasks, SeeTask, TaskListings, TaskViews
 from lakeward_catalog.application.tasks.setting import QueueSettings, SetQueue
 from lakeward_catalog.domain.tasks import Level, QueueConfig
 from lakeward_catalog.transport import decode
 from lakeward_catalog.transport.task_messages import (
     SILENCES,
-    action_of,
     attempt_message,
+    control_of,
     filter_of,
-    moment,
     plan_of,
     queue_of,
     span,
@@ -68,13 +67,7 @@ class TaskServicer(tasks_pb2_grpc.TaskServiceServicer):
         self, request: tasks_pb2.ControlTasksRequest, caller: Caller
     ) -> tasks_pb2.ControlTasksResponse:
         """See the contract."""
-        command = ControlTasks(
-            decode.warehouse_id(request.warehouse_id),
-            tuple(task_id_of(each) for each in request.task_ids),
-            action_of(request.action),
-            moment(request.at, "at") if request.HasField("at") else None,
-        )
-        await self.control(command, caller=caller)
+        await self.control(control_of(request, decode.warehouse_id(request.warehouse_id)), caller=caller)
         return tasks_pb2.ControlTasksResponse()
 
     async def GetQueueConfig(

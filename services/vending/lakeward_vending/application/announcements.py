@@ -1,6 +1,6 @@
 """The events of stored credentials: which there are and what becomes of them, and nothing of what they are.
 
-All of them are in one stream. Payloads are messages of `lakeward.events.v1`.
+Each is in the stream of its project; in the server's, where that is not known. Payloads are messages of `lakeward.events.v1`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from lakeward_servicekit.events.acting import actor
 from lakeward_servicekit.events.cloud_events import Event, cloud_event
+from lakeward_servicekit.events.streams import of_project
 from lakeward_servicekit.telemetry.correlation import current
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from lakeward_servicekit.system import SystemClock, SystemIds
 
 STREAM: Final = "vending"
+"""The server's; how those of projects begin."""
 _SOURCE: Final = "urn:lakeward:vending"
 
 
@@ -38,6 +40,7 @@ class Known:
 
     Attributes:
         warehouse_id: that it is of, or was stored for.
+        project_id: for which it was stored.
         store: where it lies.
         key_id: the name of the key that it is encrypted with.
     """
@@ -47,6 +50,7 @@ class Known:
     warehouse_id: UUID | None = None
     store: str | None = None
     key_id: str | None = None
+    project_id: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -60,12 +64,13 @@ class Announcer:
         """A credential changed; `unused` where it is gone."""
         verb, type_ = change.value
         warehouse_id = None if known.warehouse_id is None else str(known.warehouse_id)
+        where = {"projectid": known.project_id, "warehouseid": warehouse_id}
         correlation = current()
         return cloud_event(
             event_id=self.ids.uuid7(),
             at=self.clock.now(),
             source=_SOURCE,
-            stream=STREAM,
+            stream=STREAM if known.project_id is None else of_project(known.project_id, kind=STREAM),
             kind="credential",
             verb=verb,
             upstream_type=type_,
@@ -73,7 +78,8 @@ class Announcer:
             actor=actor(),
             trace_id="background" if correlation is None else correlation.request_id,
             traceparent="" if correlation is None else correlation.traceparent,
-            attributes={} if warehouse_id is None else {"warehouseid": warehouse_id},
+            attributes={"credentialid": str(known.secret_id)}
+            | {name: value for name, value in where.items() if value is not None},
             data={
                 "credential": {
                     "id": str(known.secret_id),

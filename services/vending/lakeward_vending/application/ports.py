@@ -267,7 +267,14 @@ class SecretStore(Secrets, Protocol):
     """
 
     async def stage(
-        self, secret_id: UUID, credential: Credential, *, staged_by: str, warehouse_id: UUID | None, now: dt.datetime
+        self,
+        secret_id: UUID,
+        credential: Credential,
+        *,
+        staged_by: str,
+        warehouse_id: UUID | None,
+        now: dt.datetime,
+        project_id: str | None = None,
     ) -> None:
         """Take a secret in that nobody refers to yet.
 

@@ -47,7 +47,7 @@ class CredentialStagings:
     """Take a credential in for a warehouse of the caller's project: its secret's id and its kind.
 
     Raises:
-        Refusal: MALFORMED_DOCUMENT, INVALID_STORAGE_PROFILE, NO_SUCH_PROJECT, NO_SUCH_WAREHOUSE, FORBIDDEN.
+        Refusal: PROJECT_MISSING, MALFORMED_DOCUMENT, INVALID_STORAGE_PROFILE, NO_SUCH_PROJECT, NO_SUCH_WAREHOUSE, FORBIDDEN.
     """
 
     authorizer: Authorizer
@@ -57,20 +57,27 @@ class CredentialStagings:
 
     async def __call__(self, command: StageCredential, *, caller: Caller) -> tuple[UUID, CredentialKind]:
         """See the class."""
-        await self._require(caller, command.warehouse_id)
+        project_id = caller.chosen_project
+        await self._require(caller, project_id, command.warehouse_id)
         parsed, secret_id, now = credentials.parse(command.text), self.ids.uuid4(), self.clock.now()
-        staged_by, warehouse_id = caller.principal.key, command.warehouse_id
-        await self.secrets.stage(secret_id, parsed, staged_by=staged_by, warehouse_id=warehouse_id, now=now)
+        await self.secrets.stage(
+            secret_id,
+            parsed,
+            staged_by=caller.principal.key,
+            project_id=project_id,
+            warehouse_id=command.warehouse_id,
+            now=now,
+        )
         return secret_id, parsed.kind
 
-    async def _require(self, caller: Caller, warehouse_id: UUID | None) -> None:
+    async def _require(self, caller: Caller, project_id: str, warehouse_id: UUID | None) -> None:
         if warehouse_id is None:
-            project = ObjectRef.project(caller.project)
-            need = Need(Demand(project, Action.PROJECT_CREATE_WAREHOUSE), lambda: _no_such_project(caller.project))
+            project = ObjectRef.project(project_id)
+            need = Need(Demand(project, Action.PROJECT_CREATE_WAREHOUSE), lambda: no_such_project(project_id))
             (outcome,) = await self.authorizer.decide(caller.principal, [need.demand])
             refuse(need, outcome)
             return
-        warehouse = ObjectRef.warehouse(caller.project, warehouse_id)
+        warehouse = ObjectRef.warehouse(project_id, warehouse_id)
         absent = partial(_no_such_warehouse, warehouse_id)
         needs = [
             Need(Demand(warehouse, action), absent)
@@ -169,7 +176,8 @@ class SecretMoves:
                 return moved, lost
 
 
-def _no_such_project(project_id: str) -> Refusal:
+def no_such_project(project_id: str) -> Refusal:
+    """The refusal of a project that is absent or hidden."""
     return Refusal(Reason.REASON_NO_SUCH_PROJECT, f"there is no project {project_id}", project=project_id)
 
 

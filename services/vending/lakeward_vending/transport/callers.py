@@ -27,7 +27,7 @@ async def caller_of(context: RequestContext, *, identity: Identity, default_proj
     Raises:
         Refusal: what `decode.project` and `Identity.authenticate` raise.
     """
-    project = decode.project(context.project_id, default=default_project)
+    project = decode.project(context.project_id) if context.project_id else default_project
     principal = (await identity.authenticate(context)).principal
     act_for(principal)
     return Caller(principal, project)

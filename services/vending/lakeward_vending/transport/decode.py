@@ -128,18 +128,12 @@ def moment(message: timestamp_pb2.Timestamp, *, field: str) -> dt.datetime:
     raise invalid_field(field, "", "given")
 
 
-def project(text: str, *, default: str | None) -> str:
-    """The project that a request names, else the default one.
+def project(text: str) -> str:
+    """The project that a request names.
 
     Raises:
-        Refusal: MALFORMED_PROJECT_ID, or PROJECT_MISSING where none is named and there is no default.
+        Refusal: MALFORMED_PROJECT_ID.
     """
-    if not text:
-        if default is None:
-            raise Refusal(
-                Reason.REASON_PROJECT_MISSING, "no project is named and there is no default one; send x-project-id"
-            )
-        return default
     if not _PROJECT.match(text):
         shown = text[:128]
         raise Refusal(

@@ -29,4 +29,22 @@ EVENT_SERVICE: Final[Mapping[str, tuple[Case, ...]]] = {
             only_hidden=frozenset(SERVER),
         ),
     ),
+    "Subscribe": (
+        Case(
+            lambda house: events_pb2.SubscribeRequest(warehouse_id=house.warehouse_id),
+            WAREHOUSE,
+            needs=frozenset({Action.WAREHOUSE_LIST_EVERYTHING}),
+        ),
+        Case(
+            lambda _: events_pb2.SubscribeRequest(project_id=""),
+            PROJECT,
+            needs=frozenset({Action.PROJECT_GET_PROJECT_TASKS}),
+        ),
+        Case(
+            lambda _: events_pb2.SubscribeRequest(server=True),
+            SERVER,
+            needs=frozenset({Action.SERVER_LIST_ALL_PROJECTS}),
+            only_hidden=frozenset(SERVER),
+        ),
+    ),
 }

@@ -219,6 +219,7 @@ class ProvisionedUser(_message.Message):
     CREATED_AT_FIELD_NUMBER: _builtins.int
     UPDATED_AT_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
+    GROUPS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """A UUID of version 7."""
     user_id: _builtins.str
@@ -237,6 +238,10 @@ class ProvisionedUser(_message.Message):
     def updated_at(self) -> _timestamp_pb2.Timestamp:
         """Always set; as `created_at` until something changes."""
 
+    @_builtins.property
+    def groups(self) -> _containers.RepeatedCompositeFieldContainer[Global___ProvisionedMembership]:
+        """Groups of one project that it is in, by id; empty where they were not asked for, or are not for the caller."""
+
     def __init__(
         self,
         *,
@@ -246,14 +251,45 @@ class ProvisionedUser(_message.Message):
         created_at: _timestamp_pb2.Timestamp | None = ...,
         updated_at: _timestamp_pb2.Timestamp | None = ...,
         version: _builtins.str = ...,
+        groups: _abc.Iterable[Global___ProvisionedMembership] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "profile", b"profile", "updated_at", b"updated_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "id", b"id", "profile", b"profile", "updated_at", b"updated_at", "user_id", b"user_id", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "groups", b"groups", "id", b"id", "profile", b"profile", "updated_at", b"updated_at", "user_id", b"user_id", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ProvisionedUser: _TypeAlias = ProvisionedUser  # noqa: Y015
+
+@_typing.final
+class ProvisionedMembership(_message.Message):
+    """A group that a person is in."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GROUP_ID_FIELD_NUMBER: _builtins.int
+    DISPLAY_FIELD_NUMBER: _builtins.int
+    DIRECT_FIELD_NUMBER: _builtins.int
+    group_id: _builtins.str
+    """The group's id."""
+    display: _builtins.str
+    """As the group is called."""
+    direct: _builtins.bool
+    """Whether it is a member of the group itself, and not only of groups in it."""
+    def __init__(
+        self,
+        *,
+        group_id: _builtins.str = ...,
+        display: _builtins.str = ...,
+        direct: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["direct", b"direct", "display", b"display", "group_id", b"group_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ProvisionedMembership: _TypeAlias = ProvisionedMembership  # noqa: Y015
 
 @_typing.final
 class ProvisionedMember(_message.Message):
@@ -494,8 +530,11 @@ class GetProvisionedUserRequest(_message.Message):
 
     CONTEXT_FIELD_NUMBER: _builtins.int
     ID_FIELD_NUMBER: _builtins.int
+    WITHOUT_GROUPS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Required."""
+    without_groups: _builtins.bool
+    """Whether its groups are not asked for."""
     @_builtins.property
     def context(self) -> _context_pb2.RequestContext:
         """See RequestContext."""
@@ -505,10 +544,11 @@ class GetProvisionedUserRequest(_message.Message):
         *,
         context: _context_pb2.RequestContext | None = ...,
         id: _builtins.str = ...,
+        without_groups: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "id", b"id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "id", b"id", "without_groups", b"without_groups"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -548,10 +588,13 @@ class ListProvisionedUsersRequest(_message.Message):
     FILTER_FIELD_NUMBER: _builtins.int
     SKIP_FIELD_NUMBER: _builtins.int
     COUNT_FIELD_NUMBER: _builtins.int
+    WITHOUT_GROUPS_FIELD_NUMBER: _builtins.int
     skip: _builtins.int
     """How many are passed over."""
     count: _builtins.int
     """How many are answered at most; cut to 200."""
+    without_groups: _builtins.bool
+    """Whether their groups are not asked for."""
     @_builtins.property
     def context(self) -> _context_pb2.RequestContext:
         """See RequestContext."""
@@ -567,10 +610,11 @@ class ListProvisionedUsersRequest(_message.Message):
         filter: Global___ProvisionedFilter | None = ...,
         skip: _builtins.int = ...,
         count: _builtins.int = ...,
+        without_groups: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "filter", b"filter"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "count", b"count", "filter", b"filter", "skip", b"skip"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "count", b"count", "filter", b"filter", "skip", b"skip", "without_groups", b"without_groups"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -614,10 +658,13 @@ class ReplaceProvisionedUserRequest(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     PROFILE_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    WITHOUT_GROUPS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Required."""
     expected_version: _builtins.str
     """The version that is replaced; unset: whichever is there."""
+    without_groups: _builtins.bool
+    """Whether its groups are not asked for."""
     @_builtins.property
     def context(self) -> _context_pb2.RequestContext:
         """See RequestContext."""
@@ -633,10 +680,11 @@ class ReplaceProvisionedUserRequest(_message.Message):
         id: _builtins.str = ...,
         profile: Global___ProvisionedProfile | None = ...,
         expected_version: _builtins.str = ...,
+        without_groups: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "profile", b"profile"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "expected_version", b"expected_version", "id", b"id", "profile", b"profile"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "expected_version", b"expected_version", "id", b"id", "profile", b"profile", "without_groups", b"without_groups"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -106,16 +106,18 @@ class ProvisioningServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetProvisionedUser(self, request, context):
-        """One person.
-        Errors: NOT_FOUND/NOT_PROVISIONED, PERMISSION_DENIED/FORBIDDEN.
+        """One person, with its groups in the project that the request's context names, or the default one, where the caller may list that
+        project's roles; with none where not, or where there is no such project.
+        Errors: NOT_FOUND/NOT_PROVISIONED, INVALID_ARGUMENT/INVALID_FIELD where it is in too many groups to be listed,
+        PERMISSION_DENIED/FORBIDDEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListProvisionedUsers(self, request, context):
-        """People by id.
-        Errors: INVALID_ARGUMENT/INVALID_FIELD, PERMISSION_DENIED/FORBIDDEN.
+        """People by id, with their groups as GetProvisionedUser.
+        Errors: INVALID_ARGUMENT/INVALID_FIELD, also where they are in too many groups to be listed, PERMISSION_DENIED/FORBIDDEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -123,7 +125,7 @@ class ProvisioningServiceServicer:
 
     def ReplaceProvisionedUser(self, request, context):
         """Replaces what is known of a person. One that is not active any more has no rights until it is active again, and then has those
-        that it had and that are still there to be had.
+        that it had and that are still there to be had. Its groups are answered as by GetProvisionedUser.
         Errors: NOT_FOUND/NOT_PROVISIONED, ABORTED/PROVISIONED_CONCURRENTLY, FAILED_PRECONDITION/PROVISIONED_ID_FIXED,
         ALREADY_EXISTS/PROVISIONED_ALREADY, INVALID_ARGUMENT/USER_INCOMPLETE, INVALID_ARGUMENT/INVALID_FIELD,
         PERMISSION_DENIED/FORBIDDEN.

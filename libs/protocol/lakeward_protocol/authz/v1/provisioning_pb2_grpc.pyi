@@ -43,16 +43,18 @@ class ProvisioningServiceStub:
     PERMISSION_DENIED/FORBIDDEN, ALREADY_EXISTS/PROVISIONED_ALREADY.
     """
     GetProvisionedUser: _grpc.UnaryUnaryMultiCallable[_provisioning_pb2.GetProvisionedUserRequest, _provisioning_pb2.GetProvisionedUserResponse]
-    """One person.
-    Errors: NOT_FOUND/NOT_PROVISIONED, PERMISSION_DENIED/FORBIDDEN.
+    """One person, with its groups in the project that the request's context names, or the default one, where the caller may list that
+    project's roles; with none where not, or where there is no such project.
+    Errors: NOT_FOUND/NOT_PROVISIONED, INVALID_ARGUMENT/INVALID_FIELD where it is in too many groups to be listed,
+    PERMISSION_DENIED/FORBIDDEN.
     """
     ListProvisionedUsers: _grpc.UnaryUnaryMultiCallable[_provisioning_pb2.ListProvisionedUsersRequest, _provisioning_pb2.ListProvisionedUsersResponse]
-    """People by id.
-    Errors: INVALID_ARGUMENT/INVALID_FIELD, PERMISSION_DENIED/FORBIDDEN.
+    """People by id, with their groups as GetProvisionedUser.
+    Errors: INVALID_ARGUMENT/INVALID_FIELD, also where they are in too many groups to be listed, PERMISSION_DENIED/FORBIDDEN.
     """
     ReplaceProvisionedUser: _grpc.UnaryUnaryMultiCallable[_provisioning_pb2.ReplaceProvisionedUserRequest, _provisioning_pb2.ReplaceProvisionedUserResponse]
     """Replaces what is known of a person. One that is not active any more has no rights until it is active again, and then has those
-    that it had and that are still there to be had.
+    that it had and that are still there to be had. Its groups are answered as by GetProvisionedUser.
     Errors: NOT_FOUND/NOT_PROVISIONED, ABORTED/PROVISIONED_CONCURRENTLY, FAILED_PRECONDITION/PROVISIONED_ID_FIXED,
     ALREADY_EXISTS/PROVISIONED_ALREADY, INVALID_ARGUMENT/USER_INCOMPLETE, INVALID_ARGUMENT/INVALID_FIELD,
     PERMISSION_DENIED/FORBIDDEN.
@@ -102,16 +104,18 @@ class ProvisioningServiceAsyncStub(ProvisioningServiceStub):
     PERMISSION_DENIED/FORBIDDEN, ALREADY_EXISTS/PROVISIONED_ALREADY.
     """
     GetProvisionedUser: _aio.UnaryUnaryMultiCallable[_provisioning_pb2.GetProvisionedUserRequest, _provisioning_pb2.GetProvisionedUserResponse]  # type: ignore[assignment]
-    """One person.
-    Errors: NOT_FOUND/NOT_PROVISIONED, PERMISSION_DENIED/FORBIDDEN.
+    """One person, with its groups in the project that the request's context names, or the default one, where the caller may list that
+    project's roles; with none where not, or where there is no such project.
+    Errors: NOT_FOUND/NOT_PROVISIONED, INVALID_ARGUMENT/INVALID_FIELD where it is in too many groups to be listed,
+    PERMISSION_DENIED/FORBIDDEN.
     """
     ListProvisionedUsers: _aio.UnaryUnaryMultiCallable[_provisioning_pb2.ListProvisionedUsersRequest, _provisioning_pb2.ListProvisionedUsersResponse]  # type: ignore[assignment]
-    """People by id.
-    Errors: INVALID_ARGUMENT/INVALID_FIELD, PERMISSION_DENIED/FORBIDDEN.
+    """People by id, with their groups as GetProvisionedUser.
+    Errors: INVALID_ARGUMENT/INVALID_FIELD, also where they are in too many groups to be listed, PERMISSION_DENIED/FORBIDDEN.
     """
     ReplaceProvisionedUser: _aio.UnaryUnaryMultiCallable[_provisioning_pb2.ReplaceProvisionedUserRequest, _provisioning_pb2.ReplaceProvisionedUserResponse]  # type: ignore[assignment]
     """Replaces what is known of a person. One that is not active any more has no rights until it is active again, and then has those
-    that it had and that are still there to be had.
+    that it had and that are still there to be had. Its groups are answered as by GetProvisionedUser.
     Errors: NOT_FOUND/NOT_PROVISIONED, ABORTED/PROVISIONED_CONCURRENTLY, FAILED_PRECONDITION/PROVISIONED_ID_FIXED,
     ALREADY_EXISTS/PROVISIONED_ALREADY, INVALID_ARGUMENT/USER_INCOMPLETE, INVALID_ARGUMENT/INVALID_FIELD,
     PERMISSION_DENIED/FORBIDDEN.
@@ -172,8 +176,10 @@ class ProvisioningServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _typing.Any,
         /,
     ) -> _typing.Union[_provisioning_pb2.GetProvisionedUserResponse, _abc.Awaitable[_provisioning_pb2.GetProvisionedUserResponse]]:
-        """One person.
-        Errors: NOT_FOUND/NOT_PROVISIONED, PERMISSION_DENIED/FORBIDDEN.
+        """One person, with its groups in the project that the request's context names, or the default one, where the caller may list that
+        project's roles; with none where not, or where there is no such project.
+        Errors: NOT_FOUND/NOT_PROVISIONED, INVALID_ARGUMENT/INVALID_FIELD where it is in too many groups to be listed,
+        PERMISSION_DENIED/FORBIDDEN.
         """
 
     @_abc_1.abstractmethod
@@ -183,8 +189,8 @@ class ProvisioningServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _typing.Any,
         /,
     ) -> _typing.Union[_provisioning_pb2.ListProvisionedUsersResponse, _abc.Awaitable[_provisioning_pb2.ListProvisionedUsersResponse]]:
-        """People by id.
-        Errors: INVALID_ARGUMENT/INVALID_FIELD, PERMISSION_DENIED/FORBIDDEN.
+        """People by id, with their groups as GetProvisionedUser.
+        Errors: INVALID_ARGUMENT/INVALID_FIELD, also where they are in too many groups to be listed, PERMISSION_DENIED/FORBIDDEN.
         """
 
     @_abc_1.abstractmethod
@@ -195,7 +201,7 @@ class ProvisioningServiceServicer(metaclass=_abc_1.ABCMeta):
         /,
     ) -> _typing.Union[_provisioning_pb2.ReplaceProvisionedUserResponse, _abc.Awaitable[_provisioning_pb2.ReplaceProvisionedUserResponse]]:
         """Replaces what is known of a person. One that is not active any more has no rights until it is active again, and then has those
-        that it had and that are still there to be had.
+        that it had and that are still there to be had. Its groups are answered as by GetProvisionedUser.
         Errors: NOT_FOUND/NOT_PROVISIONED, ABORTED/PROVISIONED_CONCURRENTLY, FAILED_PRECONDITION/PROVISIONED_ID_FIXED,
         ALREADY_EXISTS/PROVISIONED_ALREADY, INVALID_ARGUMENT/USER_INCOMPLETE, INVALID_ARGUMENT/INVALID_FIELD,
         PERMISSION_DENIED/FORBIDDEN.

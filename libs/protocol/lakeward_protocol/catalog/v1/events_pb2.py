@@ -28,7 +28,7 @@ from lakeward_protocol.common.v1 import options_pb2 as lakeward_dot_common_dot_v
 from lakeward_protocol.events.v1 import reading_pb2 as lakeward_dot_events_dot_v1_dot_reading__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n lakeward/catalog/v1/events.proto\x12\x13lakeward.catalog.v1\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\x1a lakeward/events/v1/reading.proto\"\xc0\x01\n\x11ReadEventsRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x16\n\x0cwarehouse_id\x18\x02 \x01(\tH\x00\x12\x14\n\nproject_id\x18\x03 \x01(\tH\x00\x12\x10\n\x06server\x18\x04 \x01(\x08H\x00\x12,\n\x07reading\x18\x05 \x01(\x0b\x32\x1b.lakeward.events.v1.ReadingB\x08\n\x06stream\"A\n\x12ReadEventsResponse\x12+\n\x04page\x18\x01 \x01(\x0b\x32\x1d.lakeward.events.v1.EventPage2\xce\x01\n\x0c\x45ventService\x12\xbd\x01\n\nReadEvents\x12&.lakeward.catalog.v1.ReadEventsRequest\x1a\'.lakeward.catalog.v1.ReadEventsResponse\"^\x92\xb5\x18Z\n\x02\x01\x05\x10\x01\"\x19WAREHOUSE_LIST_EVERYTHING\"\x19PROJECT_GET_PROJECT_TASKS\"\x18SERVER_LIST_ALL_PROJECTS0\x01\x38xb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n lakeward/catalog/v1/events.proto\x12\x13lakeward.catalog.v1\x1a lakeward/common/v1/context.proto\x1a lakeward/common/v1/options.proto\x1a lakeward/events/v1/reading.proto\"\xc0\x01\n\x11ReadEventsRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x16\n\x0cwarehouse_id\x18\x02 \x01(\tH\x00\x12\x14\n\nproject_id\x18\x03 \x01(\tH\x00\x12\x10\n\x06server\x18\x04 \x01(\x08H\x00\x12,\n\x07reading\x18\x05 \x01(\x0b\x32\x1b.lakeward.events.v1.ReadingB\x08\n\x06stream\"A\n\x12ReadEventsResponse\x12+\n\x04page\x18\x01 \x01(\x0b\x32\x1d.lakeward.events.v1.EventPage\"\xa0\x01\n\x10SubscribeRequest\x12\x33\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\".lakeward.common.v1.RequestContext\x12\x16\n\x0cwarehouse_id\x18\x02 \x01(\tH\x00\x12\x14\n\nproject_id\x18\x03 \x01(\tH\x00\x12\x10\n\x06server\x18\x04 \x01(\x08H\x00\x12\r\n\x05\x61\x66ter\x18\x05 \x01(\tB\x08\n\x06stream\"@\n\x11SubscribeResponse\x12+\n\x04page\x18\x01 \x01(\x0b\x32\x1d.lakeward.events.v1.EventPage2\x8b\x03\n\x0c\x45ventService\x12\xbd\x01\n\nReadEvents\x12&.lakeward.catalog.v1.ReadEventsRequest\x1a\'.lakeward.catalog.v1.ReadEventsResponse\"^\x92\xb5\x18Z\n\x02\x01\x05\x10\x01\"\x19WAREHOUSE_LIST_EVERYTHING\"\x19PROJECT_GET_PROJECT_TASKS\"\x18SERVER_LIST_ALL_PROJECTS0\x01\x38x\x12\xba\x01\n\tSubscribe\x12%.lakeward.catalog.v1.SubscribeRequest\x1a&.lakeward.catalog.v1.SubscribeResponse\"\\\x92\xb5\x18X\n\x02\x01\x05\x10\x01\"\x19WAREHOUSE_LIST_EVERYTHING\"\x19PROJECT_GET_PROJECT_TASKS\"\x18SERVER_LIST_ALL_PROJECTS0\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,10 +37,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_EVENTSERVICE'].methods_by_name['ReadEvents']._loaded_options = None
   _globals['_EVENTSERVICE'].methods_by_name['ReadEvents']._serialized_options = b'\222\265\030Z\n\002\001\005\020\001\"\031WAREHOUSE_LIST_EVERYTHING\"\031PROJECT_GET_PROJECT_TASKS\"\030SERVER_LIST_ALL_PROJECTS0\0018x'
+  _globals['_EVENTSERVICE'].methods_by_name['Subscribe']._loaded_options = None
+  _globals['_EVENTSERVICE'].methods_by_name['Subscribe']._serialized_options = b'\222\265\030X\n\002\001\005\020\001\"\031WAREHOUSE_LIST_EVERYTHING\"\031PROJECT_GET_PROJECT_TASKS\"\030SERVER_LIST_ALL_PROJECTS0\001'
   _globals['_READEVENTSREQUEST']._serialized_start=160
   _globals['_READEVENTSREQUEST']._serialized_end=352
   _globals['_READEVENTSRESPONSE']._serialized_start=354
   _globals['_READEVENTSRESPONSE']._serialized_end=419
-  _globals['_EVENTSERVICE']._serialized_start=422
-  _globals['_EVENTSERVICE']._serialized_end=628
+  _globals['_SUBSCRIBEREQUEST']._serialized_start=422
+  _globals['_SUBSCRIBEREQUEST']._serialized_end=582
+  _globals['_SUBSCRIBERESPONSE']._serialized_start=584
+  _globals['_SUBSCRIBERESPONSE']._serialized_end=648
+  _globals['_EVENTSERVICE']._serialized_start=651
+  _globals['_EVENTSERVICE']._serialized_end=1046
 # @@protoc_insertion_point(module_scope)

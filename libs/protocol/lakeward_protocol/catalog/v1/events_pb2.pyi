@@ -33,7 +33,7 @@ class ReadEventsRequest(_message.Message):
     warehouse_id: _builtins.str
     """A warehouse's: its own changes, and those of all that is in it. A UUID."""
     project_id: _builtins.str
-    """A project's: its own changes, and those of its tags' definitions."""
+    """A project's: its own changes, and those of its tags' definitions. Empty: the context's."""
     server: _builtins.bool
     """The installation's; true."""
     @_builtins.property
@@ -86,3 +86,69 @@ class ReadEventsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ReadEventsResponse: _TypeAlias = ReadEventsResponse  # noqa: Y015
+
+@_typing.final
+class SubscribeRequest(_message.Message):
+    """Asks for a stream."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_ID_FIELD_NUMBER: _builtins.int
+    PROJECT_ID_FIELD_NUMBER: _builtins.int
+    SERVER_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    warehouse_id: _builtins.str
+    """A warehouse's. A UUID."""
+    project_id: _builtins.str
+    """A project's. A name; empty: the context's."""
+    server: _builtins.bool
+    """The installation's; true."""
+    after: _builtins.str
+    """Events behind this position. Empty: "beginning"."""
+    @_builtins.property
+    def context(self) -> _context_pb2.RequestContext:
+        """See RequestContext."""
+
+    def __init__(
+        self,
+        *,
+        context: _context_pb2.RequestContext | None = ...,
+        warehouse_id: _builtins.str = ...,
+        project_id: _builtins.str = ...,
+        server: _builtins.bool = ...,
+        after: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "project_id", b"project_id", "server", b"server", "stream", b"stream", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "context", b"context", "project_id", b"project_id", "server", b"server", "stream", b"stream", "warehouse_id", b"warehouse_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_stream: _TypeAlias = _typing.Literal["warehouse_id", "project_id", "server"]  # noqa: Y015
+    _WhichOneofArgType_stream: _TypeAlias = _typing.Literal["stream", b"stream"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_stream) -> _WhichOneofReturnType_stream | None: ...
+
+Global___SubscribeRequest: _TypeAlias = SubscribeRequest  # noqa: Y015
+
+@_typing.final
+class SubscribeResponse(_message.Message):
+    """Some of a stream's events."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def page(self) -> _reading_pb2.EventPage:
+        """Never unset."""
+
+    def __init__(
+        self,
+        *,
+        page: _reading_pb2.EventPage | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["page", b"page"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page", b"page"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SubscribeResponse: _TypeAlias = SubscribeResponse  # noqa: Y015

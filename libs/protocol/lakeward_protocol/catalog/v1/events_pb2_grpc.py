@@ -41,6 +41,11 @@ class EventServiceStub:
                 request_serializer=lakeward_dot_catalog_dot_v1_dot_events__pb2.ReadEventsRequest.SerializeToString,
                 response_deserializer=lakeward_dot_catalog_dot_v1_dot_events__pb2.ReadEventsResponse.FromString,
                 _registered_method=True)
+        self.Subscribe = channel.unary_stream(
+                '/lakeward.catalog.v1.EventService/Subscribe',
+                request_serializer=lakeward_dot_catalog_dot_v1_dot_events__pb2.SubscribeRequest.SerializeToString,
+                response_deserializer=lakeward_dot_catalog_dot_v1_dot_events__pb2.SubscribeResponse.FromString,
+                _registered_method=True)
 
 
 class EventServiceServicer:
@@ -56,6 +61,17 @@ class EventServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Subscribe(self, request, context):
+        """A stream's events, from a position on and as they come, in order, each once: a page in each message, the first one at once, though
+        it be empty. The next page is read when the last one was taken. A call has no deadline but its caller's, shortly before which it
+        ends; it ends as well when the server stops, and where the caller's token has run out or a right is gone, which is looked at every
+        few seconds. Who wants more then subscribes again, from the position of the last page.
+        Errors: as ReadEvents, whenever they come to be, UNAUTHENTICATED and RESOURCE_EXHAUSTED/OVERLOADED, of too many that are open.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_EventServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -63,6 +79,11 @@ def add_EventServiceServicer_to_server(servicer, server):
                     servicer.ReadEvents,
                     request_deserializer=lakeward_dot_catalog_dot_v1_dot_events__pb2.ReadEventsRequest.FromString,
                     response_serializer=lakeward_dot_catalog_dot_v1_dot_events__pb2.ReadEventsResponse.SerializeToString,
+            ),
+            'Subscribe': grpc.unary_stream_rpc_method_handler(
+                    servicer.Subscribe,
+                    request_deserializer=lakeward_dot_catalog_dot_v1_dot_events__pb2.SubscribeRequest.FromString,
+                    response_serializer=lakeward_dot_catalog_dot_v1_dot_events__pb2.SubscribeResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -93,6 +114,33 @@ class EventService:
             '/lakeward.catalog.v1.EventService/ReadEvents',
             lakeward_dot_catalog_dot_v1_dot_events__pb2.ReadEventsRequest.SerializeToString,
             lakeward_dot_catalog_dot_v1_dot_events__pb2.ReadEventsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Subscribe(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/lakeward.catalog.v1.EventService/Subscribe',
+            lakeward_dot_catalog_dot_v1_dot_events__pb2.SubscribeRequest.SerializeToString,
+            lakeward_dot_catalog_dot_v1_dot_events__pb2.SubscribeResponse.FromString,
             options,
             channel_credentials,
             insecure,

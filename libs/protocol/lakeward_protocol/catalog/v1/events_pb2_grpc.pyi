@@ -39,6 +39,13 @@ class EventServiceStub:
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN, OUT_OF_RANGE/EVENTS_FORGOTTEN (begin
     again), INVALID_ARGUMENT/INVALID_FIELD, UNAVAILABLE/EVENTS_BEHIND (retry), ABORTED/CONCURRENT_CHANGE (retry).
     """
+    Subscribe: _grpc.UnaryStreamMultiCallable[_events_pb2.SubscribeRequest, _events_pb2.SubscribeResponse]
+    """A stream's events, from a position on and as they come, in order, each once: a page in each message, the first one at once, though
+    it be empty. The next page is read when the last one was taken. A call has no deadline but its caller's, shortly before which it
+    ends; it ends as well when the server stops, and where the caller's token has run out or a right is gone, which is looked at every
+    few seconds. Who wants more then subscribes again, from the position of the last page.
+    Errors: as ReadEvents, whenever they come to be, UNAUTHENTICATED and RESOURCE_EXHAUSTED/OVERLOADED, of too many that are open.
+    """
 
 @_typing.type_check_only
 class EventServiceAsyncStub(EventServiceStub):
@@ -49,6 +56,13 @@ class EventServiceAsyncStub(EventServiceStub):
     """A page of a stream's events. At its end it waits for some, as long as `reading` says. An inactive warehouse has its stream, too.
     Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN, OUT_OF_RANGE/EVENTS_FORGOTTEN (begin
     again), INVALID_ARGUMENT/INVALID_FIELD, UNAVAILABLE/EVENTS_BEHIND (retry), ABORTED/CONCURRENT_CHANGE (retry).
+    """
+    Subscribe: _aio.UnaryStreamMultiCallable[_events_pb2.SubscribeRequest, _events_pb2.SubscribeResponse]  # type: ignore[assignment]
+    """A stream's events, from a position on and as they come, in order, each once: a page in each message, the first one at once, though
+    it be empty. The next page is read when the last one was taken. A call has no deadline but its caller's, shortly before which it
+    ends; it ends as well when the server stops, and where the caller's token has run out or a right is gone, which is looked at every
+    few seconds. Who wants more then subscribes again, from the position of the last page.
+    Errors: as ReadEvents, whenever they come to be, UNAUTHENTICATED and RESOURCE_EXHAUSTED/OVERLOADED, of too many that are open.
     """
 
 class EventServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -64,6 +78,20 @@ class EventServiceServicer(metaclass=_abc_1.ABCMeta):
         """A page of a stream's events. At its end it waits for some, as long as `reading` says. An inactive warehouse has its stream, too.
         Errors: NOT_FOUND/NO_SUCH_WAREHOUSE, NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN, OUT_OF_RANGE/EVENTS_FORGOTTEN (begin
         again), INVALID_ARGUMENT/INVALID_FIELD, UNAVAILABLE/EVENTS_BEHIND (retry), ABORTED/CONCURRENT_CHANGE (retry).
+        """
+
+    @_abc_1.abstractmethod
+    def Subscribe(
+        self,
+        request: _events_pb2.SubscribeRequest,
+        context: _typing.Any,
+        /,
+    ) -> _typing.Union[_abc.Iterator[_events_pb2.SubscribeResponse], _abc.AsyncIterator[_events_pb2.SubscribeResponse]]:
+        """A stream's events, from a position on and as they come, in order, each once: a page in each message, the first one at once, though
+        it be empty. The next page is read when the last one was taken. A call has no deadline but its caller's, shortly before which it
+        ends; it ends as well when the server stops, and where the caller's token has run out or a right is gone, which is looked at every
+        few seconds. Who wants more then subscribes again, from the position of the last page.
+        Errors: as ReadEvents, whenever they come to be, UNAUTHENTICATED and RESOURCE_EXHAUSTED/OVERLOADED, of too many that are open.
         """
 
 def add_EventServiceServicer_to_server(servicer: EventServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -31,13 +31,13 @@ class _StreamEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Stream.ValueTy
     STREAM_WAREHOUSE: _Stream.ValueType  # 1
     """The warehouse's; its id is the stream's name."""
     STREAM_PROJECT: _Stream.ValueType  # 2
-    """The project's; its id is the stream's name."""
+    """The project's: "project-<project id>"."""
     STREAM_SERVER: _Stream.ValueType  # 3
     """The installation's: "server"."""
     STREAM_AUTHZ: _Stream.ValueType  # 4
-    """Who may do what, and who is who, of the whole installation: "authz"."""
+    """Who may do what, and who is who: "authz-<project id>" for what is of a project, "authz" for users and the server."""
     STREAM_VENDING: _Stream.ValueType  # 5
-    """Credentials of the whole installation: "vending"."""
+    """Credentials: "vending-<project id>", and "vending" for one whose project is not known."""
 
 class Stream(_Stream, metaclass=_StreamEnumTypeWrapper):
     """Where events are put in order."""
@@ -47,13 +47,13 @@ STREAM_UNSPECIFIED: Stream.ValueType  # 0
 STREAM_WAREHOUSE: Stream.ValueType  # 1
 """The warehouse's; its id is the stream's name."""
 STREAM_PROJECT: Stream.ValueType  # 2
-"""The project's; its id is the stream's name."""
+"""The project's: "project-<project id>"."""
 STREAM_SERVER: Stream.ValueType  # 3
 """The installation's: "server"."""
 STREAM_AUTHZ: Stream.ValueType  # 4
-"""Who may do what, and who is who, of the whole installation: "authz"."""
+"""Who may do what, and who is who: "authz-<project id>" for what is of a project, "authz" for users and the server."""
 STREAM_VENDING: Stream.ValueType  # 5
-"""Credentials of the whole installation: "vending"."""
+"""Credentials: "vending-<project id>", and "vending" for one whose project is not known."""
 Global___Stream: _TypeAlias = Stream  # noqa: Y015
 
 class _Upstream:

@@ -7,7 +7,7 @@ Reading a stream of events in order, from where a consumer is or from the beginn
 A position is a text: "beginning", "now", or what came with an event. The position of an event of the log is its number in the
 stream, as "120". A warehouse that is read from the beginning starts with its snapshot: one event for each thing that is there,
 and one that says that it is complete. The log goes on behind it with what is not in it, and nothing else. Other streams begin
-with the oldest event that is kept.
+with their first event, and can't be read from the beginning any more once it is forgotten.
 """
 
 from collections import abc as _abc

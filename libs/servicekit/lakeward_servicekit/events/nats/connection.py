@@ -9,10 +9,10 @@ import logging
 import re
 import ssl
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Coroutine, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lakeward_servicekit.secrecy import SecretStr
 from lakeward_servicekit.tls import client_context
@@ -20,8 +20,9 @@ from lakeward_servicekit.tls import client_context
 if TYPE_CHECKING:
     from nats.aio.client import Client
 
+Answer = TypeVar("Answer")
+
 _LOG: Final = logging.getLogger("lakeward_servicekit.events")
-TIMEOUT: Final = 5.0
 _DENIALS_MAX: Final = 1000
 _DENIED: Final = re.compile(r'(?i)permissions violation for publish to "([^"]*)"')
 
@@ -39,6 +40,7 @@ class NatsAddress:
         max_age: of messages in the stream, where the sink makes it.
         max_bytes: of the stream, where the sink makes it; the oldest messages make room.
         duplicates: how long the broker remembers ids, where the sink makes the stream.
+        timeout: for an answer of the server's; a connection that ends is noticed at once.
     """
 
     url: str
@@ -54,6 +56,12 @@ class NatsAddress:
     max_age: timedelta = timedelta(days=7)
     max_bytes: int = 1 << 30
     duplicates: timedelta = timedelta(minutes=10)
+    timeout: timedelta = timedelta(seconds=5)
+
+    @property
+    def patience(self) -> float:
+        """Seconds for an answer."""
+        return self.timeout.total_seconds()
 
     def tls(self) -> ssl.SSLContext | None:
         """How the server is known, and this client to it; None where no file says: the URL or the server asks for TLS then.
@@ -73,8 +81,12 @@ class PublishingDeniedError(Exception):
     """The server lets this user publish elsewhere, and not to a subject."""
 
 
+class ConnectionEndedError(OSError):
+    """The connection ended while an answer was waited for, which won't come any more."""
+
+
 class Denials:
-    """What a server says it denies. It says so beside all answers, and then never answers what was denied."""
+    """What is heard beside all answers, and in place of one: that the server denies something, or is gone."""
 
     def __init__(self) -> None:
         """Nothing is denied yet."""
@@ -94,6 +106,12 @@ class Denials:
                 waiting.set_exception(PublishingDeniedError(denial_of(subject)))
         return True
 
+    def ended(self) -> None:
+        """The connection is gone; who waits for an answer learns of it."""
+        for waiting in [each for subject in self._waiting.values() for each in subject]:
+            if not waiting.done():
+                waiting.set_exception(ConnectionEndedError("the connection to NATS ended"))
+
     def taken(self, subjects: Collection[str]) -> str | None:
         """One of these that was denied since it was last asked for; the others are asked for by this, too."""
         denied = self._denied.intersection(subjects)
@@ -102,7 +120,10 @@ class Denials:
 
     @contextlib.contextmanager
     def watched(self, subject: str) -> Iterator[asyncio.Future[None]]:
-        """Fails with `PublishingDeniedError` when the server denies the subject, until the block ends."""
+        """Until the block ends: fails with `PublishingDeniedError` when the server denies the subject.
+
+        When the server is gone it fails with `ConnectionEndedError`.
+        """
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting[subject].add(waiting)
         try:
@@ -135,10 +156,16 @@ async def connect(address: NatsAddress, tls: ssl.SSLContext | None, denials: Den
         Exception: one of `failures`.
     """
     from nats.aio.client import Client  # noqa: PLC0415 - only who publishes imports nats-py
+    from nats.errors import FlushTimeoutError  # noqa: PLC0415 - the same
 
     async def heard(error: Exception) -> None:
+        if isinstance(error, FlushTimeoutError):
+            denials.ended()  # a server that reads nothing more is as good as gone
         if not denials.heard(error):
             _LOG.warning("the connection to NATS failed", extra={"cause": str(error) or type(error).__name__})
+
+    async def ended() -> None:
+        denials.ended()
 
     options: dict[str, Any] = {
         "user": address.user,
@@ -150,7 +177,7 @@ async def connect(address: NatsAddress, tls: ssl.SSLContext | None, denials: Den
     }
     client = Client()
     try:
-        async with asyncio.timeout(TIMEOUT):
+        async with asyncio.timeout(address.patience):
             await client.connect(
                 servers=address.url.split(","),
                 name="lakeward catalog events",
@@ -159,20 +186,46 @@ async def connect(address: NatsAddress, tls: ssl.SSLContext | None, denials: Den
                 allow_reconnect=False,
                 max_reconnect_attempts=1,
                 reconnect_time_wait=0,
+                # What is written to a server that does not read would else wait for ever.
+                flush_timeout=address.patience,
                 error_cb=heard,
+                closed_cb=ended,
                 **{name: value for name, value in options.items() if value is not None},
             )
     except BaseException:
-        await close(client)
+        await close(client, seconds=address.patience)
         raise
     return client
 
 
-async def close(client: Client) -> None:
+async def close(client: Client, *, seconds: float) -> None:
     """End a connection; nats-py may wait for ever for one whose TLS was refused, so it is left after a while."""
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(TIMEOUT):
+        async with asyncio.timeout(seconds):
             await client.close()
+
+
+async def first(answer: Coroutine[Any, Any, Answer], aside: asyncio.Future[None]) -> Answer:
+    """The answer, unless something else is heard first.
+
+    Args:
+        answer: that is asked for.
+        aside: see `Denials.watched`.
+
+    Raises:
+        PublishingDeniedError: that was heard first.
+        ConnectionEndedError: that was.
+    """
+    answering = asyncio.ensure_future(answer)
+    try:
+        both: set[asyncio.Future[Any]] = {answering, aside}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            aside.result()
+        return answering.result()
+    finally:
+        answering.cancel()
+        await asyncio.gather(answering, return_exceptions=True)
 
 
 def failures() -> tuple[type[Exception], ...]:

@@ -12,16 +12,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from lakeward_servicekit.events.nats.connection import (
-    TIMEOUT,
+    ConnectionEndedError,
     Denials,
     NatsAddress,
     close,
     connect,
     denial_of,
     failures,
+    first,
     too_large,
 )
 from lakeward_servicekit.events.nats.messages import messages_of
+from lakeward_servicekit.events.nats.wire import TOGETHER, send, write
 from lakeward_servicekit.events.relay import EventRefusedError, LoggedEvent, SinkUnavailableError
 
 if TYPE_CHECKING:
@@ -57,18 +59,22 @@ class NatsCoreSink:
         sent: list[frozenset[str]] = []
         refused: str | None = None
         try:
-            async with asyncio.timeout(TIMEOUT):
+            with self._denials.watched("") as aside:
                 for logged in events:
                     messages = messages_of(logged, topic=self._address.topic, room=room)
                     if (largest := max(message.size for message in messages)) > room:
                         refused = too_large(largest, room)
                         break
                     for message in messages:
-                        await client.publish(message.subject, message.payload, headers=dict(message.headers))
+                        await write(client, message, aside)
                     sent.append(frozenset(message.subject for message in messages))
+                    if len(sent) % TOGETHER == 0:
+                        await send(client, aside)
                 # it answers behind everything, and behind what it says of it
-                await client.flush(timeout=int(TIMEOUT))
+                await first(client.flush(timeout=max(1, round(self._address.patience))), aside)
         except failures() as failure:
+            if isinstance(failure, ConnectionEndedError):
+                await self.close()
             raise SinkUnavailableError(str(failure) or type(failure).__name__) from failure
         for index, subjects in enumerate(sent):
             if denied := self._denials.taken(subjects):
@@ -80,7 +86,7 @@ class NatsCoreSink:
         """End the connection."""
         client, self._client = self._client, None
         if client is not None and not client.is_closed:
-            await close(client)
+            await close(client, seconds=self._address.patience)
 
     async def _reach(self) -> Client:
         async with self._reaching:

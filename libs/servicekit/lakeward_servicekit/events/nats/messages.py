@@ -3,43 +3,49 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from lakeward_servicekit.events.references import WHOLE_MAX, forms
 from lakeward_servicekit.events.relay import LoggedEvent
-from lakeward_servicekit.events.upstream import as_upstream, form_of
+from lakeward_servicekit.events.upstream import upstreams
 
 SEQUENCE: Final = "Lakeward-Sequence"
 MESSAGE_ID: Final = "Nats-Msg-Id"
 EXPECTED_SEQUENCE: Final = "Nats-Expected-Last-Subject-Sequence"
 EXPECTED_SUBJECT: Final = "Nats-Expected-Last-Subject-Sequence-Subject"
 
-_CONTENT_TYPE: Final = {"Content-Type": "application/cloudevents+json"}
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
-_HEADERS_BEGIN: Final = len(b"NATS/1.0\r\n")
+_HEAD: Final = f"NATS/1.0\r\nContent-Type: application/cloudevents+json\r\n{SEQUENCE}: "
+_END: Final = len(b"\r\n")
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Message:
-    """One message."""
+    """One message.
+
+    Attributes:
+        head: its headers as they are sent, but for the empty line that ends them.
+    """
 
     subject: str
+    head: bytes
     payload: bytes
-    headers: Mapping[str, str]
 
     @property
     def size(self) -> int:
         """Bytes that the broker counts: of the headers as they are sent, and of the payload."""
-        return _headers_size(self.headers) + len(self.payload)
+        return len(self.head) + _END + len(self.payload)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """By name."""
+        lines = self.head.decode().split("\r\n")[1:-1]
+        return {name: value for name, _, value in (line.partition(": ") for line in lines)}
 
 
-def messages_of(
-    logged: LoggedEvent, *, topic: str, room: int, expecting: Mapping[str, str] = _NOTHING
-) -> tuple[Message, ...]:
+def messages_of(logged: LoggedEvent, *, topic: str, room: int, expecting: str = "") -> tuple[Message, ...]:
     """An event's messages, in the order in which they are published.
 
     The last one is in the stream's own subject, and tells where the broker stands; so it goes last. Upstream's events also
@@ -51,19 +57,15 @@ def messages_of(
         topic: the head of all subjects.
         room: bytes that one message may have, headers included. What does not fit goes as a reference; where not even the
             shortest one fits, the messages are larger than this.
-        expecting: headers that the last message carries beside its own.
+        expecting: lines of headers that the last message carries beside its own, each with its end.
     """
     event = logged.event
-    headers = {**_CONTENT_TYPE, SEQUENCE: str(logged.sequence)}
-    own = f"{stream_subjects(event.stream, topic=topic)[:-1]}{_token(event.kind)}.{_token(event.verb)}"
-    of_own = {**headers, MESSAGE_ID: str(event.event_id), **expecting}
-    of_copy = {**headers, MESSAGE_ID: f"{event.event_id}/topic"}
-    mine = Message(own, _fitting(logged, event.body, room=room, headers=of_own), of_own)
-    form = form_of(event.body)
-    if form is None:
-        return (mine,)
-    copied = _fitting(logged, as_upstream(event.body, form), room=room, headers=of_copy)
-    return Message(topic, copied, of_copy), mine
+    begins = f"{_HEAD}{logged.sequence}\r\n{MESSAGE_ID}: {event.event_id}"
+    subject = _subject(topic, event.stream, event.kind, event.verb)
+    own = _fitting(logged, event.body, subject, f"{begins}\r\n{expecting}".encode(), room=room)
+    if (copied := upstreams(event.body)) is None:
+        return (own,)
+    return _fitting(logged, copied, topic, f"{begins}/topic\r\n".encode(), room=room), own
 
 
 def stream_subjects(stream: str, *, topic: str) -> str:
@@ -71,18 +73,19 @@ def stream_subjects(stream: str, *, topic: str) -> str:
     return f"{topic}.{_token(stream)}.>"
 
 
-def _fitting(logged: LoggedEvent, body: bytes, *, room: int, headers: Mapping[str, str]) -> bytes:
+@functools.lru_cache(maxsize=4096)
+def _subject(topic: str, stream: str, kind: str, verb: str) -> str:
+    return f"{topic}.{_token(stream)}.{_token(kind)}.{_token(verb)}"
+
+
+def _fitting(logged: LoggedEvent, body: bytes, subject: str, head: bytes, *, room: int) -> Message:
     """The event in the most whole form that there is room for beside the headers, else in the shortest."""
-    left, payload = min(room - _headers_size(headers), WHOLE_MAX), b""
-    for payload in forms(logged, body):
-        if len(payload) <= left:
-            break
-    return payload
-
-
-def _headers_size(headers: Mapping[str, str]) -> int:
-    """Bytes of headers as NATS sends them: a line each, and an empty one."""
-    return _HEADERS_BEGIN + sum(len(name) + len(value) + 4 for name, value in headers.items()) + 2
+    left, payload = min(room - len(head) - _END, WHOLE_MAX), body
+    if len(body) > left:
+        for payload in forms(logged, body):
+            if len(payload) <= left:
+                break
+    return Message(subject, head, payload)
 
 
 def _token(text: str) -> str:

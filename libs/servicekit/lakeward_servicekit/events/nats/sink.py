@@ -7,21 +7,21 @@ import dataclasses
 import importlib
 import logging
 import re
-from collections.abc import Coroutine, Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 import msgspec
 
 from lakeward_servicekit.events.nats.connection import (
-    TIMEOUT,
+    ConnectionEndedError,
     Denials,
     NatsAddress,
     PublishingDeniedError,
     close,
     connect,
     failures,
+    first,
     too_large,
 )
 from lakeward_servicekit.events.nats.messages import (
@@ -32,6 +32,7 @@ from lakeward_servicekit.events.nats.messages import (
     messages_of,
     stream_subjects,
 )
+from lakeward_servicekit.events.nats.wire import TOGETHER, send, write
 from lakeward_servicekit.events.relay import EventRefusedError, LoggedEvent, SinkUnavailableError
 
 if TYPE_CHECKING:
@@ -50,10 +51,8 @@ _BATCH: Final = "Nats-Batch-Id"
 _BATCH_PLACE: Final = "Nats-Batch-Sequence"
 _BATCH_END: Final = "Nats-Batch-Commit"
 _EVENTS_MOST: Final = 500  # of two messages each
+_SENT_TOGETHER: Final = 2 * TOGETHER
 _BATCH_HEADERS: Final = 128  # bytes of these headers, with room to spare
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
-
-Answer = TypeVar("Answer")
 
 
 class _Said(msgspec.Struct):
@@ -151,13 +150,15 @@ class NatsSink:
         except (SinkUnavailableError, EventRefusedError) as failed:
             self._last.pop(events[0].event.stream, None)
             failed.taken = taken
+            if isinstance(failed.__cause__, ConnectionEndedError):
+                await self.close()
             raise
 
     async def close(self) -> None:
         """End the connection."""
         client, self._client = self._client, None
         if client is not None and not client.is_closed:
-            await close(client)
+            await close(client, seconds=self._address.patience)
 
     async def _publish_batch(self, broker: _Stream, events: Sequence[LoggedEvent]) -> bool:
         """Publish several as one; whether they were taken. Of those that were not, none is there.
@@ -166,35 +167,32 @@ class NatsSink:
             SinkUnavailableError: nobody answered.
         """
         stream = events[0].event.stream
-        messages = [
-            message
-            for index, logged in enumerate(events)
-            for message in messages_of(
-                logged,
-                topic=self._address.topic,
-                room=broker.room - _BATCH_HEADERS,
-                expecting=self._expecting(broker, stream) if index == 0 else _NOTHING,
-            )
-        ]
-        if any(message.size > broker.room - _BATCH_HEADERS for message in messages):
+        room = broker.room - _BATCH_HEADERS
+        messages: list[Message] = []
+        for index, logged in enumerate(events):
+            expecting = "" if index else self._expecting(broker, stream)
+            messages += messages_of(logged, topic=self._address.topic, room=room, expecting=expecting)
+            if index % TOGETHER == TOGETHER - 1:
+                await asyncio.sleep(0)  # requests are served in this process, too
+        if any(message.size > room for message in messages):
             return False
-        name, client = uuid4().hex, broker.client
+        name, last = uuid4().hex, messages[-1]
         try:
-            for place, message in enumerate(messages[:-1], start=1):
-                headers = {**message.headers, _BATCH: name, _BATCH_PLACE: str(place)}
-                await client.publish(message.subject, message.payload, headers=headers)
-            last = messages[-1]
-            headers = {**last.headers, _BATCH: name, _BATCH_PLACE: str(len(messages)), _BATCH_END: "1"}
-            with self._denials.watched(last.subject) as denied:
-                said = await _first(
-                    client.request(last.subject, last.payload, timeout=TIMEOUT, headers=headers), denied
+            with self._denials.watched(last.subject) as aside:
+                of_batch = f"{_BATCH}: {name}\r\n{_BATCH_PLACE}: ".encode()
+                for place, message in enumerate(messages[:-1], start=1):
+                    await write(broker.client, message, aside, b"%b%d\r\n" % (of_batch, place))
+                    if place % _SENT_TOGETHER == 0:
+                        await send(broker.client, aside)
+                headers = {**last.headers, _BATCH: name, _BATCH_PLACE: str(len(messages)), _BATCH_END: "1"}
+                asking = broker.client.request(
+                    last.subject, last.payload, timeout=self._address.patience, headers=headers
                 )
+                said = await first(asking, aside)
             answer = _ANSWER.decode(said.data)
         except PublishingDeniedError:
             return False
-        except failures() as failure:
-            raise self._failed(failure) from failure
-        except msgspec.MsgspecError as failure:
+        except (*failures(), msgspec.MsgspecError) as failure:
             raise self._failed(failure) from failure
         if answer.error is not None:
             if answer.error.err_code == _WRONG_SEQUENCE:
@@ -214,25 +212,23 @@ class NatsSink:
             await self._send(broker, copied)
         self._last[stream] = await self._send(broker, own)
 
-    def _expecting(self, broker: _Stream, stream: str) -> Mapping[str, str]:
-        """What the broker is to have last of a stream, where that is known and it compares it."""
+    def _expecting(self, broker: _Stream, stream: str) -> str:
+        """Headers of what the broker is to have last of a stream, where that is known and it compares it."""
         if not broker.checks or stream not in self._last:
-            return _NOTHING
-        return {
-            EXPECTED_SEQUENCE: str(self._last[stream]),
-            EXPECTED_SUBJECT: stream_subjects(stream, topic=self._address.topic),
-        }
+            return ""
+        subjects = stream_subjects(stream, topic=self._address.topic)
+        return f"{EXPECTED_SEQUENCE}: {self._last[stream]}\r\n{EXPECTED_SUBJECT}: {subjects}\r\n"
 
     async def _send(self, broker: _Stream, message: Message) -> int:
         if message.size > broker.room:
             self._stream = None
             raise EventRefusedError(too_large(message.size, broker.room))
         publishing = broker.jetstream.publish(
-            message.subject, message.payload, timeout=TIMEOUT, headers=dict(message.headers)
+            message.subject, message.payload, timeout=self._address.patience, headers=message.headers
         )
         try:
             with self._denials.watched(message.subject) as denied:
-                kept = await _first(publishing, denied)
+                kept = await first(publishing, denied)
         except PublishingDeniedError as denied_it:
             raise EventRefusedError(str(denied_it)) from denied_it
         except failures() as failure:
@@ -261,7 +257,7 @@ class NatsSink:
         """The stream that has our subjects: one that an operator made, or one of ours with bounds."""
         from nats.js.errors import NotFoundError  # noqa: PLC0415 - only who publishes imports nats-py
 
-        jetstream = client.jetstream(timeout=TIMEOUT)
+        jetstream = client.jetstream(timeout=self._address.patience)
         try:
             name = await jetstream.find_stream_name_by_subject(self._address.topic)
         except NotFoundError:
@@ -304,21 +300,3 @@ class NatsSink:
                 "no stream takes events any more, so one was made; what the old one held is in the log and not in it",
                 extra={"nats_stream": config.name, "old_stream": self._had},
             )
-
-
-async def _first(answer: Coroutine[Any, Any, Answer], denied: asyncio.Future[None]) -> Answer:
-    """The answer.
-
-    Raises:
-        PublishingDeniedError: that was heard first.
-    """
-    answering = asyncio.ensure_future(answer)
-    try:
-        both: set[asyncio.Future[Any]] = {answering, denied}
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        if not answering.done():
-            denied.result()
-        return answering.result()
-    finally:
-        answering.cancel()
-        await asyncio.gather(answering, return_exceptions=True)

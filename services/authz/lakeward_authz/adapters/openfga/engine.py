@@ -136,7 +136,9 @@ class OpenFgaEngine:
         """The state of the grants, and what is to be known: each relation beside what something inside shows of its object."""
         looks_at = {key: _looks_at(key) for key, _ in relations}
         containers = [*{each: None for found in looks_at.values() for each in found}] or [_SERVER]
-        rights = await self._rights.of(subject, containers, also=also)
+        rights = self._rights.glimpsed(subject, containers, also=also)
+        if rights is None or rights.revision != await self._rights.revision():
+            rights = await self._rights.of(subject, containers, also=also)
         shown = {each for each, glimpsed in zip(containers, rights.glimpsed, strict=True) if glimpsed}
         beside = {key: tuple(each for each in found if each in shown) for key, found in looks_at.items()}
         return rights.revision, [Asked(subject, tuple(also), key, relation, beside[key]) for key, relation in relations]

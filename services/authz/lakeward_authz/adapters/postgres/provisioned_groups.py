@@ -19,7 +19,7 @@ from lakeward_authz.application.provisioned_groups import GroupChange, GroupMemb
 from lakeward_authz.application.provisioned_users import id_of
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE
 from lakeward_authz.domain.permissions.objects import NIL, Subject, role_subject, user_subject
-from lakeward_authz.domain.provisioning import Attribute, Filter, changed_meanwhile, member_unknown
+from lakeward_authz.domain.provisioning import Attribute, Filter, Membership, changed_meanwhile, member_unknown
 from lakeward_authz.domain.roles import Role, name_key, no_such_role
 from lakeward_authz.domain.search import trigrams
 from lakeward_servicekit.authorization.principals import UserId
@@ -54,6 +54,17 @@ select m.object_id, p.id as person, p.user_name, r.role_id, r.name from {_IN_GRO
   left join roles r on starts_with(m.subject, '{_ROLE}') and r.provider_id = '{SCIM}' and m.subject = '{_ROLE}' || r.role_id
  where m.project_id = $1 and m.object_id = any($2::uuid[]) and (p.id is not null or r.role_id is not null)
  order by m.object_id, p.id nulls last, r.role_id limit $3
+"""
+_GROUPS_OF: Final = f"""
+with recursive inside(subject, group_id, direct) as (
+    select m.subject, m.object_id, true from {_IN_GROUPS} m where m.project_id = $1 and m.subject = any($2::text[])
+    union
+    select i.subject, m.object_id, false from inside i join {_IN_GROUPS} m
+        on m.project_id = $1 and m.subject = '{_ROLE}' || i.group_id
+)
+select i.subject, r.role_id, r.name, bool_or(i.direct) from inside i
+  join roles r on r.role_id = i.group_id and r.provider_id = '{SCIM}'
+ group by i.subject, r.role_id order by i.subject, r.role_id limit $3
 """
 _SUBJECTS: Final = f"select subject from {_IN_GROUPS} m where project_id = $1 and object_id = $2"
 _LOCK: Final = f"select {COLUMNS} from roles r where role_id = $1 for update"
@@ -100,6 +111,19 @@ class PostgresProvisionedGroups:
             else:
                 found[group].append(GroupMember(role_id, MemberKind.ROLE, name))
         return list(found.values())
+
+    async def groups_of(
+        self, users: Sequence[UserId], project_id: str, *, most: int
+    ) -> Sequence[tuple[Membership, ...]]:
+        """See `MembershipStore`."""
+        found: dict[str, list[Membership]] = {user_subject(user): [] for user in users}
+        rows = await self._pool.fetch(_GROUPS_OF, project_id, list(found), most + 1)
+        if len(rows) > most:
+            expected = f"at most {most} groups of people in one answer; leave them out by excludedAttributes=groups"
+            raise invalid_field("groups", f"more than {most}", expected)
+        for subject, group_id, name, direct in rows:
+            found[subject].append(Membership(group_id, name, direct))
+        return [tuple(found[user_subject(user)]) for user in users]
 
     async def page(
         self, project_id: str, wanted: Filter | None, *, skip: int, count: int

@@ -6,9 +6,10 @@ import asyncio
 import functools
 import re
 from collections.abc import Collection, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from lakeward_authz.adapters.postgres.holders import Holders
+from lakeward_authz.adapters.postgres.facts import Facts, rights_of
+from lakeward_authz.adapters.postgres.holders import Held, Holders
 from lakeward_authz.adapters.postgres.shown import PostgresShown
 from lakeward_authz.adapters.postgres.subjects import (
     GIVEN,
@@ -21,9 +22,8 @@ from lakeward_authz.adapters.postgres.subjects import (
     WHO,
     for_several,
 )
+from lakeward_authz.adapters.postgres.within_seen import Likely, below_seen, seen_before, within_seen
 from lakeward_authz.application.permissions import Asked, Rights, Shown
-from lakeward_authz.domain.permissions.compiled import NOTHING
-from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, GLIMPSE, MANAGED_ACCESS, MODEL
 from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
 from lakeward_servicekit.postgres.pools import Pool
 
@@ -106,10 +106,6 @@ select p.c, {_ANSWER.replace(WHO, "w.subjects")}
   from places p join callers w on w.c = p.c
 """
 RIGHTS_OF_KNOWN: Final = RIGHTS.replace(f"with recursive {SUBJECTS}", f"with {KNOWN}")
-_Place: TypeAlias = tuple[str, str, bytes, bytes]
-_NIL: Final = NIL.bytes
-_SERVER: Final[_Place] = ("server", "", _NIL, _NIL)
-_BITS: Final = {name: found.bits for name, found in MODEL.types.items()}
 
 
 # Looked up by the index of idents, one by one.
@@ -145,17 +141,47 @@ class PostgresRights:
         """See `RightsReader`."""
         if self._holders is not None:
             held = await self._holders.of(subject, also)
-            rights = _rights(await self._pool.fetch(RIGHTS_OF_KNOWN, held.subjects, *_places_of(objects)), len(objects))
+            rights = rights_of(
+                await self._pool.fetch(RIGHTS_OF_KNOWN, held.subjects, *_places_of(objects)), len(objects)
+            )
             if rights.revision == held.revision:
                 return rights
             await self._holders.of(subject, also, fresh=True)  # for the next question; this one follows them itself
         statement = _RIGHTS_OF_SEVERAL if also else RIGHTS
-        return _rights(await self._pool.fetch(statement, *_arguments(subject, objects, also)), len(objects))
+        return rights_of(await self._pool.fetch(statement, *_arguments(subject, objects, also)), len(objects))
 
     async def revision(self) -> int:
         """See `RightsTogether`."""
         found: int = await self._pool.fetchval(REVISION)
         return found
+
+    def glimpsed(
+        self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()
+    ) -> Rights | None:
+        """See `RightsTogether`."""
+        held = None if self._holders is None else self._holders.known(subject, also)
+        return None if held is None else seen_before(objects, held)
+
+    async def of_apart(self, asked: Sequence[Asked]) -> Sequence[Rights]:
+        """See `RightsTogether`.
+
+        What is asked about tabulars in warehouses that are known to show is answered by the tabulars' own rows and by what is
+        remembered of the places above them, if all of them show. Else all that an answer follows from is read, as if nothing
+        were remembered: so a refusal does not tell what is hidden from what is absent.
+        """
+        if self._holders is None:
+            return await self.of_each(asked)
+        known = [self._holders.known(subject, also) for subject, _, also in asked]
+        likely = {
+            number: Likely(held, each[1])
+            for number, (each, held) in enumerate(zip(asked, known, strict=True))
+            if held is not None and below_seen(each[1], held)
+        }
+        found = await within_seen(self._pool, likely) if likely else {}
+        rest = [number for number in range(len(asked)) if number not in found]
+        if rest:
+            found |= zip(rest, await self.of_each([asked[number] for number in rest]), strict=True)
+        return [found[number] for number in range(len(asked))]
 
     async def of_each(self, asked: Sequence[Asked]) -> Sequence[Rights]:
         """See `RightsTogether`."""
@@ -166,7 +192,7 @@ class PostgresRights:
         apart: list[list[Sequence[Any]]] = [[] for _ in asked]
         for number, *row in rows:
             apart[number].append(row)
-        return [_rights(own, len(objects)) for own, (_, objects, _) in zip(apart, asked, strict=True)]
+        return [rights_of(own, len(objects)) for own, (_, objects, _) in zip(apart, asked, strict=True)]
 
     async def _of_many(self, asked: Sequence[Asked], holders: Holders) -> Sequence[Rights] | None:
         """By which roles they are known to hold; None where that changes faster than it is read."""
@@ -176,16 +202,25 @@ class PostgresRights:
             for place, key in enumerate(objects, 1)
         ]
         for attempt in range(_ATTEMPTS):
-            held = await asyncio.gather(*(holders.of(subject, also, fresh=attempt > 0) for subject, _, also in asked))
+            held = await self._held(asked, holders, fresh=attempt > 0)
             callers = [(number, subject) for number, each in enumerate(held) for subject in each.subjects]
             arguments = [*_columns(callers, 2), *_columns(places, 6)]
             apart: list[list[Sequence[Any]]] = [[] for _ in asked]
             for number, *row in await self._pool.fetch(RIGHTS_OF_MANY, *arguments):
                 apart[number].append(row)
-            rights = [_rights(own, len(objects)) for own, (_, objects, _) in zip(apart, asked, strict=True)]
+            facts = [Facts(own, len(objects)) for own, (_, objects, _) in zip(apart, asked, strict=True)]
+            rights = [each.rights() for each in facts]
             if all(each.revision == its.revision for each, its in zip(held, rights, strict=True)):
+                for each, its in zip(held, facts, strict=True):
+                    holders.keep(each, its.seen())
                 return rights
         return None
+
+    async def _held(self, asked: Sequence[Asked], holders: Holders, *, fresh: bool) -> Sequence[Held]:
+        known = [None if fresh else holders.known(subject, also) for subject, _, also in asked]
+        if None not in known:
+            return [each for each in known if each is not None]
+        return await asyncio.gather(*(holders.of(subject, also, fresh=fresh) for subject, _, also in asked))
 
     async def shown(self, subject: Subject, scope: ObjectKey, type_name: str, *, also: Sequence[Subject] = ()) -> Shown:
         """See `RightsReader`."""
@@ -237,59 +272,3 @@ def _places_of(objects: Sequence[ObjectKey]) -> tuple[object, ...]:
         [key.type for key in objects],
         [key.id for key in objects],
     )
-
-
-def _rights(rows: Sequence[Any], count: int) -> Rights:
-    """What the rows of `RIGHTS` say of so many objects."""
-    facts: dict[_Place, tuple[int, _Place | None]] = {}
-    asked: list[_Place | None] = [None] * count
-    glimpsed = [False] * count
-    for n, project_id, warehouse_id, kind, object_id, parent_id, managed, given, extra, _ in rows:
-        bits = _BITS[kind]
-        own = 0
-        for relation in given:
-            # a relation of a later release's model gives nothing here
-            own |= bits.get(relation, 0)
-        if managed:
-            own |= bits[MANAGED_ACCESS]
-        if extra:
-            own |= bits[ASSIGNEE if kind == "role" else GLIMPSE]
-        place = (kind, project_id, warehouse_id, object_id)
-        if n is not None:
-            asked[n - 1] = place
-            glimpsed[n - 1] = bool(extra) and kind != "role"
-        if n is not None or place not in facts:
-            facts[place] = (own, _above(place, parent_id))
-    known: dict[_Place, int] = {}
-    held = [None if place is None else _held(place, facts, known) for place in asked]
-    return Rights(held, glimpsed, rows[0][-1])
-
-
-def _above(place: _Place, parent_id: bytes | None) -> _Place | None:
-    kind, project_id, warehouse_id, _ = place
-    if parent_id is not None:
-        return ("namespace", project_id, warehouse_id, parent_id)
-    if kind == "server":
-        return None
-    if kind == "project":
-        return _SERVER
-    if kind == "warehouse" or warehouse_id == _NIL:
-        return ("project", project_id, _NIL, _NIL)
-    return ("warehouse", project_id, warehouse_id, _NIL)
-
-
-def _held(place: _Place, facts: dict[_Place, tuple[int, _Place | None]], known: dict[_Place, int]) -> int:
-    """What follows along the chain from the server down; a link that is missing gives nothing, and so does what is above it."""
-    chain: list[_Place] = []
-    link: _Place | None = place
-    while link is not None and link not in known:
-        chain.append(link)
-        link = facts[link][1] if link in facts else None
-    above = NOTHING if link is None else MODEL.types[link[0]].index
-    held = 0 if link is None else known[link]
-    for one in reversed(chain):
-        index = MODEL.types[one[0]].index
-        held = MODEL.held(index, facts[one][0] if one in facts else 0, above, held)
-        above = index
-        known[one] = held
-    return held

@@ -1,6 +1,7 @@
 """What tables of other formats than Iceberg say of themselves, each format a module. Their bytes come from vending.
 
-Whoever may write a table wrote what is read here, so all of it is bounded, and nothing that reads it runs outside of Python.
+Whoever may write a table wrote what is read here, so all of it is bounded, and nothing that reads it runs outside
+of Python but what unpacks compressed pages, into as much room as it is given.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ Rows are locked in the order of incarnations, so that no two transactions wait f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import asyncpg
 
@@ -16,10 +16,10 @@ from lakeward_catalog.adapters.postgres.growth import STAGED_GONE
 from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
 from lakeward_catalog.adapters.postgres.places import digest_of, folded_of, locations_lock, making_lock
 from lakeward_catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
-from lakeward_catalog.application.changes import TabularCommit
+from lakeward_catalog.application.changes import Committed, Stood, TabularCommit
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, Namespace, State, Tabular, WarehouseId
-from lakeward_catalog.domain.names import TabularIdent, name_key
+from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent, name_key
 from lakeward_catalog.domain.wording import (
     name_taken_meanwhile,
     name_taken_since,
@@ -126,7 +126,7 @@ with moved as (
            location_digest = coalesce($8, location_digest),
            location_folded = case when $7::text is null then location_folded else $22 end
      where warehouse_id = $1 and incarnation = $2 and metadata_id = $3 and state in ('live', 'staged')
-    returning warehouse_id, incarnation),
+    returning warehouse_id, incarnation, namespace_id, name, protected),
 body as (
     update tabular_body b
        set metadata_id = $4,
@@ -142,10 +142,15 @@ added as (
     select moved.warehouse_id, moved.incarnation, part.chunk_id, part.raw
       from moved cross join unnest($20::uuid[], $21::bytea[]) as part(chunk_id, raw)
         on conflict (warehouse_id, incarnation, chunk_id) do nothing)
-select incarnation from moved
+select namespace_id, name, protected,
+       (select n.path from namespace n where n.warehouse_id = moved.warehouse_id and n.namespace_id = moved.namespace_id)
+  from moved
 """
+# The namespace that a rename moved it to while this waited may be younger than the statement, which then does not see it.
+PATH: Final = "select path from namespace where warehouse_id = $1 and namespace_id = $2"
 LOCK_FOR_COMMIT: Final = """
-select t.incarnation, t.metadata_id, t.state
+select t.incarnation, t.metadata_id, t.state, t.namespace_id, t.name, t.protected,
+       (select n.path from namespace n where n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id)
   from (select * from unnest($1::uuid[], $2::uuid[]) as k(warehouse_id, incarnation) order by incarnation) as k
  cross join lateral (
        select * from tabular t where t.warehouse_id = k.warehouse_id and t.incarnation = k.incarnation for no key update) t
@@ -273,23 +278,36 @@ class PostgresTabularChanges:
         locked = await self._connection.fetch(LOCKED_ROWS, warehouse_id, [row[0] for row in rows])
         return [tabular_with_path(row) for row in locked]
 
-    async def commit(self, commits: Sequence[TabularCommit]) -> Collection[Incarnation]:
+    async def commit(self, commits: Sequence[TabularCommit]) -> Committed:
         """See `TabularChanges`."""
         if len(commits) == 1:
-            moved = await _commit_one(self._connection, commits[0])
-            return () if moved else (commits[0].incarnation,)
+            (only,) = commits
+            row = await _commit_one(self._connection, only)
+            if row is None:
+                return Committed((only.incarnation,), {})
+            return Committed((), {only.incarnation: await self._stood(only.warehouse_id, row)})
         rows = await self._connection.fetch(
             LOCK_FOR_COMMIT, [each.warehouse_id for each in commits], [each.incarnation for each in commits]
         )
         current = {row[0]: row[1] for row in rows if row[2] != State.DROPPED.value}
         lost = [each.incarnation for each in commits if current.get(each.incarnation) != each.expected]
+        stood: dict[Incarnation, Stood] = {}
         if not lost:
             ordered = sorted(commits, key=lambda each: each.incarnation)
             try:
                 await self._connection.executemany(COMMIT, [_commit_columns(each) for each in ordered])
             except asyncpg.UniqueViolationError as violation:
                 raise _taken(violation, [str(each.location) for each in ordered if each.location is not None]) from None
-        return lost
+            warehouses = {each.incarnation: each.warehouse_id for each in commits}
+            stood = {row[0]: await self._stood(warehouses[row[0]], row[3:]) for row in rows}
+        return Committed(lost, stood)
+
+    async def _stood(self, warehouse_id: WarehouseId, row: Iterable[Any]) -> Stood:
+        """From a namespace's id, a name, whether it is protected, and the namespace's path, where that was seen."""
+        namespace_id, name, protected, path = row
+        if path is None:
+            path = await self._connection.fetchval(PATH, warehouse_id, namespace_id)
+        return Stood(namespace_id, TabularIdent(NamespaceIdent(tuple(path)), name), protected)
 
     async def rename(self, tabular: Tabular, *, namespace: Namespace, name: str) -> None:
         """See `TabularChanges`."""
@@ -343,9 +361,9 @@ async def current_metadata(
     return None if found is None else MetadataId(found)
 
 
-async def _commit_one(connection: Connection, commit: TabularCommit) -> bool:
+async def _commit_one(connection: Connection, commit: TabularCommit) -> asyncpg.Record | None:
     try:
-        return await connection.fetchval(COMMIT, *_commit_columns(commit)) is not None
+        return await connection.fetchrow(COMMIT, *_commit_columns(commit))
     except asyncpg.UniqueViolationError as violation:
         raise _taken(violation, [str(commit.location)]) from None
 

@@ -10,6 +10,7 @@ import asyncio
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -21,7 +22,7 @@ from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_war
 from lakeward_catalog.application.placing import layout_of
 from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
 from lakeward_catalog.application.ports.system import Clock
-from lakeward_catalog.application.refs import namespace_ref
+from lakeward_catalog.application.refs import namespace_ref, nobodys_namespace, warehouse_ref
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
@@ -158,20 +159,23 @@ class NamespaceMoves:
             self._parent(warehouse_id, to),
         )
         needs = warehouse_needs(warehouse, absent=absent_warehouse(warehouse_id))
+        nobodys = nobodys_namespace(warehouse)
+        into: Sequence[Demand] = [Demand(nobodys, action) for action in _INTO_NAMESPACE]
+        if parent is not None:
+            into = [Demand(namespace_ref(warehouse, parent), action) for action in _INTO_NAMESPACE]
+        elif to is None:
+            into = [Demand(warehouse_ref(warehouse), action) for action in _INTO_WAREHOUSE]
         if namespace is None:
-            await self.doors.decide(caller, needs)
+            await self.doors.decide(caller, needs, [Demand(nobodys, Action.NAMESPACE_MOVE), *into])
             raise no_such_namespace(namespace_id)
         ref = namespace_ref(warehouse, namespace)
         needs.append(Need(Demand(ref, Action.NAMESPACE_MOVE), lambda: no_such_namespace(namespace_id)))
         if to is not None and parent is None:
-            await self.doors.decide(caller, needs)
+            await self.doors.decide(caller, needs, into)
             check_outside(namespace, command.destination)
             raise no_such_namespace(to)
-        if parent is None:
-            needs += warehouse_needs(warehouse, *_INTO_WAREHOUSE, absent=absent_warehouse(warehouse_id))[1:]
-        else:
-            there = namespace_ref(warehouse, parent)
-            needs += [Need(Demand(there, action), lambda: no_such_namespace(to)) for action in _INTO_NAMESPACE]
+        absent = absent_warehouse(warehouse_id) if to is None else partial(no_such_namespace, to)
+        needs += [Need(demand, absent) for demand in into]
         await self.doors.decide(caller, needs)
         check_outside(namespace, command.destination)
         return _Opened(warehouse, namespace, parent)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from collections.abc import Sequence
 from typing import Final
 
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors, absent_warehouse, warehouse_needs
 from lakeward_catalog.application.placing import parse_location
 from lakeward_catalog.application.ports.access import Access, ClientAccess, SignedRequest, StorageRequest
-from lakeward_catalog.application.refs import tabular_ref
+from lakeward_catalog.application.refs import nobodys_tabular, tabular_ref
 from lakeward_catalog.application.tables.signer_scopes import SignerScope, SignerScopes
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.domain.model import Kind, Tabular, TabularId, Warehouse, WarehouseId
@@ -115,9 +116,12 @@ class StorageSignings:
         warehouse, named = await self._look_up(command, caller)
         absent = no_such_tabular(Kind.TABLE, str(command.tabular_id))
         needs = warehouse_needs(warehouse, absent=absent_warehouse(command.warehouse_id))
+        asked: Sequence[Demand] = ()
         if named is not None and named.kind in _SIGNED:
             needs.append(_need(warehouse, named, command.action(named.kind), absent))
-        await self.doors.decide(caller, needs)
+        elif command.tabular_id is not None:
+            asked = [Demand(nobodys_tabular(warehouse, Kind.TABLE), command.action(Kind.TABLE))]
+        await self.doors.decide(caller, needs, asked)
         if named is not None and named.kind not in _SIGNED:
             raise absent
         try:

@@ -17,7 +17,7 @@ import msgspec
 
 from lakeward_catalog.application.announcements import TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.changes import Change, TabularCommit
+from lakeward_catalog.application.changes import Change, Stood, TabularCommit
 from lakeward_catalog.application.idempotency import Keeper, Keyed, of_warehouse
 from lakeward_catalog.application.metadata_files import forget_trimmed, take_back, write_metadata
 from lakeward_catalog.application.opened import OpenedTabular
@@ -259,7 +259,8 @@ class Commits(Generic[M]):
             for entry in changed:
                 if entry.result.moves_to is not None:
                     await _take(change, entry.after, entry.result.moves_to)
-            if await change.tabulars.commit([self._pointer(entry) for entry in changed]):
+            committed = await change.tabulars.commit([self._pointer(entry) for entry in changed])
+            if committed.lost:
                 raise _LostRace
             for entry in changed:
                 left = self.kind.columns_left(entry.base, entry.result.metadata)
@@ -270,7 +271,7 @@ class Commits(Generic[M]):
                 *[
                     self.means.announcer.tabular(
                         TabularChange.COMMITTED,
-                        entry.after,
+                        _where_it_stood(entry.after, committed.stood[entry.after.incarnation]),
                         when,
                         warehouse=entry.before.warehouse,
                         data={
@@ -309,6 +310,11 @@ class Commits(Generic[M]):
                 [] if written is None else [written],
                 principal=principal,
             )
+
+
+def _where_it_stood(tabular: Tabular, stood: Stood) -> Tabular:
+    """A tabular under the name that it had at its commit's place among the changes."""
+    return dataclasses.replace(tabular, namespace_id=stood.namespace_id, ident=stood.ident, protected=stood.protected)
 
 
 async def _take(change: Change, tabular: Tabular, place: Place) -> None:

@@ -14,7 +14,7 @@ from lakeward_catalog.application.doors import Doors, absent_warehouse, warehous
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
 from lakeward_catalog.application.ports.system import Clock
-from lakeward_catalog.application.refs import namespace_ref, tabular_ref
+from lakeward_catalog.application.refs import namespace_ref, nobodys_namespace, nobodys_tabular, tabular_ref
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.taken import refuse_taken
 from lakeward_catalog.domain.contracts.contract import Operation
@@ -116,21 +116,19 @@ class TabularRenames:
         warehouse = await self.doors.present(found.warehouse, absent=absent, caller=caller)
         namespace, other = there.namespace, there.tabular
         needs = warehouse_needs(warehouse, absent=absent)
+        goes_to = nobodys_namespace(warehouse) if namespace is None else namespace_ref(warehouse, namespace)
+        create = Demand(goes_to, demands.create)
         if tabular is None or tabular.kind is not command.kind or tabular.state is not State.LIVE:
-            await self.doors.decide(caller, needs)
+            rename = Demand(nobodys_tabular(warehouse, command.kind), demands.rename)
+            await self.doors.decide(caller, needs, [rename, create])
             raise no_such_tabular(command.kind, source)
         needs.append(
             Need(Demand(tabular_ref(warehouse, tabular), demands.rename), lambda: no_such_tabular(command.kind, source))
         )
         if namespace is None:
-            await self.doors.decide(caller, needs)
+            await self.doors.decide(caller, needs, [create])
             raise no_such_namespace(destination.namespace)
-        needs.append(
-            Need(
-                Demand(namespace_ref(warehouse, namespace), demands.create),
-                lambda: no_such_namespace(destination.namespace),
-            )
-        )
+        needs.append(Need(create, lambda: no_such_namespace(destination.namespace)))
         await self.doors.decide(caller, needs)
         if other is not None and other.state is State.LIVE and other.incarnation != tabular.incarnation:
             await refuse_taken(

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
+from uuid import UUID
 
 import msgspec
 
@@ -19,7 +20,16 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.ports.tags import TagStore
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
-from lakeward_catalog.domain.model import Kind, NamespaceId, State, Tabular, TabularId, Warehouse, WarehouseId
+from lakeward_catalog.domain.model import (
+    NIL_PROJECT,
+    Kind,
+    NamespaceId,
+    State,
+    Tabular,
+    TabularId,
+    Warehouse,
+    WarehouseId,
+)
 from lakeward_catalog.domain.tags import (
     TABULAR_SCOPES,
     TagDefinition,
@@ -133,7 +143,7 @@ class TagDoors:
         Raises:
             Refusal: NO_SUCH_TAG_TARGET, NO_SUCH_TAG_NAME, FORBIDDEN.
         """
-        opened = await self._found(target, caller)
+        opened = await self._found(target, caller, tag=tag)
         project_id = opened.warehouse.project_id
         definition = await self.tags.find_by_name(project_id, tag)
         needs = [_need(opened, lambda rights: rights.manage)]
@@ -145,50 +155,59 @@ class TagDoors:
             raise no_such_tag_name(tag)
         return opened, definition
 
-    async def _found(self, target: TagTarget, caller: Caller) -> OpenedTarget:
-        """What the caller named; nothing is decided of it yet."""
+    async def _found(self, target: TagTarget, caller: Caller, *, tag: str | None = None) -> OpenedTarget:
+        """What the caller named, to set or remove a tag there where one is named; nothing is decided of it yet."""
         match target.scope:
             case TagScope.WAREHOUSE:
                 warehouse = await self.doors.warehouses.find(target.warehouse_id)
-                here = await self._here(warehouse, target, caller, inactive_too=True)
+                here = await self._here(warehouse, target, caller, tag=tag, inactive_too=True)
                 return OpenedTarget(target, here, TagPlace(target.scope, target.warehouse_id), warehouse_ref(here))
             case TagScope.NAMESPACE:
-                return await self._namespace(target, caller)
+                return await self._namespace(target, caller, tag)
             case TagScope.COLUMN:
-                return await self._tabular(target, Kind.TABLE, caller)
+                return await self._tabular(target, Kind.TABLE, caller, tag)
             case scope:
-                return await self._tabular(target, TABULAR_SCOPES[scope], caller)
+                return await self._tabular(target, TABULAR_SCOPES[scope], caller, tag)
 
-    async def _namespace(self, target: TagTarget, caller: Caller) -> OpenedTarget:
+    async def _namespace(self, target: TagTarget, caller: Caller, tag: str | None) -> OpenedTarget:
         namespace_id = NamespaceId(target.id or target.warehouse_id)
         warehouse, namespace = await self.doors.namespaces.find_by_id(target.warehouse_id, namespace_id)
-        here = await self._here(None if namespace is None else warehouse, target, caller)
+        here = await self._here(warehouse, target, caller, tag=tag, there=namespace is not None)
         assert namespace is not None, "else it was refused"
         place = TagPlace(target.scope, target.warehouse_id, namespace_id=namespace_id)
         return OpenedTarget(target, here, place, namespace_ref(here, namespace))
 
-    async def _tabular(self, target: TagTarget, kind: Kind, caller: Caller) -> OpenedTarget:
+    async def _tabular(self, target: TagTarget, kind: Kind, caller: Caller, tag: str | None) -> OpenedTarget:
         warehouse, tabular = await asyncio.gather(
             self.doors.warehouses.find(target.warehouse_id),
             self.doors.tabulars.by_id(target.warehouse_id, TabularId(target.id or target.warehouse_id)),
         )
         there = tabular is not None and tabular.kind is kind and tabular.state is not State.STAGED
-        here = await self._here(warehouse if there else None, target, caller)
+        here = await self._here(warehouse, target, caller, tag=tag, there=there)
         assert tabular is not None, "else it was refused"
         place = TagPlace(target.scope, target.warehouse_id, incarnation=tabular.incarnation)
         return OpenedTarget(target, here, place, tabular_ref(here, tabular), tabular)
 
     async def _here(
-        self, warehouse: Warehouse | None, target: TagTarget, caller: Caller, *, inactive_too: bool = False
+        self,
+        warehouse: Warehouse | None,
+        target: TagTarget,
+        caller: Caller,
+        *,
+        tag: str | None,
+        there: bool = True,
+        inactive_too: bool = False,
     ) -> Warehouse:
-        """The warehouse, unless it is not the one that is meant, or None since nothing is there in it."""
-        elsewhere = warehouse is not None and caller.project not in {None, warehouse.project_id}
-        return await self.doors.present(
-            None if elsewhere else warehouse,
-            absent=lambda: target.absent,
-            caller=caller,
-            inactive_too=inactive_too,
-        )
+        """The warehouse, unless it is not the one that is meant, or what is meant is not `there` in it."""
+        serves = warehouse is not None and (warehouse.active or inactive_too)
+        if warehouse is not None and serves and there and caller.project in {None, warehouse.project_id}:
+            return warehouse
+        nobodys: Sequence[Demand] = ()
+        if tag is not None:  # as `managed` does of one that is there
+            project_id = NIL_PROJECT if warehouse is None else warehouse.project_id
+            if await self.tags.find_by_name(project_id, tag) is not None:
+                nobodys = [Demand(ObjectRef.tag(NIL_PROJECT, UUID(int=0)), Action.TAG_APPLY)]
+        return await self.doors.present(None, absent=lambda: target.absent, caller=caller, asked=nobodys)
 
 
 def _need(opened: OpenedTarget, which: Callable[[TagRights], Action]) -> Need:

@@ -10,9 +10,9 @@ from uuid import UUID
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.ports.tasks import TaskFilter, TaskRecord
-from lakeward_catalog.application.refs import tabular_ref, warehouse_ref
+from lakeward_catalog.application.refs import nobodys_tabular, tabular_ref, warehouse_ref
 from lakeward_catalog.application.tabulars.demands import DEMANDS, Demands
-from lakeward_catalog.domain.model import ProjectId, Tabular, TabularKey, Warehouse, WarehouseId
+from lakeward_catalog.domain.model import Kind, ProjectId, Tabular, TabularKey, Warehouse, WarehouseId
 from lakeward_catalog.domain.tasks import Owner
 from lakeward_catalog.domain.wording import no_such_tabular, no_such_task, no_such_warehouse
 from lakeward_servicekit.authorization.actions import Action
@@ -82,7 +82,8 @@ async def _decide_in_warehouse(
         tabular = there.get(record.tabular) if record is not None and record.tabular is not None else None
         if record is not None and tabular is not None and tabular.incarnation == record.incarnation:
             asked[task_id] = _demand(warehouse, tabular, manner)
-    everything, outcomes = await _outcomes(doors, warehouse, all_tasks, asked, caller)
+    nobodys = [_nobodys(warehouse, manner) for task_id in wanted if task_id not in asked]
+    everything, outcomes = await _outcomes(doors, warehouse, all_tasks, asked, caller, beside=nobodys)
     for task_id, record in wanted.items():
         outcome = outcomes.get(task_id)
         if outcome is Outcome.ALLOWED:
@@ -109,7 +110,8 @@ async def decide_on_listing(doors: Doors, owner: Owner, which: TaskFilter, *, ca
     warehouse, all_tasks = await doors.found_warehouse(warehouse_id, caller=caller), SEE.of_warehouse
     there = await _there(doors, warehouse_id, [*(named or ())])
     asked = {key: _demand(warehouse, tabular, SEE) for key, tabular in there.items()}
-    everything, outcomes = await _outcomes(doors, warehouse, all_tasks, asked, caller)
+    nobodys = [_nobodys(warehouse, SEE) for key in named or () if key not in asked]
+    everything, outcomes = await _outcomes(doors, warehouse, all_tasks, asked, caller, beside=nobodys)
     if not everything and (named is None or which.about_nothing):
         raise forbidden(all_tasks)
     for key in named or ():
@@ -130,16 +132,29 @@ def _demand(warehouse: Warehouse, tabular: Tabular, manner: Manner) -> Demand:
     return Demand(tabular_ref(warehouse, tabular), manner.of_tabular(DEMANDS[tabular.kind]))
 
 
+def _nobodys(warehouse: Warehouse, manner: Manner) -> Demand:
+    return Demand(nobodys_tabular(warehouse, Kind.TABLE), manner.of_tabular(DEMANDS[Kind.TABLE]))
+
+
 async def _outcomes(
-    doors: Doors, warehouse: Warehouse, all_tasks: Action, asked: Mapping[Key, Demand], caller: Caller
+    doors: Doors,
+    warehouse: Warehouse,
+    all_tasks: Action,
+    asked: Mapping[Key, Demand],
+    caller: Caller,
+    *,
+    beside: Sequence[Demand],
 ) -> tuple[bool, Mapping[Key, Outcome]]:
-    """Whether all tasks are allowed, and what was said of each demand; refused where the warehouse is hidden."""
+    """Whether all tasks are allowed, and what was said of each demand; refused where the warehouse is hidden.
+
+    What is asked `beside` stands for what is not there, and its answers are nobody's.
+    """
     ref = warehouse_ref(warehouse)
-    demands = [Demand(ref, Action.WAREHOUSE_USE), Demand(ref, all_tasks), *asked.values()]
+    demands = [Demand(ref, Action.WAREHOUSE_USE), Demand(ref, all_tasks), *asked.values(), *beside]
     use, everything, *each = await doors.authorizer.decide(caller.principal, demands)
     if use is not Outcome.ALLOWED:
         raise no_such_warehouse(warehouse.warehouse_id)
-    return everything is Outcome.ALLOWED, dict(zip(asked, each, strict=True))
+    return everything is Outcome.ALLOWED, dict(zip(asked, each[: len(asked)], strict=True))
 
 
 def check_number(what: str, count: int) -> None:

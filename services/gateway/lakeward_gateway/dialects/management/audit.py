@@ -20,6 +20,8 @@ from lakeward_protocol.authz.v1 import audit_pb2 as authz_audit_pb2
 from lakeward_protocol.authz.v1 import audit_pb2_grpc as authz_audit_pb2_grpc
 from lakeward_protocol.catalog.v1 import audit_pb2 as catalog_audit_pb2
 from lakeward_protocol.catalog.v1 import audit_pb2_grpc
+from lakeward_protocol.vending.v1 import audit_pb2 as vending_audit_pb2
+from lakeward_protocol.vending.v1 import audit_pb2_grpc as vending_audit_pb2_grpc
 from lakeward_servicekit.errors import invalid_field
 
 _SERVER: Final = Flag("wholeServer", "Records of all projects and of none; else of one project.")
@@ -68,6 +70,7 @@ async def list_records(
     *,
     catalog: audit_pb2_grpc.AuditServiceAsyncStub,
     authz: authz_audit_pb2_grpc.AuditServiceAsyncStub,
+    vending: vending_audit_pb2_grpc.AuditServiceAsyncStub,
 ) -> Response:
     """A page of what all services have, in the order of their ids, which is that of time."""
     wanted = _wanted(request)
@@ -75,6 +78,7 @@ async def list_records(
     answers = await asyncio.gather(
         catalog.ListAuditRecords(catalog_audit_pb2.ListAuditRecordsRequest(context=context, filter=wanted)),
         authz.ListAuditRecords(authz_audit_pb2.ListAuditRecordsRequest(context=context, filter=wanted)),
+        vending.ListAuditRecords(vending_audit_pb2.ListAuditRecordsRequest(context=context, filter=wanted)),
     )
     found = sorted(
         (each for answer in answers for each in answer.records), key=lambda each: each.audit_id, reverse=True
@@ -142,7 +146,9 @@ def _shown(each: audit_pb2.AuditRecord) -> AuditRecord:
 
 
 def operations(
-    catalog: audit_pb2_grpc.AuditServiceAsyncStub, authz: authz_audit_pb2_grpc.AuditServiceAsyncStub
+    catalog: audit_pb2_grpc.AuditServiceAsyncStub,
+    authz: authz_audit_pb2_grpc.AuditServiceAsyncStub,
+    vending: vending_audit_pb2_grpc.AuditServiceAsyncStub,
 ) -> Sequence[Operation]:
     """The operation."""
     return (
@@ -151,7 +157,7 @@ def operations(
             method="GET",
             path="/management/v1/audit",
             summary="Who did or tried what, the newest first.",
-            handler=partial(list_records, catalog=catalog, authz=authz),
+            handler=partial(list_records, catalog=catalog, authz=authz, vending=vending),
             query=(
                 _SERVER,
                 _WAREHOUSE,

@@ -1,11 +1,15 @@
-"""Events of a warehouse, in order, from where a consumer is or from the beginning."""
+"""Events of a warehouse, a project and the server, in order, from where a consumer is or from the beginning.
+
+Each service has the events of its own changes. What a warehouse's consumer needs the catalog has alone; of a project and of the
+server each service has some, and a position is one service's, so a consumer of them says whose it reads.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
 
@@ -14,13 +18,28 @@ from lakeward_gateway.dialects.management.errors import RENDERED
 from lakeward_gateway.http import Header, Request, Response, encode, json_response
 from lakeward_gateway.operation import Answer, HeaderParameter, Operation
 from lakeward_gateway.query import Milliseconds, PageSize, Text
+from lakeward_protocol.authz.v1 import events_pb2 as authz_events_pb2
+from lakeward_protocol.authz.v1 import events_pb2_grpc as authz_events_pb2_grpc
 from lakeward_protocol.catalog.v1 import events_pb2, events_pb2_grpc
 from lakeward_protocol.events.v1 import reading_pb2
+from lakeward_protocol.vending.v1 import events_pb2 as vending_events_pb2
+from lakeward_protocol.vending.v1 import events_pb2_grpc as vending_events_pb2_grpc
+from lakeward_servicekit.errors import invalid_field
 
 AFTER: Final = Text(
     "after",
     '"beginning", which is what is there now and then what changes; "now"; or the position of the last event that is known. '
     "The beginning unless given.",
+)
+AFTER_FIRST: Final = Text(
+    "after",
+    '"beginning", which is before the first event, as long as that is kept; "now"; or the position of the last event that is '
+    "known. The beginning unless given.",
+)
+SERVICE: Final = Text(
+    "service",
+    "Whose events: catalog, of projects, tags' definitions and the server itself; authz, of users, roles and grants; or vending, "
+    "of storage credentials. The catalog's unless given.",
 )
 PAGE_SIZE: Final = PageSize("pageSize", "At most so many events, up to 1000; 100 unless given.")
 WAIT: Final = Milliseconds(
@@ -45,7 +64,7 @@ class LoggedEvent(msgspec.Struct, frozen=True, rename="kebab"):
 
     Attributes:
         position: where a consumer is that has it and all before.
-        sequence: its number in the warehouse, from 1; of a snapshot that of the last event whose change is in it.
+        sequence: its number in the stream, from 1; of a snapshot that of the last event whose change is in it.
         snapshot: it says what is there, and not what changed.
         event: the CloudEvent.
     """
@@ -72,22 +91,54 @@ class EventsResponse(msgspec.Struct, frozen=True, rename="kebab"):
     newest: int
 
 
+class _Answer(Protocol):
+    @property
+    def page(self) -> reading_pb2.EventPage: ...
+
+
+Read: TypeAlias = Callable[..., Awaitable[_Answer]]
+"""Asks a service for events; takes what its request has."""
+
+
 async def list_events(request: Request, *, events: events_pb2_grpc.EventServiceAsyncStub) -> Response:
     """A page of a warehouse's events."""
+    asked = events_pb2.ReadEventsRequest(
+        context=request.context, warehouse_id=request.arguments[0], reading=_reading(request)
+    )
+    return _answered(request, await events.ReadEvents(asked))
+
+
+async def list_project_events(request: Request, *, services: Mapping[str, Read]) -> Response:
+    """A page of a project's events, of one service."""
+    read = _service(request, services)
+    return _answered(request, await read(context=request.context, project_id="", reading=_reading(request)))
+
+
+async def list_server_events(request: Request, *, services: Mapping[str, Read]) -> Response:
+    """A page of the server's events, of one service."""
+    read = _service(request, services)
+    return _answered(request, await read(context=request.context, server=True, reading=_reading(request)))
+
+
+def _service(request: Request, services: Mapping[str, Read]) -> Read:
+    named = SERVICE.read(request.query) or "catalog"
+    if named not in services:
+        raise invalid_field(SERVICE.name, named[:100], "catalog, authz or vending")
+    return services[named]
+
+
+def _reading(request: Request) -> reading_pb2.Reading:
     query = request.query
     wait = min(WAIT.read(query) or timedelta(0), _LONGEST_WAIT)
-    response = await events.ReadEvents(
-        events_pb2.ReadEventsRequest(
-            context=request.context,
-            warehouse_id=request.arguments[0],
-            reading=reading_pb2.Reading(
-                after=AFTER.read(query) or "",
-                limit=min(PAGE_SIZE.read(query) or 0, _MOST),
-                wait_ms=int(wait / timedelta(milliseconds=1)),
-            ),
-        )
+    return reading_pb2.Reading(
+        after=AFTER.read(query) or "",
+        limit=min(PAGE_SIZE.read(query) or 0, _MOST),
+        wait_ms=int(wait / timedelta(milliseconds=1)),
     )
-    page = response.page
+
+
+def _answered(request: Request, answer: _Answer) -> Response:
+    page = answer.page
     if _wants_batch(request.headers.get(b"accept", b"")):
         position: Header = (POSITION.encode(), page.position.encode())
         body = encode([_standard(each) for each in page.events])
@@ -119,8 +170,18 @@ def _standard(event: reading_pb2.LoggedEvent) -> dict[str, object]:
     return {**members, "sequence": str(event.sequence), "position": event.position}
 
 
-def operations(events: events_pb2_grpc.EventServiceAsyncStub) -> Sequence[Operation]:
-    """The operation."""
+def operations(
+    events: events_pb2_grpc.EventServiceAsyncStub,
+    *,
+    authz: authz_events_pb2_grpc.EventServiceAsyncStub,
+    vending: vending_events_pb2_grpc.EventServiceAsyncStub,
+) -> Sequence[Operation]:
+    """The operations."""
+    services: Mapping[str, Read] = {
+        "catalog": lambda **asked: events.ReadEvents(events_pb2.ReadEventsRequest(**asked)),
+        "authz": lambda **asked: authz.ReadEvents(authz_events_pb2.ReadEventsRequest(**asked)),
+        "vending": lambda **asked: vending.ReadEvents(vending_events_pb2.ReadEventsRequest(**asked)),
+    }
     return (
         Operation(
             id="list_events",
@@ -130,15 +191,42 @@ def operations(events: events_pb2_grpc.EventServiceAsyncStub) -> Sequence[Operat
             handler=partial(list_events, events=events),
             query=(AFTER, PAGE_SIZE, WAIT),
             headers=(_ACCEPT,),
-            answers={
-                200: Answer(
-                    "Events, and where the next page begins.",
-                    "EventsResponse",
-                    EventsResponse,
-                    headers={POSITION: "Where the next page begins, beside a bare list."},
-                )
-            },
+            answers=_ANSWERS,
             renderings=RENDERED,
             tag="warehouse",
         ),
+        Operation(
+            id="list_project_events",
+            method="GET",
+            path="/management/v1/project/events",
+            summary="Events of a project, in order; each service has some.",
+            handler=partial(list_project_events, services=services),
+            query=(SERVICE, AFTER_FIRST, PAGE_SIZE, WAIT),
+            headers=(_ACCEPT,),
+            answers=_ANSWERS,
+            renderings=RENDERED,
+            tag="project",
+        ),
+        Operation(
+            id="list_server_events",
+            method="GET",
+            path="/management/v1/server/events",
+            summary="Events of the server, in order; each service has some.",
+            handler=partial(list_server_events, services=services),
+            query=(SERVICE, AFTER_FIRST, PAGE_SIZE, WAIT),
+            headers=(_ACCEPT,),
+            answers=_ANSWERS,
+            renderings=RENDERED,
+            tag="server",
+        ),
     )
+
+
+_ANSWERS: Final = {
+    200: Answer(
+        "Events, and where the next page begins.",
+        "EventsResponse",
+        EventsResponse,
+        headers={POSITION: "Where the next page begins, beside a bare list."},
+    )
+}

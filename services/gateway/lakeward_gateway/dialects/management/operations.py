@@ -54,7 +54,7 @@ def management_operations(stubs: Stubs) -> Sequence[Operation]:
         *explaining.operations(stubs),
         *cascades.operations(stubs.cascades),
         *contracts.operations(stubs.contracts),
-        *audit.operations(stubs.audit, stubs.authz_audit),
+        *audit.operations(stubs.audit, stubs.authz_audit, stubs.vending_audit),
         *statistics.operations(stubs.statistics),
-        *events.operations(stubs.events),
+        *events.operations(stubs.events, authz=stubs.authz_events, vending=stubs.vending_events),
     )

@@ -12,27 +12,28 @@ from google.protobuf.duration_pb2 import Duration
 
 from lakeward_gateway.dialects.management import task_documents as documents
 from lakeward_gateway.dialects.management.documents import time_text
-from lakeward_gateway.dialects.management.errors import RENDERED, SCHEDULED
-from lakeward_gateway.dialects.management.tasks import (
+from lakeward_gateway.dialects.management.errors import SCHEDULED
+from lakeward_gateway.dialects.management.task_operations import (
     ATTEMPTS,
-    act,
-    attempt_shown,
-    details,
-    members,
-    narrow,
-    timestamp,
+    PROJECT,
+    QUEUE_SHOWN,
+    QUEUE_WANTED,
+    TAG,
+    on_queue,
+    on_tasks,
 )
+from lakeward_gateway.dialects.management.tasks import act, attempt_shown, details, members, narrow, timestamp
 from lakeward_gateway.documents import parsed
 from lakeward_gateway.http import NO_CONTENT, Request, Response, json_response
 from lakeward_gateway.operation import IDEMPOTENCY_KEY, Answer, Body, Operation
 from lakeward_protocol.catalog.v1 import project_tasks_pb2 as pb
 from lakeward_protocol.catalog.v1 import project_tasks_pb2_grpc
 
-_TAG: Final = "tasks"
-_PROJECT: Final = "/management/v1/project"
 _CLEANUP: Final = "task_log_cleanup"
 _SCHEDULED: Final = (_CLEANUP, "statistics", "generic_statistics")
 _SERVED: Final = (*_SCHEDULED, "warehouse_drop")
+_CLEANUP_SHOWN: Final = Answer("How it is set.", "GetTaskLogCleanupConfig", documents.GetTaskLogCleanupConfig)
+_CLEANUP_WANTED: Final = Body("SetTaskLogCleanupConfig", documents.SetTaskLogCleanupConfig)
 _list_decoder: Final = msgspec.json.Decoder(documents.ListProjectTasksRequest)
 _control_decoder: Final = msgspec.json.Decoder(documents.ControlTasksRequest)
 _cleanup_decoder: Final = msgspec.json.Decoder(documents.SetTaskLogCleanupConfig)
@@ -172,135 +173,76 @@ async def schedule_task(
 def operations(tasks: project_tasks_pb2_grpc.ProjectTaskServiceAsyncStub) -> Sequence[Operation]:
     """Every operation on the tasks of a project."""
     return (
-        *_on_tasks(tasks),
+        *on_tasks(
+            PROJECT,
+            lister=partial(list_tasks, tasks=tasks),
+            page=Body("ListProjectTasksRequest", documents.ListProjectTasksRequest, required=False),
+            shown=Answer("A page.", "ListProjectTasksResponse", documents.ListProjectTasksResponse),
+            viewer=partial(get_task, tasks=tasks),
+            task=Answer("The task.", "GetProjectTaskDetailsResponse", documents.GetProjectTaskDetailsResponse),
+            controller=partial(control_tasks, tasks=tasks),
+        ),
         *(each for queue in _SERVED for each in _on_queue(tasks, queue)),
         *(each for queue in _SCHEDULED for each in _on_schedule(tasks, queue)),
     )
 
 
-def _on_tasks(tasks: project_tasks_pb2_grpc.ProjectTaskServiceAsyncStub) -> Sequence[Operation]:
-    return (
-        Operation(
-            id="list_project_tasks",
-            method="POST",
-            path=f"{_PROJECT}/task/list",
-            summary="A project's own tasks, newest first, those that have ended among them.",
-            handler=partial(list_tasks, tasks=tasks),
-            body=Body("ListProjectTasksRequest", documents.ListProjectTasksRequest, required=False),
-            answers={200: Answer("A page.", "ListProjectTasksResponse", documents.ListProjectTasksResponse)},
-            renderings=RENDERED,
-            tag=_TAG,
-        ),
-        Operation(
-            id="get_project_task_details",
-            method="GET",
-            path=f"{_PROJECT}/task/by-id/{{task_id}}",
-            summary="A project's own task, and what came of its attempts.",
-            handler=partial(get_task, tasks=tasks),
-            query=(ATTEMPTS,),
-            answers={
-                200: Answer("The task.", "GetProjectTaskDetailsResponse", documents.GetProjectTaskDetailsResponse)
-            },
-            renderings=RENDERED,
-            tag=_TAG,
-        ),
-        Operation(
-            id="control_project_tasks",
-            method="POST",
-            path=f"{_PROJECT}/task/control",
-            summary="Stop, cancel or run up to 100 of a project's own tasks, all or nothing.",
-            handler=partial(control_tasks, tasks=tasks),
-            headers=(IDEMPOTENCY_KEY,),
-            body=Body("ControlTasksRequest", documents.ControlTasksRequest),
-            answers={204: Answer("It is done, or was so already.")},
-            renderings=RENDERED,
-            tag=_TAG,
-        ),
-    )
-
-
 def _on_queue(tasks: project_tasks_pb2_grpc.ProjectTaskServiceAsyncStub, queue: str) -> Sequence[Operation]:
-    path = f"{_PROJECT}/task-queue/{queue}"
     cleanup = queue == _CLEANUP
-    shown = (
-        Answer("How it is set.", "GetTaskLogCleanupConfig", documents.GetTaskLogCleanupConfig)
-        if cleanup
-        else Answer("How it is set.", "GetQueueConfigResponse", documents.GetQueueConfigResponse)
-    )
-    wanted = (
-        Body("SetTaskLogCleanupConfig", documents.SetTaskLogCleanupConfig)
-        if cleanup
-        else Body("SetQueueConfigRequest", documents.SetQueueConfigRequest)
-    )
-    return (
-        Operation(
-            id=f"get_project_task_queue_config_{queue}",
-            method="GET",
-            path=f"{path}/config",
-            summary=f"How a project's queue {queue} is set.",
-            handler=partial(get_queue, queue=queue, tasks=tasks),
-            answers={200: shown},
-            renderings=RENDERED,
-            tag=_TAG,
-        ),
-        Operation(
-            id=f"set_project_task_queue_config_{queue}",
-            method="POST",
-            path=f"{path}/config",
-            summary=f"Set a project's queue {queue}.",
-            handler=partial(set_queue, queue=queue, tasks=tasks),
-            body=wanted,
-            answers={204: Answer("It is set.")},
-            renderings=RENDERED,
-            tag=_TAG,
-        ),
+    return on_queue(
+        PROJECT,
+        queue,
+        reader=partial(get_queue, queue=queue, tasks=tasks),
+        shown=_CLEANUP_SHOWN if cleanup else QUEUE_SHOWN,
+        setter=partial(set_queue, queue=queue, tasks=tasks),
+        wanted=_CLEANUP_WANTED if cleanup else QUEUE_WANTED,
     )
 
 
 def _on_schedule(tasks: project_tasks_pb2_grpc.ProjectTaskServiceAsyncStub, queue: str) -> Sequence[Operation]:
-    path = f"{_PROJECT}/task-queue/{queue}"
+    path = f"{PROJECT.queue_path(queue)}/schedule"
     return (
         Operation(
             id=f"get_project_task_queue_schedule_{queue}",
             method="GET",
-            path=f"{path}/schedule",
+            path=path,
             summary=f"When a project's queue {queue} makes its tasks.",
             handler=partial(get_schedule, queue=queue, tasks=tasks),
             answers={200: Answer("When it does.", "QueueSchedule", documents.QueueSchedule)},
             renderings=SCHEDULED,
-            tag=_TAG,
+            tag=TAG,
         ),
         Operation(
             id=f"set_project_task_queue_schedule_{queue}",
             method="PUT",
-            path=f"{path}/schedule",
+            path=path,
             summary=f"Say by a cron expression when a project's queue {queue} makes its tasks.",
             handler=partial(set_schedule, queue=queue, tasks=tasks),
             body=Body("SetQueueSchedule", documents.SetQueueSchedule),
             answers={204: Answer("It is set.")},
             renderings=SCHEDULED,
-            tag=_TAG,
+            tag=TAG,
         ),
         Operation(
             id=f"drop_project_task_queue_schedule_{queue}",
             method="DELETE",
-            path=f"{path}/schedule",
+            path=path,
             summary=f"Have a project's queue {queue} make its tasks as it does by itself.",
             handler=partial(drop_schedule, queue=queue, tasks=tasks),
             answers={204: Answer("It does, or did so already.")},
             renderings=SCHEDULED,
-            tag=_TAG,
+            tag=TAG,
         ),
         Operation(
             id=f"schedule_project_task_{queue}",
             method="POST",
-            path=f"{path}/schedule",
+            path=path,
             summary=f"Queue a task of a project's queue {queue}, now or for a time within a year.",
             handler=partial(schedule_task, queue=queue, tasks=tasks),
             headers=(IDEMPOTENCY_KEY,),
             body=Body("ScheduleTaskRequest", documents.ScheduleTaskRequest, required=False),
             answers={201: Answer("What was queued.", "ScheduleTaskResponse", documents.ScheduleTaskResponse)},
             renderings=SCHEDULED,
-            tag=_TAG,
+            tag=TAG,
         ),
     )

@@ -13,19 +13,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from lakeward_gateway.dialects.management import task_documents as documents
 from lakeward_gateway.dialects.management.documents import time_text
-from lakeward_gateway.dialects.management.errors import RENDERED
 from lakeward_gateway.dialects.management.tabulars import TYPES
+from lakeward_gateway.dialects.management.task_operations import ATTEMPTS, WAREHOUSE, on_queue, on_tasks
 from lakeward_gateway.documents import parsed
 from lakeward_gateway.http import NO_CONTENT, Request, Response, json_response
-from lakeward_gateway.operation import IDEMPOTENCY_KEY, Answer, Body, Operation
-from lakeward_gateway.query import PageSize
+from lakeward_gateway.operation import Answer, Body, Operation
 from lakeward_protocol.catalog.v1 import project_tasks_pb2, tabulars_pb2, tasks_pb2, tasks_pb2_grpc
 from lakeward_protocol.common.v1 import context_pb2
 
-ATTEMPTS: Final = PageSize("numAttempts", "How many ended attempts come along, the newest first; 5 unless given.")
-
-_TAG: Final = "tasks"
-_WAREHOUSE: Final = "/management/v1/warehouse/{warehouse_id}"
 _SERVED: Final = ("soft_deletion", "tabular_purge", "namespace_drop")
 _MOST: Final = 2**31 - 1
 _STATUSES: Final[dict[documents.Status, tasks_pb2.TaskStatus.ValueType]] = {
@@ -246,70 +241,24 @@ async def set_queue(request: Request, *, queue: str, tasks: tasks_pb2_grpc.TaskS
 
 def operations(tasks: tasks_pb2_grpc.TaskServiceAsyncStub) -> Sequence[Operation]:
     """Every operation on the tasks of a warehouse."""
-    return (*_on_tasks(tasks), *(each for queue in _SERVED for each in _on_queue(tasks, queue)))
-
-
-def _on_tasks(tasks: tasks_pb2_grpc.TaskServiceAsyncStub) -> Sequence[Operation]:
     return (
-        Operation(
-            id="list_tasks",
-            method="POST",
-            path=f"{_WAREHOUSE}/task/list",
-            summary="Tasks of a warehouse, newest first, those that have ended among them.",
-            handler=partial(list_tasks, tasks=tasks),
-            body=Body("ListTasksRequest", documents.ListTasksRequest, required=False),
-            answers={200: Answer("A page.", "ListTasksResponse", documents.ListTasksResponse)},
-            renderings=RENDERED,
-            tag=_TAG,
+        *on_tasks(
+            WAREHOUSE,
+            lister=partial(list_tasks, tasks=tasks),
+            page=Body("ListTasksRequest", documents.ListTasksRequest, required=False),
+            shown=Answer("A page.", "ListTasksResponse", documents.ListTasksResponse),
+            viewer=partial(get_task, tasks=tasks),
+            task=Answer("The task.", "GetTaskDetailsResponse", documents.GetTaskDetailsResponse),
+            controller=partial(control_tasks, tasks=tasks),
         ),
-        Operation(
-            id="get_task_details",
-            method="GET",
-            path=f"{_WAREHOUSE}/task/by-id/{{task_id}}",
-            summary="A task, and what came of its attempts.",
-            handler=partial(get_task, tasks=tasks),
-            query=(ATTEMPTS,),
-            answers={200: Answer("The task.", "GetTaskDetailsResponse", documents.GetTaskDetailsResponse)},
-            renderings=RENDERED,
-            tag=_TAG,
-        ),
-        Operation(
-            id="control_tasks",
-            method="POST",
-            path=f"{_WAREHOUSE}/task/control",
-            summary="Stop, cancel or run up to 100 tasks, all or nothing.",
-            handler=partial(control_tasks, tasks=tasks),
-            headers=(IDEMPOTENCY_KEY,),
-            body=Body("ControlTasksRequest", documents.ControlTasksRequest),
-            answers={204: Answer("It is done, or was so already.")},
-            renderings=RENDERED,
-            tag=_TAG,
-        ),
-    )
-
-
-def _on_queue(tasks: tasks_pb2_grpc.TaskServiceAsyncStub, queue: str) -> Sequence[Operation]:
-    path = f"{_WAREHOUSE}/task-queue/{queue}/config"
-    return (
-        Operation(
-            id=f"get_task_queue_config_{queue}",
-            method="GET",
-            path=path,
-            summary=f"How a warehouse's queue {queue} is set.",
-            handler=partial(get_queue, queue=queue, tasks=tasks),
-            answers={200: Answer("How it is set.", "GetQueueConfigResponse", documents.GetQueueConfigResponse)},
-            renderings=RENDERED,
-            tag=_TAG,
-        ),
-        Operation(
-            id=f"set_task_queue_config_{queue}",
-            method="POST",
-            path=path,
-            summary=f"Set a warehouse's queue {queue}.",
-            handler=partial(set_queue, queue=queue, tasks=tasks),
-            body=Body("SetQueueConfigRequest", documents.SetQueueConfigRequest),
-            answers={204: Answer("It is set.")},
-            renderings=RENDERED,
-            tag=_TAG,
+        *(
+            each
+            for queue in _SERVED
+            for each in on_queue(
+                WAREHOUSE,
+                queue,
+                reader=partial(get_queue, queue=queue, tasks=tasks),
+                setter=partial(set_queue, queue=queue, tasks=tasks),
+            )
         ),
     )

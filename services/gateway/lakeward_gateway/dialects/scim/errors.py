@@ -30,6 +30,7 @@ _OF_FIELD: Final[Mapping[str, str]] = {
         )
     },
     "filter": "invalidFilter",
+    "groups": "tooMany",
     "members": "tooMany",
 }
 

@@ -5,6 +5,7 @@ Parsing, patching and filtering by the RFC's grammar is `scim2_models`'; here is
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
@@ -44,6 +45,7 @@ POLICY: Final = ScimPolicy(
 _NOT_KEPT: Final = ("id", "meta", "groups", "password")
 _MANAGER: Final = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:user:manager"
 _LONGEST_FILTER: Final = 4096
+_AND_GROUPS: Final = "-"
 _SCIM_JSON: Final[Header] = (b"content-type", b"application/scim+json")
 _decoder: Final = msgspec.json.Decoder(dict[str, Any])
 _LIST: Final = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
@@ -195,7 +197,8 @@ def described(user: pb.ProvisionedUser, base: str) -> User[EnterpriseUser]:
         {
             **kept_person(user).model_dump(scim_ctx=Context.DEFAULT, mode="json"),
             "id": user.id,
-            "meta": _meta("User", f"{base}/Users/{user.id}", user),
+            "groups": [_membership(each, base) for each in user.groups],
+            "meta": _meta("User", f"{base}/Users/{user.id}", user, shown_version(user)),
         },
         scim_ctx=Context.DEFAULT,
         scim_policy=POLICY,
@@ -209,7 +212,7 @@ def described_group(group: pb.ProvisionedGroup, base: str) -> Group:
         "id": group.id,
         "displayName": group.display_name,
         "members": [_member(member, base) for member in group.members],
-        "meta": _meta("Group", f"{base}/Groups/{group.id}", group),
+        "meta": _meta("Group", f"{base}/Groups/{group.id}", group, group.version),
     }
     if group.HasField("external_id"):
         document["externalId"] = group.external_id
@@ -221,13 +224,32 @@ def _member(member: pb.ProvisionedMember, base: str) -> Document:
     return {"value": member.id, "$ref": f"{base}/{word}s/{member.id}", "type": word, "display": member.display}
 
 
-def _meta(word: str, location: str, of: pb.ProvisionedUser | pb.ProvisionedGroup) -> Document:
+def _membership(membership: pb.ProvisionedMembership, base: str) -> Document:
+    return {
+        "value": membership.group_id,
+        "$ref": f"{base}/Groups/{membership.group_id}",
+        "display": membership.display,
+        "type": "direct" if membership.direct else "indirect",
+    }
+
+
+def shown_version(user: pb.ProvisionedUser) -> str:
+    """The version of a person and of the groups that are shown with it, which change without it."""
+    if not user.groups:
+        return user.version
+    digest = hashlib.blake2b(digest_size=8)
+    for each in user.groups:
+        digest.update(each.SerializeToString(deterministic=True))
+    return f"{user.version}{_AND_GROUPS}{digest.hexdigest()}"
+
+
+def _meta(word: str, location: str, of: pb.ProvisionedUser | pb.ProvisionedGroup, version: str) -> Document:
     return {
         "resourceType": word,
         "created": of.created_at.ToJsonString(),
         "lastModified": of.updated_at.ToJsonString(),
         "location": location,
-        "version": etag(of.version),
+        "version": etag(version),
     }
 
 
@@ -282,7 +304,8 @@ def expected_version(request: Request) -> str:
     value = request.headers.get(b"if-match", b"").decode("latin-1").strip()
     if value in {"", "*"}:
         return ""
-    version = value.removeprefix("W/").strip('"')
+    # what is changed is the person: groups that were shown with it are no part of it
+    version = value.removeprefix("W/").strip('"').partition(_AND_GROUPS)[0]
     if "," in value or not version:
         why = "If-Match names one version, as meta.version has it"
         raise Refusal(

@@ -20,6 +20,7 @@ from lakeward_gateway.dialects.scim.resources import (
     patched,
     person_of,
     profile_of,
+    shown_version,
     unchanged,
 )
 from lakeward_gateway.dialects.scim.searching import Window, base_of, parameters_of
@@ -47,10 +48,11 @@ async def get_user(request: Request, *, provisioning: provisioning_pb2_grpc.Prov
     """One person."""
     (wanted,) = request.arguments
     shape = Shape(Person, parameters_of(request))
-    asked = pb.GetProvisionedUserRequest(context=request.context, id=wanted)
+    asked = pb.GetProvisionedUserRequest(context=request.context, id=wanted, without_groups=not shape.wants("groups"))
     found = (await provisioning.GetProvisionedUser(asked)).user
-    if unchanged(request, found.version):
-        return Response(304, headers=((b"etag", etag(found.version).encode()),), body=b"")
+    version = shown_version(found)
+    if unchanged(request, version):
+        return Response(304, headers=((b"etag", etag(version).encode()),), body=b"")
     return one(shape, described(found, base_of(request)), Context.RESOURCE_QUERY_RESPONSE)
 
 
@@ -70,13 +72,14 @@ def _listing(
     request: Request, provisioning: provisioning_pb2_grpc.ProvisioningServiceAsyncStub
 ) -> Listing[pb.ProvisionedUser]:
     async def page(
-        _: Shape, window: Window, wanted: pb.ProvisionedFilter | None
+        shape: Shape, window: Window, wanted: pb.ProvisionedFilter | None
     ) -> tuple[Sequence[pb.ProvisionedUser], int]:
         asked = pb.ListProvisionedUsersRequest(
             context=request.context,
             skip=window.start - 1,
             count=window.count,
             filter=wanted,
+            without_groups=not shape.wants("groups"),
         )
         found = await provisioning.ListProvisionedUsers(asked)
         return found.users, found.total
@@ -95,6 +98,7 @@ async def replace_user(
         id=wanted,
         profile=profile_of(person_of(await body_of(request), replaces=True)),
         expected_version=expected_version(request),
+        without_groups=not shape.wants("groups"),
     )
     user = (await provisioning.ReplaceProvisionedUser(asked)).user
     return one(shape, described(user, base_of(request)), Context.RESOURCE_REPLACEMENT_RESPONSE)
@@ -106,13 +110,14 @@ async def patch_user(request: Request, *, provisioning: provisioning_pb2_grpc.Pr
     shape, document = Shape(Person, parameters_of(request)), await body_of(request)
     expected = expected_version(request)
     for attempt in range(_ATTEMPTS):
-        look = pb.GetProvisionedUserRequest(context=request.context, id=wanted)
+        look = pb.GetProvisionedUserRequest(context=request.context, id=wanted, without_groups=True)
         before = (await provisioning.GetProvisionedUser(look)).user
         asked = pb.ReplaceProvisionedUserRequest(
             context=request.context,
             id=wanted,
             profile=profile_of(patched(kept_person(before), document)),
             expected_version=expected or before.version,
+            without_groups=not shape.wants("groups"),
         )
         try:
             user = (await provisioning.ReplaceProvisionedUser(asked)).user

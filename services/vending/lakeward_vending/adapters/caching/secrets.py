@@ -36,10 +36,19 @@ class CachedSecrets:
         return await self._found.get(secret_id, load)
 
     async def stage(
-        self, secret_id: UUID, credential: Credential, *, staged_by: str, warehouse_id: UUID | None, now: dt.datetime
+        self,
+        secret_id: UUID,
+        credential: Credential,
+        *,
+        staged_by: str,
+        warehouse_id: UUID | None,
+        now: dt.datetime,
+        project_id: str | None = None,
     ) -> None:
         """See `SecretStore`."""
-        await self._secrets.stage(secret_id, credential, staged_by=staged_by, warehouse_id=warehouse_id, now=now)
+        await self._secrets.stage(
+            secret_id, credential, staged_by=staged_by, warehouse_id=warehouse_id, now=now, project_id=project_id
+        )
 
     async def keep(self, secret_id: UUID, *, warehouse_id: UUID, now: dt.datetime) -> bool:
         """See `SecretStore`."""

@@ -7,10 +7,12 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import UUID
 
+from lakeward_servicekit.audit.tables import define_audit
 from lakeward_servicekit.events.tables import define_events
 from lakeward_servicekit.postgres.lease_table import define_leases
 
 METADATA: Final = sa.MetaData()
+define_audit(METADATA)
 define_events(METADATA)
 define_leases(METADATA)
 
@@ -28,6 +30,9 @@ SECRET: Final = sa.Table(
     sa.Column("kept_at", sa.DateTime(timezone=True), nullable=True),
     sa.Column("store", sa.Text, nullable=False, server_default="postgres", doc="where it is read: postgres or kv2"),
     sa.Column("in_kv2", sa.Boolean, nullable=False, server_default=sa.false(), doc="something of it may lie there"),
+    sa.Column(
+        "project_id", sa.Text(collation="C"), nullable=True, doc="for which it was staged; null: by an older release"
+    ),
     sa.Column("forgotten_at", sa.DateTime(timezone=True), nullable=True, doc="it is gone, and to be deleted there"),
     sa.CheckConstraint("(warehouse_id is null) = (kept_at is null)", name="secret_kept_whole"),
     sa.CheckConstraint("store = 'kv2' and in_kv2 or store = 'postgres'", name="secret_store_known"),

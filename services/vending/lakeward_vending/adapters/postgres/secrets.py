@@ -8,6 +8,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from lakeward_servicekit.audit.postgres import record
+from lakeward_servicekit.audit.records import of_changes
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.events.outbox import tell
 from lakeward_servicekit.system import SystemClock, SystemIds
@@ -34,17 +36,18 @@ Kept: TypeAlias = Literal["postgres", "kv2"]
 _LOOKS: Final = 3
 
 _FIND: Final = """
-select store, key_id, nonce, ciphertext, warehouse_id from secret where secret_id = $1 and forgotten_at is null
+select store, key_id, nonce, ciphertext, warehouse_id, project_id from secret where secret_id = $1 and forgotten_at is null
 """
 # The share lock on the key's row makes a rotation wait for what is being encrypted, and this see that it was retired.
 _STAGE: Final = """
-insert into secret (secret_id, key_id, nonce, ciphertext, staged_by, staged_at, staged_for)
-select $1, usable.key_id, $3, $4, $5, $6, $7
+insert into secret (secret_id, key_id, nonce, ciphertext, staged_by, staged_at, staged_for, project_id)
+select $1, usable.key_id, $3, $4, $5, $6, $7, $8
   from (select key_id from encryption_key where key_id = $2 and retired_at is null for share) usable
 returning secret_id
 """
 _STAGE_ELSEWHERE: Final = """
-insert into secret (secret_id, store, in_kv2, staged_by, staged_at, staged_for) values ($1, 'kv2', true, $2, $3, $4)
+insert into secret (secret_id, store, in_kv2, staged_by, staged_at, staged_for, project_id)
+values ($1, 'kv2', true, $2, $3, $4, $5)
 """
 _KNOW_KEY: Final = "insert into encryption_key (key_id) values ($1) on conflict (key_id) do nothing"
 _RETIRED: Final = "select exists (select from encryption_key where key_id = $1 and retired_at is not null)"
@@ -54,14 +57,14 @@ update secret set warehouse_id = $2, kept_at = coalesce(kept_at, $3)
   from held
  where secret_id = $1 and (warehouse_id is null or warehouse_id = $2) and (staged_for is null or staged_for = $2)
    and forgotten_at is null
-returning held.before is null
+returning held.before is null as fresh, project_id, store, key_id
 """
 _FORGET_HERE: Final = """
-delete from secret where secret_id = $1 and not in_kv2 returning secret_id, warehouse_id, store, key_id
+delete from secret where secret_id = $1 and not in_kv2 returning secret_id, warehouse_id, store, key_id, project_id
 """
 _FORGET: Final = """
 update secret set forgotten_at = now() where secret_id = $1 and forgotten_at is null
-returning secret_id, warehouse_id, store, key_id
+returning secret_id, warehouse_id, store, key_id, project_id
 """
 _IS_FORGOTTEN: Final = "select secret_id from secret where secret_id = $1 and forgotten_at is not null"
 _SWEEP: Final = """
@@ -70,7 +73,7 @@ delete from secret
        select secret_id from secret
         where warehouse_id is null and staged_at < $1 and not in_kv2
         order by staged_at limit $2 for update skip locked)
-returning secret_id, warehouse_id, store, key_id
+returning secret_id, warehouse_id, store, key_id, project_id
 """
 _SWEEP_ELSEWHERE: Final = """
 update secret set forgotten_at = now()
@@ -78,12 +81,13 @@ update secret set forgotten_at = now()
        select secret_id from secret
         where warehouse_id is null and staged_at < $1 and in_kv2 and forgotten_at is null
         order by staged_at limit $2 for update skip locked)
-returning secret_id, warehouse_id, store, key_id
+returning secret_id, warehouse_id, store, key_id, project_id
 """
 _FORGOTTEN: Final = "select secret_id from secret where forgotten_at is not null order by forgotten_at limit $1"
 _DELETE: Final = "delete from secret where secret_id = $1 and forgotten_at is not null"
 _OLD: Final = """
-select secret_id, key_id, nonce, ciphertext from secret where key_id <> $1 order by secret_id limit $2 for update
+select secret_id, key_id, nonce, ciphertext, warehouse_id, project_id
+  from secret where key_id <> $1 order by secret_id limit $2 for update
 """
 _RESEAL: Final = "update secret set key_id = $2, nonce = $3, ciphertext = $4 where secret_id = $1"
 _USE_KEY: Final = """
@@ -119,10 +123,17 @@ class PostgresSecrets:
         ring: seals and opens what is kept here; None where nothing is.
         vault: where secrets are kept beside here; None: nowhere.
         keeps: where new ones are kept; "kv2" is the vault.
+        audits: each event is written down for the audit too.
     """
 
     def __init__(
-        self, pool: Pool, ring: KeyRing | None, *, vault: Vault | None = None, keeps: Kept = "postgres"
+        self,
+        pool: Pool,
+        ring: KeyRing | None,
+        *,
+        vault: Vault | None = None,
+        keeps: Kept = "postgres",
+        audits: bool = False,
     ) -> None:
         """Keep secrets as the class says."""
         if (keeps == "kv2" and vault is None) or (keeps == "postgres" and ring is None):
@@ -131,6 +142,7 @@ class PostgresSecrets:
         self._ring = ring
         self._vault = vault
         self._keeps: Final[Kept] = keeps
+        self._audits: Final = audits
         self._announcer: Final = Announcer(SystemClock(), SystemIds())
 
     async def find(self, secret_id: UUID) -> StoredSecret | None:
@@ -145,21 +157,28 @@ class PostgresSecrets:
         return None
 
     async def stage(
-        self, secret_id: UUID, credential: Credential, *, staged_by: str, warehouse_id: UUID | None, now: dt.datetime
+        self,
+        secret_id: UUID,
+        credential: Credential,
+        *,
+        staged_by: str,
+        warehouse_id: UUID | None,
+        now: dt.datetime,
+        project_id: str | None = None,
     ) -> None:
         """See `SecretStore`."""
         if self._keeps == "kv2":
             # The row first: what is in the vault and has none would never be swept.
-            known = Known(secret_id, credential.kind.value, warehouse_id, "kv2")
+            known = Known(secret_id, credential.kind.value, warehouse_id, "kv2", project_id=project_id)
             async with self._pool.transaction() as connection:
-                await connection.execute(_STAGE_ELSEWHERE, secret_id, staged_by, now, warehouse_id)
+                await connection.execute(_STAGE_ELSEWHERE, secret_id, staged_by, now, warehouse_id, project_id)
                 await self._tell(connection, CredentialChange.STORED, known)
             await self._outside().put(secret_id, credential)
             return
         ring = self._inside()
         sealed = ring.seal(credential.document(), secret_id=secret_id)
-        row = (secret_id, sealed.key_id, sealed.nonce, sealed.ciphertext, staged_by, now, warehouse_id)
-        known = Known(secret_id, credential.kind.value, warehouse_id, "postgres", sealed.key_id)
+        row = (secret_id, sealed.key_id, sealed.nonce, sealed.ciphertext, staged_by, now, warehouse_id, project_id)
+        known = Known(secret_id, credential.kind.value, warehouse_id, "postgres", sealed.key_id, project_id)
         for _ in range(2):
             async with self._pool.transaction() as connection:
                 if await connection.fetchval(_STAGE, *row) is not None:
@@ -185,10 +204,11 @@ class PostgresSecrets:
     async def keep(self, secret_id: UUID, *, warehouse_id: UUID, now: dt.datetime) -> bool:
         """See `SecretStore`."""
         async with self._pool.transaction() as connection:
-            fresh = await connection.fetchval(_KEEP, secret_id, warehouse_id, now)
-            if fresh:
-                await self._tell(connection, CredentialChange.KEPT, Known(secret_id, warehouse_id=warehouse_id))
-        return fresh is not None
+            row = await connection.fetchrow(_KEEP, secret_id, warehouse_id, now)
+            if row is not None and row["fresh"]:
+                known = Known(secret_id, warehouse_id=warehouse_id, project_id=row["project_id"])
+                await self._tell(connection, CredentialChange.KEPT, known)
+        return row is not None
 
     async def forget(self, secret_id: UUID) -> None:
         """See `SecretStore`. What the vault does not delete now, a sweep deletes later."""
@@ -226,7 +246,13 @@ class PostgresSecrets:
                 old = Sealed(row["key_id"], row["nonce"], row["ciphertext"])
                 new = ring.seal(ring.open(old, secret_id=secret_id), secret_id=secret_id)
                 await connection.execute(_RESEAL, secret_id, new.key_id, new.nonce, new.ciphertext)
-                known = Known(secret_id, store="postgres", key_id=new.key_id)
+                known = Known(
+                    secret_id,
+                    warehouse_id=row["warehouse_id"],
+                    store="postgres",
+                    key_id=new.key_id,
+                    project_id=row["project_id"],
+                )
                 await self._tell(connection, CredentialChange.REENCRYPTED, known)
         return len(rows)
 
@@ -260,7 +286,7 @@ class PostgresSecrets:
             await vault.put(secret_id, credential)
             await self._check(secret_id, credential, await vault.get(secret_id))
             await connection.execute(_NOW_IN_KV2, secret_id)
-            known = Known(secret_id, credential.kind.value, row["warehouse_id"], "kv2")
+            known = Known(secret_id, credential.kind.value, row["warehouse_id"], "kv2", project_id=row["project_id"])
             await self._tell(connection, CredentialChange.MOVED, known)
         return True
 
@@ -276,7 +302,9 @@ class PostgresSecrets:
                 if credential is None:
                     return False
                 key_id = await self._seal_in(connection, ring, secret_id, credential)
-                known = Known(secret_id, credential.kind.value, row["warehouse_id"], "postgres", key_id)
+                known = Known(
+                    secret_id, credential.kind.value, row["warehouse_id"], "postgres", key_id, row["project_id"]
+                )
                 await self._tell(connection, CredentialChange.MOVED, known)
         # It is here for good before it goes there; what is left by one that ends in between, the next one finds.
         async with self._pool.transaction() as connection:
@@ -310,7 +338,10 @@ class PostgresSecrets:
     async def _tell(
         self, connection: Connection, change: CredentialChange, known: Known, *, unused: bool | None = None
     ) -> None:
-        await tell(connection, self._announcer.credential(change, known, unused=unused))
+        event = self._announcer.credential(change, known, unused=unused)
+        await tell(connection, event)
+        if self._audits:
+            await record(connection, of_changes([event]))
 
     async def _delete_outside(self, secret_id: UUID) -> None:
         await self._outside().delete(secret_id)
@@ -335,4 +366,10 @@ class PostgresSecrets:
 
 
 def _known(row: asyncpg.Record) -> Known:
-    return Known(row["secret_id"], warehouse_id=row["warehouse_id"], store=row["store"], key_id=row["key_id"])
+    return Known(
+        row["secret_id"],
+        warehouse_id=row["warehouse_id"],
+        store=row["store"],
+        key_id=row["key_id"],
+        project_id=row["project_id"],
+    )

@@ -139,7 +139,7 @@ class GenericStatistics:
                 metadata_location=None,
                 body=body,
             )
-            if await change.tabulars.commit([commit]):
+            if (await change.tabulars.commit([commit])).lost:
                 return False
             change.ledger.emit(
                 self.announcer.tabular(
