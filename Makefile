@@ -33,6 +33,7 @@ check: check-text check-types check-walls check-protos check-generated ## lint, 
 check-text: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/vermin --no-tips --eval-annotations --target=3.10- --violations clients/python/lakeward
 
 check-types: $(DEV_STAMP)
 	$(BIN)/python tools/check_types.py

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import asyncpg
 import nats
+import nats.js.errors
 from nats.js.api import StreamConfig
 
 from bench.client import Connection
@@ -36,7 +37,8 @@ _HOUR: Final = 3600
 _RATES: Final = (10, 100, 500)
 _PATIENCE: Final = 600.0
 _TEMPLATE: Final = """
-select stream, convert_from(body, 'UTF8') from lakeward_catalog.outbox where verb = 'committed' order by outbox_id desc limit 1
+select stream, convert_from(body, 'UTF8'), event_id::text
+  from lakeward_catalog.outbox where verb = 'committed' order by outbox_id desc limit 1
 """
 _FILL: Final = """
 insert into lakeward_catalog.outbox (event_id, stream, kind, verb, body)
@@ -130,10 +132,10 @@ async def _fill(served: Lakeward, connection: asyncpg.Connection[asyncpg.Record]
         path = warehouse.table(_NAMESPACE, "template")
         for _ in range(3):
             table = table_of(await client.post(path, append(table)[1]))
-    stream, body = await connection.fetchrow(_TEMPLATE)
-    event_id = str(
-        await connection.fetchval("select event_id from lakeward_catalog.outbox order by outbox_id desc limit 1")
-    )
+    made = await connection.fetchrow(_TEMPLATE)
+    if made is None:
+        raise RuntimeError("no commit wrote an event")
+    stream, body, event_id = made
     await connection.execute("delete from lakeward_catalog.outbox")
     streams = [str(uuid4()) for _ in range(_STREAMS)]
     await connection.execute(_FILL, body, event_id, stream, streams, count, timeout=_PATIENCE)

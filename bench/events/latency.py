@@ -27,7 +27,7 @@ from bench.client import Connection
 from bench.figures import Better, Figure, percentile
 from bench.plan import Plan
 from bench.stack import Lakeward, Stack, lakeward
-from bench.warehouse import OK, Warehouse, append, make_namespace, make_table, make_warehouse, table_of
+from bench.warehouse import OK, Table, Warehouse, append, make_namespace, make_table, make_warehouse, table_of
 from tests.support.installations import Composition
 
 _BENCH: Final = "events"
@@ -189,7 +189,7 @@ async def _commits(served: Lakeward, warehouse: Warehouse) -> AsyncIterator[Sequ
 
         return change
 
-    tables = {}
+    tables: dict[str, Table] = {}
     async with _connections(served) as connections:
         yield [
             changing(connection, warehouse.table(_NAMESPACE, f"own-{worker}"))

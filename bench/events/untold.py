@@ -21,7 +21,7 @@ def _no_event(**_said: object) -> Event:
     return _NOTHING
 
 
-def _tell_nobody(_ledger: PostgresLedger, *_events: Event) -> None:
+def _tell_nobody(self: PostgresLedger, *events: Event) -> None:
     """In place of `PostgresLedger.emit`."""
 
 

@@ -16,6 +16,7 @@ from tests.e2e.conftest import spark_on
 from tests.support import maven
 from tests.support.engines import Reach
 from tests.support.exchanges import Exchange, Exchanges, overheard
+from tests.support.http import NOBODY
 from tests.support.lakeward import Lakeward
 from tests.support.warehouses import Warehouse, make_warehouse
 
@@ -73,5 +74,5 @@ def _of_the_client(store: Exchanges, *methods: str) -> Sequence[Exchange]:
 
 
 async def _signing_warehouse(lakeward: Lakeward, endpoint: str) -> Warehouse:
-    async with httpx.AsyncClient(base_url=lakeward.url, timeout=60) as http:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=lakeward.url, timeout=60) as http:
         return await make_warehouse(http, lakeward.store, endpoint=endpoint, sts=False)

@@ -13,6 +13,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support import promql
+from tests.support.http import NOBODY
 from tests.support.installations import Composition
 from tests.support.lakeward import Lakeward
 
@@ -23,7 +24,7 @@ _TABLES = "/catalog/v1/{prefix}/namespaces"
 @pytest.fixture(scope="module")
 def scraped(lakeward: Lakeward) -> Mapping[str, Mapping[str, Metric]]:
     """The families of each process, after some requests."""
-    with httpx.Client(base_url=lakeward.url) as http:
+    with httpx.Client(verify=NOBODY, base_url=lakeward.url) as http:
         for status, path in (
             (200, f"/catalog/v1/{lakeward.warehouse_id}/namespaces"),
             (404, f"/catalog/v1/{lakeward.warehouse_id}/namespaces/not-there/tables/t"),

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tests.support.http import NOBODY
 from tests.support.lakeward import Lakeward
 
 pytestmark = pytest.mark.integration
@@ -44,7 +45,7 @@ def test_a_warehouse_over_another_s_place_is_refused_by_every_spelling_until_tha
 ) -> None:
     top = name = f"overlap-{secrets.token_hex(4)}"
     prefix = f"{top}/lake"
-    with httpx.Client(base_url=f"{lakeward.url}/management/v1", timeout=60) as management:
+    with httpx.Client(verify=NOBODY, base_url=f"{lakeward.url}/management/v1", timeout=60) as management:
         first = management.post("/warehouse", json=body(lakeward, name, f"{prefix}/sales", "127.0.0.1"))
         assert first.status_code == 201, first.text
         for host in ("127.0.0.1", "localhost", "LOCALHOST"):

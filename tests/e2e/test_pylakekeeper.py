@@ -16,6 +16,7 @@ from urllib.parse import urlparse
 
 import boto3
 import deltalake
+import fsspec
 import lance
 import pyarrow as pa
 import pyarrow.csv
@@ -104,6 +105,7 @@ def lance_round_trip(client: Any, namespace: str, name: str, _: Path) -> pa.Tabl
     t = client.generic_tables.load(namespace, name, vended=True)
     lance.write_dataset(ROWS, t.location, storage_options=t.lance_storage_options, mode="overwrite")
     t = client.generic_tables.load(namespace, name, vended=True)
+    assert any(each.endswith("/_versions") for each in fsspec.filesystem("s3", **t.fsspec_kwargs).ls(t.location))
     return lance.dataset(t.location, storage_options=t.lance_storage_options).to_table()
 
 

@@ -16,6 +16,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import nats
+import nats.errors
 from aiohttp import web
 from confluent_kafka import Consumer, Message, TopicPartition
 from nats.aio.msg import Msg

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import nats
+import nats.errors
 from nats.aio.msg import Msg
 from nats.js.api import AckPolicy, ConsumerConfig
 from nats.js.errors import NotFoundError
@@ -46,7 +47,7 @@ def kept(file: Path) -> Mirror:
 async def main(environ: Mapping[str, str]) -> None:
     state = Path(environ["STATE"])
     mirror, new = kept(state), state.with_suffix(".new")
-    client = await nats.connect(environ["NATS"], reconnect_time_wait=0.05, max_reconnect_attempts=-1)  # type: ignore[arg-type]
+    client = await nats.connect(environ["NATS"], reconnect_time_wait=0.05, max_reconnect_attempts=-1)
     jetstream = client.jetstream()
     config = ConsumerConfig(ack_policy=AckPolicy.EXPLICIT, ack_wait=_ACK_SECONDS, max_ack_pending=1)
     subject = f"{environ['TOPIC']}.{environ['WAREHOUSE']}.>"

@@ -129,8 +129,8 @@ if __name__ == "__main__":
     gateway_alone.gateway = _gateway  # type: ignore[attr-defined, assignment]
     background.keep_holding = partial(keep_holding, lifetime=_LIFETIME)  # type: ignore[attr-defined]
     changes._commit = _committing
-    changes.PostgresLedger = _Ledger  # type: ignore[attr-defined, misc]
-    serving.PostgresOutbox = _Outbox  # type: ignore[attr-defined, misc]
-    serving.PostgresEventLog = _Log  # type: ignore[attr-defined, misc]
-    sinks.NatsSink = _Sink  # type: ignore[attr-defined, misc]
+    changes.PostgresLedger = _Ledger  # type: ignore[attr-defined]
+    serving.PostgresOutbox = _Outbox  # type: ignore[attr-defined]
+    serving.PostgresEventLog = _Log  # type: ignore[attr-defined]
+    sinks.NatsSink = _Sink  # type: ignore[attr-defined]
     asyncio.run({"catalog": catalog_alone.serve, "gateway": gateway_alone.serve}[sys.argv[1]](os.environ))

@@ -267,7 +267,7 @@ async def test_what_was_answered_is_not_asked_again_until_a_right_is_given_or_ta
     table, anne = ref_of(world, world.nodes["t"]), user("oidc~anne")
     demands = [Demand(table, Action.TABLE_READ_DATA), Demand(table, Action.TABLE_WRITE_DATA)]
     asked: list[int] = []
-    allowed, ping = openfga.allowed, openfga.ping
+    allowed, hear = openfga.allowed, openfga.hear
 
     async def counted(checks: Any) -> Any:
         asked.append(len(checks))
@@ -275,10 +275,10 @@ async def test_what_was_answered_is_not_asked_again_until_a_right_is_given_or_ta
 
     async def heard() -> None:
         asked.append(0)
-        await ping()
+        await hear()
 
     monkeypatch.setattr(openfga, "allowed", counted)
-    monkeypatch.setattr(openfga, "ping", heard)
+    monkeypatch.setattr(openfga, "hear", heard)
     for expected in ([Outcome.ALLOWED, Outcome.DENIED], [Outcome.ALLOWED] * 2):
         for _ in range(3):
             assert await engine.decide(anne, demands) == expected

@@ -251,7 +251,8 @@ async def test_work_that_outlasts_its_lifetime_keeps_a_lease_that_is_renewed() -
         async with asyncio.timeout(5):
             await leases.renewed_often.wait()
 
-    assert await hold(leases, "work", work, holder="a", lifetime=timedelta(milliseconds=30))
+    # a third of it is what a busy machine may be late by
+    assert await hold(leases, "work", work, holder="a", lifetime=timedelta(milliseconds=150))
 
 
 @dataclass

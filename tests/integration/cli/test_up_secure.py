@@ -18,6 +18,7 @@ from lakeward_components.openfga import OpenFgaServer
 from lakeward_pipelines import java
 from tests.support import ivy
 from tests.support.engines import SHORT
+from tests.support.http import NOBODY
 from tests.support.up import SECONDS, Start, Up, starting, wait
 
 pytestmark = pytest.mark.integration
@@ -63,7 +64,7 @@ def fresh_token(name: str, home: Path) -> subprocess.CompletedProcess[str]:
 
 
 def client(up: Up, token: str) -> httpx.Client:
-    return httpx.Client(base_url=up.url, headers={"authorization": f"Bearer {token}"}, timeout=60)
+    return httpx.Client(verify=NOBODY, base_url=up.url, headers={"authorization": f"Bearer {token}"}, timeout=60)
 
 
 def prefix(http: httpx.Client) -> str:

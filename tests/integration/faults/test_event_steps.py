@@ -27,6 +27,7 @@ from lakeward_servicekit.postgres.pools import Pool, open_pool
 from lakeward_servicekit.secrecy import SecretStr
 from tests.support import steps
 from tests.support.faults import House
+from tests.support.http import NOBODY
 from tests.support.installations import ROOT, Composition, Process, Program
 from tests.support.mirrored import mirrored, stored
 from tests.support.rebuilding import event_of, kept
@@ -107,7 +108,7 @@ async def _sweep(house: House, home: Path) -> AsyncIterator[_Sweep]:
         )
         await pool.execute(_LET_GO)
         await installation.start()
-        async with httpx.AsyncClient(base_url=installation.url, timeout=30) as http:
+        async with httpx.AsyncClient(verify=NOBODY, base_url=installation.url, timeout=30) as http:
             warehouse = await house.warehouse(http)
         reads = {"NATS": server.url, "TOPIC": TOPIC, "WAREHOUSE": warehouse.id, "STATE": str(home / "state")}
         environment = {**os.environ, **reads, steps.STEP: str(file), "PYTHONPATH": str(ROOT)}
@@ -128,7 +129,7 @@ async def _restored(process: Process, program: Program) -> None:
 async def _change(sweep: _Sweep, names: str) -> None:
     """Change the warehouse without end; what an outage refuses, or leaves unknown, is not asked about again."""
     base = f"/catalog/v1/{sweep.warehouse.id}/namespaces"
-    async with httpx.AsyncClient(base_url=sweep.house.installation.url, timeout=10) as http:
+    async with httpx.AsyncClient(verify=NOBODY, base_url=sweep.house.installation.url, timeout=10) as http:
 
         async def post(path: str, document: Mapping[str, object], method: str = "POST") -> None:
             with suppress(httpx.TransportError):

@@ -200,7 +200,6 @@ class _Anything:
 
 ELSEWHERE = {
     "/warehouse/{warehouse_id}/events": "of the whole warehouse: its case among tests/unit/catalog/test_denials.py's",
-    "/(project|server)/events": "decided where they are: the same walk, and tests/unit/servicekit/test_own_streams.py",
     "/tags": "needs a tag, and rights on it: tests of tags",
     "/column": "the same",
     "/generic-table": "has no public operations that make one here",

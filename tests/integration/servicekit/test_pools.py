@@ -96,7 +96,7 @@ async def test_a_connection_cut_while_idle_is_replaced_unnoticed(pool: Pool, lin
 
 async def test_a_database_that_falls_silent_is_told_after_the_acquire_timeout(postgres_url: str, line: Line) -> None:
     url = SecretStr(line.instead_of(postgres_url))
-    async with open_pool(url, size=1, name="t", acquire_timeout=timedelta(milliseconds=100)) as pool:
+    async with open_pool(url, size=1, name="t", acquire_timeout=timedelta(milliseconds=300)) as pool:
         line.pause()
         with pytest.raises(Refusal) as refused:
             await pool.fetchval("select 1")

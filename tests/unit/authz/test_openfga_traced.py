@@ -40,7 +40,8 @@ def exporter() -> Iterator[InMemorySpanExporter]:
 
 def openfga(failure: OSError | None = None) -> OpenFga:
     client: Any = Client(failure)
-    return OpenFga(client, StoreAddress(url="http://openfga", store="s", prefix="p"))
+    nobody: Any = None
+    return OpenFga(client, StoreAddress(url="http://openfga", store="s", prefix="p"), nobody)
 
 
 async def test_a_question_is_a_span_of_the_request_that_asks(exporter: InMemorySpanExporter) -> None:

@@ -24,6 +24,7 @@ MECHANISM = "libs/servicekit/lakeward_servicekit/remembering.py"
 BOUNDED = frozenset({"int", "bool", "UUID", "ReasonValue"})
 # Caches whose keys are not from callers, and whose are.
 OF_OUR_OWN = {
+    "lakeward_servicekit/events/nats/messages.py:_subject": "ids, bounded when they were made; kinds and verbs are ours",
     "lakeward_servicekit/tls.py:_shared": "names of files, from the environment",
     "lakeward_servicekit/authorization/objects.py:_text": "UUIDs",
     "lakeward_catalog/domain/iceberg/documents.py:_decoder": "classes",

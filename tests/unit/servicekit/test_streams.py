@@ -24,7 +24,7 @@ from lakeward_servicekit.events.subscribing import PAGE_EVENTS, Subscriptions
 from lakeward_servicekit.events.tail import Tail
 from lakeward_servicekit.rpc import Caller, Host, MethodRule, host, rule_of_method
 from lakeward_servicekit.rpc.call import Again, bind_deadline, unbind_deadline
-from lakeward_servicekit.rpc.client import RemoteChannel
+from lakeward_servicekit.rpc.client import RemoteChannel, stub
 from lakeward_servicekit.rpc.streams import OpenStreams
 from tests.support.catalog.values import NOON, FreshIds
 from tests.support.wire import call
@@ -156,7 +156,7 @@ async def test_what_fails_ends_a_stream_as_it_ends_a_call(
         assert isinstance(refused, Refusal)
         assert refused.reason == reason
         assert "ZeroDivision" not in refused.message
-        remote: Any = events_pb2_grpc.EventServiceStub(RemoteChannel(channel, service="catalog", token=None))  # type: ignore[arg-type]
+        remote = stub(events_pb2_grpc.EventServiceStub, RemoteChannel(channel, service="catalog", token=None))
         request.context.authorization = token
         with pytest.raises(Refusal) as caught:
             await anext(remote.Subscribe(request))
@@ -164,12 +164,12 @@ async def test_what_fails_ends_a_stream_as_it_ends_a_call(
 
 
 async def test_a_stream_within_the_process_is_the_same_one(events: Events) -> None:
-    stub: Any = events_pb2_grpc.EventServiceStub(a_host(events).channel(caller=Caller.CALLER_GATEWAY))  # type: ignore[arg-type]
+    inside = stub(events_pb2_grpc.EventServiceStub, a_host(events).channel(caller=Caller.CALLER_GATEWAY))
     request = events_pb2.SubscribeRequest(after="2", context=RequestContext(authorization="anna"))
-    assert [each.page.events[0].sequence async for each in stub.Subscribe(request)] == [0, 1]
+    assert [each.page.events[0].sequence async for each in inside.Subscribe(request)] == [0, 1]
     request.context.authorization = "refused"
     with pytest.raises(Refusal):
-        await anext(stub.Subscribe(request))
+        await anext(inside.Subscribe(request))
 
 
 class Heard:
@@ -194,14 +194,14 @@ class Heard:
 
 async def test_the_audit_hears_of_a_stream_when_it_is_opened_and_when_it_is_refused(events: Events) -> None:
     audit = Heard()
-    stub: Any = events_pb2_grpc.EventServiceStub(a_host(events, audit).channel(caller=Caller.CALLER_GATEWAY))  # type: ignore[arg-type]
+    inside = stub(events_pb2_grpc.EventServiceStub, a_host(events, audit).channel(caller=Caller.CALLER_GATEWAY))
     request = events_pb2.SubscribeRequest(after="2", server=True, context=RequestContext(authorization="anna"))
-    stream = stub.Subscribe(request)
+    stream = inside.Subscribe(request)
     for _ in range(2):
         await anext(stream)
     await stream.aclose()  # as most of them end
     assert audit.heard == [("done", "anna")]
-    stream = stub.Subscribe(events_pb2.SubscribeRequest(after="1", context=RequestContext(authorization="anna")))
+    stream = inside.Subscribe(events_pb2.SubscribeRequest(after="1", context=RequestContext(authorization="anna")))
     opened = await anext(stream)
     assert opened.page.events
     events.refuses = True

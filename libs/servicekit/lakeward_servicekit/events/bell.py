@@ -22,7 +22,8 @@ from lakeward_servicekit.postgres.pools import Pool, open_connection
 from lakeward_servicekit.secrecy import SecretStr
 
 _LOG: Final = logging.getLogger("lakeward_servicekit.events")
-_NOTIFY: Final = "select pg_notify($1, $2)"
+# Nobody waits for the disk: what a crash would lose, the next poll finds.
+_NOTIFY: Final = "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)"
 _PAUSE: Final = timedelta(milliseconds=20)
 _RETRY: Final = timedelta(seconds=5)
 

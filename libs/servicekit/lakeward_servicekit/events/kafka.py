@@ -118,26 +118,28 @@ class KafkaSink:
     async def publish(self, events: Sequence[LoggedEvent]) -> None:
         """See `Sink`. Within a partition nothing is behind an event that is not there."""
         async with self._producing:
-            producer, self._producer = self._producer or self._made(), None
+            held, self._producer = [self._producer or self._made()], None
             handed = _Handed(len(events))
             whole = False
             try:
-                self._hand(producer, handed, events)
-                await asyncio.to_thread(producer.flush, self._patience)
+                self._hand(held[0], handed, events)
+                await asyncio.to_thread(held[0].flush, self._patience)
                 failed = handed.failed()
                 whole = failed is None
             finally:
                 if not whole:
-                    await asyncio.to_thread(_end, producer)
+                    await _end(held)
             if failed is not None:
                 raise failed
-            self._producer = producer
+            self._producer = held.pop()
 
     async def close(self) -> None:
         """Leave what was not delivered; it comes again."""
         producer, self._producer = self._producer, None
         if producer is not None:
-            await asyncio.to_thread(_end, producer)
+            held = [producer]
+            del producer
+            await _end(held)
 
     @property
     def _patience(self) -> float:
@@ -173,8 +175,18 @@ class KafkaSink:
             raise KafkaSettingsError(said) from None
 
 
-def _end(producer: Producer) -> None:
-    """Give up what a producer still has; its threads may take a while to end, so this is for a thread."""
+async def _end(held: list[Producer]) -> None:
+    """Give up what a producer still has, and the producer, which nobody else may hold.
+
+    Its threads are waited for when it is forgotten, and one that waits for a broker may take minutes. So it is forgotten in a
+    thread, where it holds nobody up, and left there after a while.
+    """
+    ending = asyncio.ensure_future(asyncio.to_thread(_give_up, held))
+    await asyncio.wait([ending], timeout=_FLUSH_MARGIN)
+
+
+def _give_up(held: list[Producer]) -> None:
+    producer = held.pop()
     producer.purge()
     with contextlib.suppress(BufferError):
         producer.poll(0)

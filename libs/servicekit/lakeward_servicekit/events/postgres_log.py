@@ -59,8 +59,10 @@ select known.stream, coalesce(cursor.seq, 0), known.seq
  where known.seq > coalesce(cursor.seq, 0)
  order by known.stream
 """
+# The disk is not waited for: a place that a crash forgets is asked of the sink, or what is behind it comes again.
 TAKE: Final = """
-insert into sink_cursor as known (sink, stream, seq) values ($1, $2, $3)
+insert into sink_cursor as known (sink, stream, seq)
+select $1, $2, $3 from set_config('synchronous_commit', 'off', true)
 on conflict (sink, stream) do update set seq = excluded.seq where known.seq < excluded.seq
 """
 DAY: Final = "select extract(epoch from clock_timestamp())::bigint / 86400"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
@@ -53,7 +53,8 @@ class LakekeeperStore(BaseStore):
         if isinstance(op, GetOp):
             return self._get(op.namespace, op.key)
         if isinstance(op, PutOp):
-            return self._put(op)
+            self._put(op)
+            return None
         if isinstance(op, SearchOp):
             return self._search(op)
         if isinstance(op, ListNamespacesOp):
@@ -146,7 +147,7 @@ def _readable(body: str) -> dict[str, Any] | None:
         return None
 
 
-def _words(value: dict[str, Any], fields: list[str] | None) -> str:
+def _words(value: Mapping[str, Any], fields: list[str] | None) -> str:
     if fields:
         told = [str(value[name]) for name in fields if name in value]
     else:

@@ -245,8 +245,8 @@ class SkillStore:
         self._approved.objects().delete(f"{name}/{_FILE}")
 
     def _queue(self, proposer: str) -> VendedTable:
-        own = self._proposed_table if proposer == self._proposer else None
-        name = own or path_safe(proposer)
+        own = self._proposed_table
+        name = own if own and proposer == self.proposer else path_safe(proposer)
         if name not in self._queues:
             self._queues[name] = VendedTable(self._client, self._proposed_namespace, name)
         return self._queues[name]

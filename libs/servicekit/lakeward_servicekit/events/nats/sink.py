@@ -166,14 +166,8 @@ class NatsSink:
         Raises:
             SinkUnavailableError: nobody answered.
         """
-        stream = events[0].event.stream
-        room = broker.room - _BATCH_HEADERS
-        messages: list[Message] = []
-        for index, logged in enumerate(events):
-            expecting = "" if index else self._expecting(broker, stream)
-            messages += messages_of(logged, topic=self._address.topic, room=room, expecting=expecting)
-            if index % TOGETHER == TOGETHER - 1:
-                await asyncio.sleep(0)  # requests are served in this process, too
+        stream, room = events[0].event.stream, broker.room - _BATCH_HEADERS
+        messages = await self._made(broker, events, room=room)
         if any(message.size > room for message in messages):
             return False
         name, last = uuid4().hex, messages[-1]
@@ -192,7 +186,9 @@ class NatsSink:
             answer = _ANSWER.decode(said.data)
         except PublishingDeniedError:
             return False
-        except (*failures(), msgspec.MsgspecError) as failure:
+        except failures() as failure:
+            raise self._failed(failure) from failure
+        except msgspec.MsgspecError as failure:
             raise self._failed(failure) from failure
         if answer.error is not None:
             if answer.error.err_code == _WRONG_SEQUENCE:
@@ -201,6 +197,16 @@ class NatsSink:
             return False
         self._last[stream] = answer.seq
         return True
+
+    async def _made(self, broker: _Stream, events: Sequence[LoggedEvent], *, room: int) -> Sequence[Message]:
+        """The messages of a batch."""
+        messages: list[Message] = []
+        for index, logged in enumerate(events):
+            expecting = "" if index else self._expecting(broker, logged.event.stream)
+            messages += messages_of(logged, topic=self._address.topic, room=room, expecting=expecting)
+            if index % TOGETHER == TOGETHER - 1:
+                await asyncio.sleep(0)  # requests are served in this process, too
+        return messages
 
     async def _publish_one(self, broker: _Stream, logged: LoggedEvent) -> None:
         """Publish one, with its copy."""

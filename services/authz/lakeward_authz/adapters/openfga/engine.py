@@ -55,7 +55,7 @@ class OpenFgaEngine:
         self._builtin = Builtin(rights)
         self._answers = Answers()
         # a few at a time, however long it takes: who waits for it could do nothing without it
-        self._there = Coalescer[None, None](self._ping, alike=True, at_once=3, patience=None)
+        self._there = Coalescer[None, None](self._ping, alike=True, at_once=2, patience=None)
 
     @property
     def revision(self) -> str:
@@ -124,7 +124,7 @@ class OpenFgaEngine:
 
     async def _ping(self, questions: Sequence[None]) -> Sequence[None]:
         """Hear from OpenFGA, once for all who ask at one moment."""
-        await self._openfga.ping()
+        await self._openfga.hear()
         return questions
 
     async def _turns(self, asked: Sequence[_Relations]) -> Sequence[tuple[int, Sequence[Asked]]]:
