@@ -198,7 +198,7 @@ async def test_what_changes_no_place_is_not_told(stores: Stores) -> None:
     stream = stream_of(warehouse.warehouse_id)
     await _told(stores, stream)
     async with stores.changes.change() as change:
-        assert not await change.tabulars.commit([a_commit(live), a_commit(staged)])
+        assert not (await change.tabulars.commit([a_commit(live), a_commit(staged)])).lost
         await change.tabulars.drop(dropped, at=NOON, expires_at=NOON)
         await change.namespaces.set_protection(namespace, protected=True)
         await change.namespaces.set_properties(namespace, {"a": "b"})

@@ -70,7 +70,8 @@ async def test_a_line_that_is_cut_around_a_commit_never_makes_a_wrong_answer(
     namespace = await stores.with_namespace()
     passed = (await _measured(line, postgres_url, namespace))[way]
     seen: set[tuple[str, bool]] = set()
-    for after in range(passed.before_commit - 3, passed.after_commit + 1):
+    # the numbers in the names of prepared statements may have become a digit longer since they were measured
+    for after in range(passed.before_commit - 3, passed.after_commit + 25):
         tabular = a_tabular(namespace, f"cut_{after:06d}")
         line.cut_next(after=after, direction=way, abruptly=after % 2 == 0)
         async with _changes(line, postgres_url) as changes:
@@ -97,7 +98,7 @@ async def test_a_commit_that_is_cancelled_ends_first(stores: PostgresStores, lin
 
         async def move() -> None:
             async with changes.change() as change:
-                assert not await change.tabulars.commit([commit])
+                assert not (await change.tabulars.commit([commit])).lost
                 line.pause()  # nothing is left to be written: the commit comes next
                 sent.set()
 

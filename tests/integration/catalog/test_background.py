@@ -64,7 +64,7 @@ async def test_a_sweep_takes_what_has_expired_and_nothing_else(stores: PostgresS
 async def test_a_staged_row_that_is_being_committed_is_not_swept(stores: PostgresStores, pool: Pool) -> None:
     staged = await stores.with_tabular(state=State.STAGED, expires_at=NOON)
     async with stores.changes.change() as change:
-        assert not await change.tabulars.commit([a_commit(staged)])
+        assert not (await change.tabulars.commit([a_commit(staged)])).lost
         await sweep_once(leftovers=PostgresLeftovers(pool), secrets=_nothing, clock=stores.clock, retention=Retention())
     found = await stores.tabulars.by_id(staged.warehouse_id, staged.tabular_id)
     assert found is not None

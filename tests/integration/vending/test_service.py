@@ -283,11 +283,11 @@ async def test_a_rotated_key_reads_what_the_old_one_sealed(service: Service, pos
     old, new = (base64.b64encode(letter * 32).decode() for letter in (b"k", b"n"))
     database = {"LAKEKEEPER__PG_DATABASE_URL_WRITE": postgres_url}
     both = load(VendingSettings, database | {"LAKEWARD__ENCRYPTION_KEYS": f"two:{new},one:{old}"}).settings
-    assert await reencrypt(both.postgres, both.secrets) >= 1
-    assert await reencrypt(both.postgres, both.secrets) == 0
+    assert await reencrypt(both.postgres, both.secrets, audits=True) >= 1
+    assert await reencrypt(both.postgres, both.secrets, audits=True) == 0
     request = pb.NormaliseProfileRequest(profile=profile_text(service.place), secret_id=secret_id)
     refusal = await refusal_of(service.storage.NormaliseProfile(request))
     assert (refusal.reason, refusal.metadata) == (Reason.REASON_SECRET_UNREADABLE, {"key_id": "two"})
     back = load(VendingSettings, database | {"LAKEWARD__ENCRYPTION_KEYS": f"one:{old},two:{new}"}).settings
-    await reencrypt(back.postgres, back.secrets)
+    await reencrypt(back.postgres, back.secrets, audits=True)
     assert (await service.storage.NormaliseProfile(request)).credential_kind == "s3:access-key"
