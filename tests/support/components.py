@@ -30,7 +30,7 @@ from lakeward_components.postgres import PostgresServer
 from lakeward_components.seaweedfs import S3Store
 
 _POSTGRES_SETTINGS = {
-    "max_connections": "200",
+    "max_connections": "400",
     "shared_buffers": "64MB",
     "log_min_duration_statement": "-1",
     # These two keep what was written through the death of the machine, which no test can bring about; what is killed here are

@@ -82,10 +82,11 @@ async def test_every_refusal_left_nothing(place: Place, http: httpx.AsyncClient)
     for endpoint in ENDPOINTS[:3]:
         await _make(http, place, endpoint=endpoint)
     after = await dump(place.database)
-    # A secret is kept before its store is asked, and forgotten after; events tell of both.
+    # A secret is kept before its store is asked, and forgotten after; events and the audit tell of both.
     assert {name for name in after if after[name] != before.get(name)} <= {
         "lakeward_vending.secret",
         "lakeward_vending.events",
+        "lakeward_vending.audit_record",
     }
 
 

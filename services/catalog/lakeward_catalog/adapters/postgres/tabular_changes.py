@@ -117,8 +117,14 @@ select {TABULAR}, n.path
   from tabular t join namespace n on n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id
  where t.warehouse_id = $1 and t.incarnation = any($2::uuid[]) order by t.incarnation
 """
+# Between its id and its id, in order: of the keys only the primary one is in that order. While there are few namespaces, that of
+# paths looks as good to an equality, and a plan that took it would read all namespaces of the warehouse when there are many.
+_PATH_OF: Final = """
+select n.path from namespace n
+ where n.warehouse_id = {0}.warehouse_id and n.namespace_id between {0}.namespace_id and {0}.namespace_id
+ order by n.namespace_id limit 1"""
 # The body moves with the row, and so do the shared parts: afterwards there are those of the new body and no others.
-COMMIT: Final = """
+COMMIT: Final = f"""
 with moved as (
     update tabular
        set metadata_id = $4, metadata_location = $5, state = 'live', expires_at = null,
@@ -143,14 +149,14 @@ added as (
       from moved cross join unnest($20::uuid[], $21::bytea[]) as part(chunk_id, raw)
         on conflict (warehouse_id, incarnation, chunk_id) do nothing)
 select namespace_id, name, protected,
-       (select n.path from namespace n where n.warehouse_id = moved.warehouse_id and n.namespace_id = moved.namespace_id)
+       ({_PATH_OF.format("moved")})
   from moved
 """
 # The namespace that a rename moved it to while this waited may be younger than the statement, which then does not see it.
 PATH: Final = "select path from namespace where warehouse_id = $1 and namespace_id = $2"
-LOCK_FOR_COMMIT: Final = """
+LOCK_FOR_COMMIT: Final = f"""
 select t.incarnation, t.metadata_id, t.state, t.namespace_id, t.name, t.protected,
-       (select n.path from namespace n where n.warehouse_id = t.warehouse_id and n.namespace_id = t.namespace_id)
+       ({_PATH_OF.format("t")})
   from (select * from unnest($1::uuid[], $2::uuid[]) as k(warehouse_id, incarnation) order by incarnation) as k
  cross join lateral (
        select * from tabular t where t.warehouse_id = k.warehouse_id and t.incarnation = k.incarnation for no key update) t
