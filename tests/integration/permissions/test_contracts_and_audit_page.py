@@ -80,5 +80,6 @@ def _followed(warehouse: str, url: str, token: str, folder: Path) -> dict[str, s
                     if arguments[0] == "audit" and "--json" not in arguments:
                         _said(arguments, until="")
                         arguments.append("--json")  # a terminal's width folds words
-                    said[line] = _said(arguments, until="CONTRACT_VIOLATED" if "refused" in arguments else "")
+                    # others were refused here before, by contracts too
+                    said[line] = _said(arguments, until="sales.orders" if "refused" in arguments else "")
     return said
