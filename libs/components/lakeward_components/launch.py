@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Final
@@ -53,6 +54,9 @@ def _become(identity: str) -> None:
 
 def _die_with(parent: int, death_signal: int) -> None:
     # After the identity: the kernel clears the request when credentials change. It survives exec.
+    # Whoever started us in the background of a shell may have it ignored, and so would the program until it says otherwise.
+    if death_signal != signal.SIGKILL:  # which nobody can ignore
+        signal.signal(death_signal, signal.SIG_DFL)
     if sys.platform == "linux":
         _system_call("prctl", _PR_SET_PDEATHSIG, death_signal, 0, 0, 0)
     # A parent that died before the request sends no signal any more; then we have been given another parent.
