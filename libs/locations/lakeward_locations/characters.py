@@ -32,6 +32,9 @@ _PLAIN: Final = re.compile(r"[ -~]*\Z")
 _PATTERN: Final = re.compile(r"[*?]|\$\{")
 _ESCAPE: Final = re.compile(rb"%[0-9A-Fa-f]{2}")
 _DOTS: Final = frozenset({b".", b".."})
+# Nearly every segment: nothing in it has a meaning anywhere, but for dots alone.
+is_sound: Final = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9_.=-]+").fullmatch
+"""Whether a segment is one of nearly all, which mean nothing but themselves anywhere; `segment_fault` judges the others."""
 _MAX_DECODINGS: Final = 8
 _CONTROL: Final = re.compile(rb"[\x00-\x1f\x7f]")
 

@@ -8,7 +8,7 @@ import functools
 import re
 from typing import Final, Self
 
-from lakeward_locations.characters import hidden_character, segment_fault
+from lakeward_locations.characters import hidden_character, is_sound, segment_fault
 
 MAX_BYTES: Final = 4096
 
@@ -160,7 +160,7 @@ class Location:
         for segment in segments:
             if hidden_character(segment) is not None or "?" in segment or "#" in segment:
                 raise LocationError(text, f"{segment!r} holds a character that no location may hold")
-            if (fault := segment_fault(segment)) is not None:
+            if not is_sound(segment) and (fault := segment_fault(segment)) is not None:
                 raise LocationError(text, f"it has a segment that {fault}")
         return joined
 
@@ -206,7 +206,7 @@ def _parts(text: str) -> tuple[str, str, tuple[str, ...]]:
         raise LocationError(text, fault)
     segments = tuple(path.removesuffix("/").split("/")) if path else ()
     for segment in segments:
-        if (fault := segment_fault(segment)) is not None:
+        if not is_sound(segment) and (fault := segment_fault(segment)) is not None:
             raise LocationError(text, f"it has a segment that {fault}")
     return scheme, host, segments
 

@@ -68,7 +68,7 @@ class Coalescer(Generic[Item, Answer]):
         """The answer to one question, to be awaited; it raises what `ask` raised, or answered for this item."""
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         name = item if self._alike else id(item)
-        if spans.on():
+        if spans.recording:
             self._askers.add(name)
         asked = self._waiting.get(name)
         if asked is not None:
@@ -143,7 +143,7 @@ class Coalescer(Generic[Item, Answer]):
             late = asyncio.get_running_loop().call_later(self._patience, self._give_up, sender)
         items, callers = zip(*batch, strict=True)
         try:
-            answers = await (self._ask_traced(items) if spans.on() else self._ask(items))
+            answers = await (self._ask_traced(items) if spans.recording else self._ask(items))
             for waiting, found in zip(callers, answers, strict=True):
                 if isinstance(found, Exception):
                     _fail([waiting], found)

@@ -11,14 +11,17 @@ object can do is stay as part of a cycle that nobody reaches any more, since nob
 - Objects are frozen directly behind a collection, so no known garbage is among them: only what is in use at that moment can turn
   into such a cycle later.
 - They are frozen only where thousands have come to stay, so a steady process freezes nothing.
-- Where there are twice as many as were alive at the last thaw, all are thawed, collected and frozen again, at a moment when the
-  process has little to do; where no such moment comes, at four times as many. So garbage is never much more than three times what
-  is alive, and since each thaw needs as many new objects as the last one left, the long pauses that they are get rarer.
+- Where the process holds twice as many blocks of memory as behind the last thaw, all are thawed, collected and frozen again, at a
+  moment when the process has little to do; where no such moment comes, at four times as many. Garbage takes blocks, so it is
+  never much more than three times what is alive, and since each thaw needs as much again as the last one left, the long pauses
+  that they are get rarer. Blocks are counted, and not what is frozen, because Python counts those one by one, for as long as a
+  pause.
 """
 
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,10 +30,10 @@ from typing import Final
 THRESHOLDS: Final = (2_000, 1, 1)
 """Of `gc.set_threshold`: a full collection comes when 8,000 objects more were made than freed, so it has few more to look at.
 How they were chosen is told in ADR 20."""
-GROWN: Final = 5_000
+GROWN: Final = 2_500
 """Objects that a full collection finds alive, beyond the frozen ones, before they are frozen, too."""
 _OLDEST: Final = 2
-_THAWED_WHEN_QUIET: Final = 2  # times what was alive at the last thaw
+_THAWED_WHEN_QUIET: Final = 2  # times the blocks that were held behind the last thaw
 _THAWED_AT_LAST: Final = 4
 _QUIET: Final = 0.1  # of one core, since the last look
 
@@ -39,18 +42,21 @@ class Settled:
     """What is frozen in this process, and when it is thawed."""
 
     def __init__(
-        self, *, wall: Callable[[], float] = time.monotonic, cpu: Callable[[], float] = time.process_time
+        self,
+        *,
+        wall: Callable[[], float] = time.monotonic,
+        cpu: Callable[[], float] = time.process_time,
+        blocks: Callable[[], int] = sys.getallocatedblocks,
     ) -> None:
         """Nothing is frozen yet.
 
         Args:
             wall: seconds since whenever.
             cpu: seconds that this process has worked.
+            blocks: of memory that Python's objects hold; asked for every few seconds.
         """
-        self.frozen = 0
-        """Objects that are frozen; at most, since those that were freed meanwhile are found out when it matters."""
-        self._alive = 0
-        self._wall, self._cpu = wall, cpu
+        self._wall, self._cpu, self._blocks = wall, cpu, blocks
+        self._held = 0
         self._looked = wall(), cpu()
 
     def refreeze(self) -> None:
@@ -61,26 +67,19 @@ class Settled:
         # Python puts a full collection off until a quarter as many have come as the last one left, frozen or not: of what is
         # found now that nearly nothing is left in sight. Else the next one would have 40,000 to look at in place of 8,000.
         gc.collect()
-        self.frozen = self._alive = gc.get_freeze_count()
+        self._held = self._blocks()
 
     def collected(self, phase: str, info: Mapping[str, int]) -> None:
         """Of `gc.callbacks`: freeze what is there after a full collection, where it is much."""
-        if phase == "stop" and info["generation"] == _OLDEST:
-            # those that are not frozen alone, so this takes a fraction of what the collection took
-            found = len(gc.get_objects(generation=_OLDEST))
-            if found > GROWN:
-                gc.freeze()
-                self.frozen += found
+        # those that are not frozen alone are listed, so this takes a fraction of what the collection took
+        if phase == "stop" and info["generation"] == _OLDEST and len(gc.get_objects(generation=_OLDEST)) > GROWN:
+            gc.freeze()
 
     def look(self) -> None:
         """Thaw where it is time to; to be called every few seconds."""
         looked, self._looked = self._looked, (self._wall(), self._cpu())
         quiet = self._looked[1] - looked[1] < _QUIET * (self._looked[0] - looked[0])
-        enough = (_THAWED_WHEN_QUIET if quiet else _THAWED_AT_LAST) * self._alive
-        if self.frozen < enough:
-            return
-        self.frozen = gc.get_freeze_count()  # it goes through them one by one, some 20 ms for 200,000
-        if self.frozen >= enough:
+        if self._blocks() >= (_THAWED_WHEN_QUIET if quiet else _THAWED_AT_LAST) * self._held:
             self.refreeze()
 
 

@@ -7,12 +7,13 @@ each other comes from the parts' own by arithmetic over GF(2).
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import struct
 import zlib
 from collections.abc import Sequence
 from typing import Final
+
+import msgspec
 
 _LEVEL: Final = 1  # parts are written once a commit and read from a cache; level 1 is the cheap end of both
 _POLYNOMIAL: Final = 0xEDB88320
@@ -21,8 +22,7 @@ _HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name
 _STORED_MAX: Final = 0xFFFF
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Deflated:
+class Deflated(msgspec.Struct, frozen=True, gc=False):
     """A part: `crc32` and `size` are those of the text that `raw` inflates to."""
 
     raw: bytes
@@ -57,10 +57,11 @@ def join(parts: Sequence[Deflated]) -> Deflated:
     """One part whose text is the parts' texts in order."""
     if len(parts) == 1:
         return parts[0]
-    crc = 0
+    crc, size = 0, 0
     for part in parts:
-        crc = joined_crc32(crc, part.crc32, part.size)
-    return Deflated(b"".join([part.raw for part in parts]), crc, sum(part.size for part in parts))
+        crc = joined_crc32(crc, part.crc32, part.size) if size else part.crc32
+        size += part.size
+    return Deflated(b"".join([part.raw for part in parts]), crc, size)
 
 
 def gzip_file(part: Deflated, *, before: bytes = b"", after: bytes = b"") -> bytes:
@@ -68,7 +69,8 @@ def gzip_file(part: Deflated, *, before: bytes = b"", after: bytes = b"") -> byt
 
     Several members in one file would be simpler, and break curl and httpx.
     """
-    checksum = zlib.crc32(after, joined_crc32(zlib.crc32(before), part.crc32, part.size))
+    whole = joined_crc32(zlib.crc32(before), part.crc32, part.size) if before else part.crc32
+    checksum = zlib.crc32(after, whole)
     length = (len(before) + part.size + len(after)) & 0xFFFFFFFF
     trailer = struct.pack("<II", checksum, length)
     first = _stored(before, last=False) if before else b""

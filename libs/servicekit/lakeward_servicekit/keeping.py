@@ -67,7 +67,8 @@ class Kept(Generic[Key, Value]):
 
     def put(self, key: Key, value: Value, *, size: int = 0) -> None:
         """Keep a value of `size` bytes in place of what was there, unless it alone is over a half of all that may be held."""
-        self.discard(key)
+        if key in self._values:
+            self.discard(key)
         if self._size is not None:
             if size > self._size // 2:
                 return

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 import uvloop
 
-from lakeward_servicekit.allocation import give_back_large_blocks
+from lakeward_servicekit.allocation import give_back_large_blocks, give_back_what_is_free
 from lakeward_servicekit.collector import set_thresholds, settled
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.postgres.schemas import SchemaMismatch
@@ -55,7 +55,8 @@ async def told_to_stop() -> None:
         loop.add_signal_handler(number, told.set)
     try:
         with settled() as kept:
-            _log.info("started", extra={"frozen": kept.frozen, "thresholds": gc.get_threshold()})
+            give_back_what_is_free()
+            _log.info("started", extra={"frozen": gc.get_freeze_count(), "thresholds": gc.get_threshold()})
             while not await _within(_LOOK_SECONDS, told):
                 kept.look()
     finally:

@@ -115,7 +115,7 @@ class Application:
                 else:
                     meter = self._meters.of(operation)
                     meter.pending.value += 1
-                    answer = self._traced if spans.on() else self._answer
+                    answer = self._traced if spans.recording else self._answer
                     response = await answer(
                         operation, arguments, scope=scope, headers=headers, request_id=request_id, receive=receive
                     )

@@ -110,7 +110,7 @@ class Contexts:
             context.project_id = _text(value)
         if (value := get(b"idempotency-key")) is not None:
             context.idempotency_key = idempotency_key(_text(value))
-        if spans.on():
+        if spans.recording:
             correlation = current()
             context.traceparent = "" if correlation is None else correlation.traceparent
         elif value := get(b"traceparent"):

@@ -6,8 +6,10 @@ import asyncio
 import gc
 import os
 import signal
+import sys
 import weakref
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 
@@ -49,9 +51,8 @@ def many(count: int) -> list[list[int]]:
 
 def test_what_lived_at_the_end_of_the_start_is_in_the_permanent_generation() -> None:
     made = many(GROWN + 100)
-    with settled() as kept:
+    with settled():
         assert looked_at() == 0
-        assert kept.frozen >= len(made)
         assert gc.get_freeze_count() >= len(made)
 
 
@@ -63,23 +64,21 @@ def test_a_full_collection_examines_only_what_came_since() -> None:
 
 
 def test_what_has_grown_is_frozen_behind_the_next_full_collection() -> None:
-    with settled() as kept:
-        before = kept.frozen
+    with settled():
+        before = gc.get_freeze_count()
         remembered = many(GROWN + 100)
         gc.collect()
         assert looked_at() < 100
-        assert kept.frozen > before + GROWN
         assert gc.get_freeze_count() > before + GROWN, len(remembered)
 
 
 def test_a_steady_process_freezes_nothing_more() -> None:
-    with settled() as kept:
-        before = kept.frozen
+    with settled():
+        before = gc.get_freeze_count()
         for _ in range(3):
             few = many(100)
             gc.collect()
             del few
-        assert kept.frozen == before
         assert gc.get_freeze_count() <= before
 
 
@@ -103,69 +102,98 @@ def test_a_frozen_cycle_stays_until_the_thaw_and_no_longer() -> None:
         assert seen() is None
 
 
-def with_frozen_garbage(kept: Settled, times: int) -> None:
-    """Freeze cycles that nobody reaches, so many times what is alive, and some more: what is alive is counted to within a few."""
-    nodes = [Node() for _ in range(times * kept.frozen + GROWN)]
-    gc.freeze()
-    nodes.clear()
-    kept.frozen = gc.get_freeze_count()
+@dataclass
+class Machine:
+    """What `Settled` asks of the process that it is in.
+
+    Attributes:
+        blocks: of memory that are held.
+        worked: seconds of the five since it was last looked at.
+    """
+
+    blocks: int = 1000
+    worked: float = 0.0
+    _now: float = 0.0
+
+    def wall(self) -> float:
+        self._now += 5
+        return self._now
+
+    def cpu(self) -> float:
+        return self.worked * self._now / 5
+
+    def settled(self) -> Settled:
+        kept = Settled(wall=self.wall, cpu=self.cpu, blocks=lambda: self.blocks)
+        kept.refreeze()
+        return kept
 
 
-def after_five_seconds(*, of_work: float) -> tuple[Settled, int]:
-    """Settled in a process that worked so long since: (it, how much was alive)."""
-    wall, cpu = iter((0.0, 5.0)), iter((0.0, of_work))
-    kept = Settled(wall=lambda: next(wall), cpu=lambda: next(cpu))
-    kept.refreeze()
-    return kept, kept.frozen
-
-
-def test_a_quiet_process_thaws_when_twice_as_much_is_frozen() -> None:
-    kept, alive = after_five_seconds(of_work=0.1)
-    with_frozen_garbage(kept, 1)
-    kept.look()
-    assert kept.frozen < alive + GROWN
-
-
-def test_a_busy_process_does_not_thaw_at_twice_as_much() -> None:
-    kept, alive = after_five_seconds(of_work=5.0)
-    with_frozen_garbage(kept, 2)
-    kept.look()
-    assert kept.frozen >= 3 * alive
-
-
-def test_a_busy_process_does_not_go_through_what_is_frozen_before_it_may_be_enough(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    kept, alive = after_five_seconds(of_work=5.0)
-    counted: list[None] = []
-    monkeypatch.setattr(gc, "get_freeze_count", lambda: counted.append(None) or alive)
-    kept.frozen = 3 * alive
-    kept.look()
-    assert not counted
-    kept, alive = after_five_seconds(of_work=5.0)
-    counted.clear()
-    kept.frozen = 5 * alive
-    kept.look()
-    assert len(counted) == 1
-
-
-def test_a_busy_process_thaws_at_four_times_as_much() -> None:
-    kept, alive = after_five_seconds(of_work=5.0)
-    with_frozen_garbage(kept, 3)
-    kept.look()
-    assert kept.frozen < alive + GROWN
-
-
-def test_what_was_freed_meanwhile_is_no_reason_to_thaw() -> None:
-    kept, alive = after_five_seconds(of_work=0.0)
-    kept.frozen = 5 * alive  # as if many had been frozen, and freed with their last references
+def frozen_garbage() -> weakref.ref[Node]:
+    """A cycle that nobody reaches, and no collection finds before the thaw."""
     node = Node()
     gc.freeze()
-    seen = weakref.ref(node)
-    del node
+    return weakref.ref(node)
+
+
+@pytest.mark.parametrize(
+    ("worked", "held", "thaws"),
+    [
+        pytest.param(0.1, 1999, False, id="a quiet process that holds less than twice as much"),
+        pytest.param(0.1, 2000, True, id="a quiet process that holds twice as much"),
+        pytest.param(5.0, 3999, False, id="a busy process that holds less than four times as much"),
+        pytest.param(5.0, 4000, True, id="a busy process that holds four times as much"),
+    ],
+)
+def test_what_is_frozen_is_thawed_when_the_process_has_grown(*, worked: float, held: int, thaws: bool) -> None:
+    machine = Machine(worked=worked)
+    kept = machine.settled()
+    garbage = frozen_garbage()
+    machine.blocks = held
     kept.look()
-    assert kept.frozen < 2 * alive
-    assert seen() is not None, "everything was thawed"
+    assert (garbage() is None) is thaws
+    if garbage() is not None:
+        machine.blocks = 4000
+        kept.look()
+        assert garbage() is None
+
+
+def test_the_next_thaw_is_of_what_the_last_one_left() -> None:
+    machine = Machine()
+    kept = machine.settled()
+    machine.blocks = 2500
+    kept.look()
+    garbage = frozen_garbage()
+    machine.blocks = 4999
+    kept.look()
+    assert garbage() is not None
+    machine.blocks = 5000
+    kept.look()
+    assert garbage() is None
+
+
+def test_cycles_that_nobody_reaches_hold_blocks() -> None:
+    """It is blocks that say when to thaw, so garbage must not be free of them."""
+    gc.disable()
+    try:
+        before = sys.getallocatedblocks()
+        for _ in range(10_000):
+            Node()
+        assert sys.getallocatedblocks() - before >= 10_000
+    finally:
+        gc.enable()
+        gc.collect()
+    assert sys.getallocatedblocks() - before < 5_000
+
+
+def test_looking_does_not_go_through_what_is_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Machine(worked=5.0).settled()
+
+    def counted() -> int:
+        raise AssertionError
+
+    monkeypatch.setattr(gc, "get_freeze_count", counted)
+    monkeypatch.setattr(gc, "get_objects", counted)
+    kept.look()
 
 
 def test_the_thresholds_bound_what_a_full_collection_finds_new() -> None:

@@ -110,10 +110,10 @@ class _Backend(trace.TracerProvider, trace.Tracer):
 def backend() -> Iterator[_Backend]:
     backend = _Backend()
     spans.configure(backend)
-    assert spans.on()
+    assert spans.recording
     yield backend
     spans.stop()
-    assert not spans.on()
+    assert not spans.recording
 
 
 def test_without_a_backend_a_span_is_nothing_and_nothing_changes() -> None:

@@ -177,4 +177,4 @@ def test_who_asks_for_traces_without_the_sdk_is_told_what_to_install(monkeypatch
 def test_without_being_asked_nothing_is_recorded() -> None:
     with tracing.exported(service="all", version="1", environ={}) as exporting:
         assert not exporting
-        assert not spans.on()
+        assert not spans.recording

@@ -63,7 +63,7 @@ def relay_loops(
         pace: of the loops; None: as `Pace` has it.
         logged: called when events may have been put in order; wakes who reads them.
     """
-    rung = [(TracedSink(sink) if spans.on() else sink, LocalBell()) for sink in sinks]
+    rung = [(TracedSink(sink) if spans.recording else sink, LocalBell()) for sink in sinks]
     pace = pace or Pace()
 
     def moved() -> None:

@@ -188,7 +188,7 @@ class _Lease:
     ) -> None:
         connection, self._connection = self._connection, None
         assert connection is not None
-        closed = _is_closed(connection)
+        closed = error is not None and _is_closed(connection)
         # A connection that can't go back is ended by its pool, and that is no concern of work that is done.
         with contextlib.suppress(*_AWAY):
             await self._pool.raw.release(connection)
@@ -263,7 +263,7 @@ async def open_pool(  # noqa: PLR0913 - what settings say of a pool, each by its
         min_size=0,
         max_size=size,
         # nothing hears of statements where nothing has to: it costs each of them
-        init=_log_its_statements if log_statements else _trace_its_statements if spans.on() else None,
+        init=_log_its_statements if log_statements else _trace_its_statements if spans.recording else None,
         setup=_try_first if test_before_acquire else None,
         reset=_nothing_to_reset,
         server_settings=settings,
@@ -369,7 +369,7 @@ async def _renew(raw: _AsyncpgPool, every: timedelta) -> None:
 
 async def _log_its_statements(connection: Connection) -> None:
     connection.add_query_logger(log_statement)
-    if spans.on():
+    if spans.recording:
         connection.add_query_logger(trace_statement)
 
 

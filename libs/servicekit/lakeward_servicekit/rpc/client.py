@@ -157,7 +157,7 @@ class _RemoteCall:
         # a coroutine, so that nobody but it has the request
         asking = self._ask(request, timeout)
         del request
-        if not spans.on():
+        if not spans.recording:
             return await asking
         with spans.inner(self._name, attributes={"rpc.system.name": "grpc", "rpc.method": self._name}):
             return await asking

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import traceback
 from datetime import UTC, datetime
@@ -22,19 +23,9 @@ if TYPE_CHECKING:
 Format: TypeAlias = Literal["auto", "json", "text"]
 Level: TypeAlias = Literal["debug", "info", "warning", "error"]
 
-_SECRET_WORDS: Final = (
-    "password",
-    "passphrase",
-    "secret",
-    "token",
-    "authorization",
-    "credential",
-    "private_key",
-    "api_key",
-    "access_key",
-    "encryption_key",
-    "cookie",
-    "permit",
+_SECRET_WORDS: Final = re.compile(
+    "password|passphrase|secret|token|authorization|credential|(private|api|access|encryption)[-_]key|cookie|permit",
+    re.IGNORECASE,
 )
 # Names that hold such a word and are no secrets.
 _HARMLESS: Final = frozenset(
@@ -42,6 +33,7 @@ _HARMLESS: Final = frozenset(
 )
 _OWN: Final = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", "color_message"})
 _DEEPEST: Final = 6
+_PLAIN: Final = frozenset({bool, int, float, str})
 OURS: Final = (
     "lakeward_authz",
     "lakeward_catalog",
@@ -148,14 +140,15 @@ def _masked(key: str, value: object, depth: int) -> object:
 
 
 def _names_a_secret(key: str) -> bool:
-    lowered = key.lower().replace("-", "_")
-    return lowered not in _HARMLESS and any(word in lowered for word in _SECRET_WORDS)
+    return _SECRET_WORDS.search(key) is not None and key.lower().replace("-", "_") not in _HARMLESS
 
 
 def _fields(record: logging.LogRecord) -> Iterator[tuple[str, object]]:
     for key, value in vars(record).items():
-        if key not in _OWN and value is not None:
-            yield key, masked(key, value)
+        if key in _OWN or value is None:
+            continue
+        # most fields of each line are texts and numbers under names of no secret: they are told from others in place
+        yield key, value if type(value) in _PLAIN and not _SECRET_WORDS.search(key) else masked(key, value)
 
 
 def _ids() -> dict[str, str]:

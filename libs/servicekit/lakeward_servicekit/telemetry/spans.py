@@ -1,8 +1,7 @@
 """Spans: how long a named piece of work took, for a tracing backend.
 
 Only the API of OpenTelemetry is used. Until `configure` is called a span is a shared object that does nothing, and the API is not
-even imported; `tracing` calls it, with the SDK, where traces are asked for. What every request passes asks `on` first, which is a
-look at a variable.
+even imported; `tracing` calls it, with the SDK, where traces are asked for. What every request passes looks at `recording` first.
 
 Spans stand at edges: a request, a call between services, a statement, a call of something outside, a publication. A request that
 came without a trace begins one; work that belongs to no request has no span, but for what it hands on for one. Attributes never
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["internal", "server", "client", "producer"]
 _tracer: Tracer | None = None
+recording = False
+"""Whether spans are recorded in this process; a variable, since each request asks a few times."""
 
 
 class Told:
@@ -63,19 +64,14 @@ _NOTHING: Final = _Nothing()
 
 def configure(provider: TracerProvider) -> None:
     """Record spans from now on; they go to `provider`."""
-    global _tracer  # noqa: PLW0603 - one switch a process, set by its main
-    _tracer = provider.get_tracer("lakeward")
+    global _tracer, recording
+    _tracer, recording = provider.get_tracer("lakeward"), True
 
 
 def stop() -> None:
     """Record no spans any more."""
-    global _tracer  # noqa: PLW0603 - as above
-    _tracer = None
-
-
-def on() -> bool:
-    """Whether spans are recorded in this process."""
-    return _tracer is not None
+    global _tracer, recording
+    _tracer, recording = None, False
 
 
 def span(

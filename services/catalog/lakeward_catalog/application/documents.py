@@ -6,6 +6,7 @@ bounded by bytes; what is pushed out is read again.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Final
 
 from lakeward_catalog.application.payloads import beside
@@ -20,6 +21,8 @@ from lakeward_servicekit.telemetry.caches import told
 
 # Parsed metadata weighs about this many times its JSON.
 _PARSED_FACTOR: Final = 3
+# How many commits' predecessors stay parsed: others that began before such a commit may still be about to read them, and lose.
+_REPLACED: Final = 64
 
 
 class Documents:
@@ -38,6 +41,7 @@ class Documents:
         self._plain: Final = Kept[tuple[MetadataId, bool], bytes](size=text_bytes)
         self._deflated: Final = told("documents", Kept[tuple[MetadataId, bool], Deflated](size=text_bytes))
         self._parsed: Final = told("parsed_documents", Kept[MetadataId, TableMetadata](size=parsed_bytes))
+        self._replaced: Final = deque[MetadataId]()
         self._reading: Final = Once[tuple[MetadataId, bool], Deflated]()
 
     async def deflated(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Deflated:
@@ -85,12 +89,27 @@ class Documents:
             self._parsed.put(metadata_id, metadata, size=len(text) * _PARSED_FACTOR)
         return metadata
 
-    def keep(self, metadata_id: MetadataId, body: Body, parsed: TableMetadata | None = None) -> None:
-        """Remember what a commit just wrote: its reply shows it, and the next commit to a table builds on it."""
+    def keep(
+        self,
+        metadata_id: MetadataId,
+        body: Body,
+        parsed: TableMetadata | None = None,
+        *,
+        instead_of: MetadataId | None = None,
+    ) -> None:
+        """Remember what a commit just wrote: its reply shows it, and the next commit to a table builds on it.
+
+        What it replaced is nobody's base any more. It is let go some commits later: values are many small objects, which would
+        stay until their bytes were too many, and the garbage collector would look at all of them.
+        """
         text = body.whole
         self._deflated.put((metadata_id, False), text, size=len(text.raw))
         if parsed is not None:
             self._parsed.put(metadata_id, parsed, size=text.size * _PARSED_FACTOR)
+        if instead_of is not None:
+            self._replaced.append(instead_of)
+            if len(self._replaced) > _REPLACED:
+                self._parsed.discard(self._replaced.popleft())
 
     async def _read(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Deflated:
         parts = await self._bodies.body(warehouse_id, metadata_id, references=references)

@@ -127,21 +127,22 @@ class PostgresLedger:
             Refusal: REQUEST_IN_PROGRESS, LOCATION_TAKEN.
         """
         events, growth, remembers = self._events, self.growth, bool(self._kept)
-        if not (events or growth or remembers or self._around):
+        grown = len(growth)
+        if not (events or grown or remembers or self._around):
             return
-        one = len(events) == 1 and len(growth) <= 1
+        one = len(events) == 1 and grown <= 1
         rows = [columns_of(event) for event in events]
         told = rows[0] if one else [[row[column] for row in rows] for column in range(len(_EVENT))]
         records = of_changes(events) if self._audits else []
-        if not (growth or remembers or self._around or records):
+        if not (grown or remembers or self._around or records):
             await self._connection.execute(TELL_ALONE if one else TELL, *told)
             return
         kept = (*self._kept, self._clock.now()) if remembers else ()
         row = await self._connection.fetchrow(
-            writing(one=one, looks=bool(self._around), grows=bool(growth), remembers=remembers, audits=bool(records)),
+            writing(one=one, looks=bool(self._around), grows=bool(grown), remembers=remembers, audits=bool(records)),
             *self._around,
             *told,
-            *(() if not growth else growth.row() if one else growth.columns()),
+            *(() if not grown else growth.row() if one else growth.columns()),
             *kept,
             *(() if not records else row_of(records[0]) if one else columns(records)),
         )

@@ -26,7 +26,7 @@ from lakeward_catalog.domain.bodies import Body, BodyPart
 from lakeward_catalog.domain.generic.metadata import CreateGenericTable, GenericMetadata, parse_create, parse_generic
 from lakeward_catalog.domain.generic.updates import AssertState, apply_to_generic, parse_update
 from lakeward_catalog.domain.iceberg.requests import CommitRequest
-from lakeward_catalog.domain.model import Kind, Tabular, WarehouseId
+from lakeward_catalog.domain.model import Kind, MetadataId, Tabular, WarehouseId
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.deflated import deflate
 from lakeward_servicekit.errors import Reason, Refusal
@@ -128,9 +128,11 @@ class GenericTables:
         del base, metadata
         return {}
 
-    def keep(self, tabular: Tabular, metadata: GenericMetadata, body: Body) -> None:
-        """See `TabularKind`."""
-        del metadata
+    def keep(
+        self, tabular: Tabular, metadata: GenericMetadata, body: Body, *, instead_of: MetadataId | None = None
+    ) -> None:
+        """See `TabularKind`; it is not kept as a value."""
+        del metadata, instead_of
         self.documents.keep(tabular.metadata_id, body)
 
     async def give(self, opened: OpenedTabular, *, caller: Caller) -> Given | None:

@@ -25,7 +25,7 @@ from lakeward_catalog.domain.iceberg.properties import choose_format_version
 from lakeward_catalog.domain.iceberg.requests import CommitRequest, CreateTable, parse_create_table
 from lakeward_catalog.domain.iceberg.snapshots import summary_of
 from lakeward_catalog.domain.iceberg.table import TableMetadata
-from lakeward_catalog.domain.model import Kind, State, Tabular, WarehouseId
+from lakeward_catalog.domain.model import Kind, MetadataId, State, Tabular, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_catalog.domain.table_bodies import body_of, shared_ids
 from lakeward_servicekit.authorization.actions import Action
@@ -138,9 +138,11 @@ class Tables:
         snapshot = metadata.snapshots.find(current_id)
         return _NOTHING if snapshot is None else {"snapshot": summary_of(snapshot)}
 
-    def keep(self, tabular: Tabular, metadata: TableMetadata, body: Body) -> None:
+    def keep(
+        self, tabular: Tabular, metadata: TableMetadata, body: Body, *, instead_of: MetadataId | None = None
+    ) -> None:
         """See `TabularKind`."""
-        self.documents.keep(tabular.metadata_id, body, metadata)
+        self.documents.keep(tabular.metadata_id, body, metadata, instead_of=instead_of)
 
     async def give(self, opened: OpenedTabular, *, caller: Caller) -> Given | None:
         """See `TabularKind`."""

@@ -219,7 +219,7 @@ class Commits(Generic[M]):
             raise
         for entry in changed:
             result, after = entry.result, entry.after
-            self.kind.keep(after, result.metadata, entry.body)
+            self.kind.keep(after, result.metadata, entry.body, instead_of=entry.before.tabular.metadata_id)
             forget_trimmed(
                 means.files,
                 entry.before.warehouse,

@@ -15,7 +15,7 @@ from lakeward_catalog.application.placing import Place
 from lakeward_catalog.application.tabulars.loaded import Given, Loaded
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.iceberg.requests import CommitRequest
-from lakeward_catalog.domain.model import Kind, Tabular, Warehouse, WarehouseId
+from lakeward_catalog.domain.model import Kind, MetadataId, Tabular, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_locations import Location
 
@@ -171,8 +171,8 @@ class TabularKind(Protocol[M]):
         """What an event says of a commit, beside which files it led from and to and what was asked for."""
         ...
 
-    def keep(self, tabular: Tabular, metadata: M, body: Body) -> None:
-        """Remember what was just written: its reply shows it, and the next commit builds on it."""
+    def keep(self, tabular: Tabular, metadata: M, body: Body, *, instead_of: MetadataId | None = None) -> None:
+        """Remember what was just written, and what it replaced: its reply shows it, and the next commit builds on it."""
         ...
 
     async def give(self, opened: OpenedTabular, *, caller: Caller) -> Given | None:

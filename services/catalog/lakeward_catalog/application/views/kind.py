@@ -28,7 +28,7 @@ from lakeward_catalog.domain.iceberg.requests import CommitRequest, CreateView, 
 from lakeward_catalog.domain.iceberg.updates.table import RemoveProperties, SetProperties
 from lakeward_catalog.domain.iceberg.views.commits import apply_to_view, create_view
 from lakeward_catalog.domain.iceberg.views.metadata import ViewMetadata, parse_view
-from lakeward_catalog.domain.model import Kind, Tabular, WarehouseId
+from lakeward_catalog.domain.model import Kind, MetadataId, Tabular, WarehouseId
 from lakeward_catalog.domain.view_owners import OwnerProperties
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.deflated import deflate
@@ -117,9 +117,11 @@ class Views:
         del base, metadata
         return {}
 
-    def keep(self, tabular: Tabular, metadata: ViewMetadata, body: Body) -> None:
-        """See `TabularKind`."""
-        del metadata
+    def keep(
+        self, tabular: Tabular, metadata: ViewMetadata, body: Body, *, instead_of: MetadataId | None = None
+    ) -> None:
+        """See `TabularKind`; it is not kept as a value."""
+        del metadata, instead_of
         self.documents.keep(tabular.metadata_id, body)
 
     async def give(self, opened: OpenedTabular, *, caller: Caller) -> Given | None:

@@ -32,7 +32,7 @@ class SchemaBody(msgspec.Struct, frozen=True, rename="kebab"):
     identifier_field_ids: tuple[Int, ...] | None = None
 
 
-class Column(msgspec.Struct, frozen=True):
+class Column(msgspec.Struct, frozen=True, gc=False):
     """A field of any depth, and where it stands.
 
     Attributes:

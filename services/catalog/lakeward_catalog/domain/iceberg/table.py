@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import operator
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
@@ -61,11 +62,12 @@ class Segments(NamedTuple):
         return b"".join((self.head, _joined(self.snapshots), MIDDLE, _joined(self.snapshot_log), END))
 
 
+_ENCODED: Final = operator.attrgetter("encoded")
 MIDDLE: Final = b'],"snapshot-log":['
 END: Final = b"]}"
 
 
-class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
+class TableMetadata(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A table's metadata. `extra` holds members that the engine does not know, as JSON by name."""
 
     format_version: int
@@ -186,8 +188,8 @@ def _array(
         | EncryptedKey
     ],
 ) -> bytes:
-    return b"[" + b",".join([part.encoded for part in parts]) + b"]"
+    return b"[" + b",".join(map(_ENCODED, parts)) + b"]"
 
 
 def _joined(chunks: tuple[Chunk[Snapshot], ...] | tuple[Chunk[SnapshotLogEntry], ...]) -> bytes:
-    return b",".join([chunk.encoded for chunk in chunks])
+    return b",".join(map(_ENCODED, chunks))

@@ -101,7 +101,9 @@ class HttpCalls:
         try:
             # of the address the host alone: a path names files, and a query may be a signature
             known = (
-                {"http.request.method": method, "server.address": urlsplit(url).hostname or ""} if spans.on() else None
+                {"http.request.method": method, "server.address": urlsplit(url).hostname or ""}
+                if spans.recording
+                else None
             )
             with spans.inner(f"{call} {method}", attributes=known) as told:
                 reply = await self._call(method, url, headers=headers, body=body, repeatable=repeatable, limit=limit)
