@@ -1,20 +1,23 @@
-"""What a snapshot of a warehouse is made of: an event for each thing that is there."""
+"""What a snapshot of a stream is made of: an event for each thing that is there."""
 
 from __future__ import annotations
 
 import dataclasses
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from lakeward_catalog.application.announcements import (
     Announcer,
     NamespaceChange,
     Occasion,
+    ProjectChange,
+    ServerChange,
     TabularChange,
     TagChange,
+    TagDefinitionChange,
     WarehouseChange,
 )
-from lakeward_catalog.domain.model import Namespace, State, Tabular, Warehouse
+from lakeward_catalog.domain.model import Namespace, Project, State, Tabular, Warehouse
 from lakeward_catalog.domain.tags import TagDefinition, TaggedObject
 from lakeward_servicekit.events.acting import NOBODY
 from lakeward_servicekit.events.cloud_events import Event
@@ -24,7 +27,7 @@ SNAPSHOT_STATES: Final = frozenset({State.LIVE, State.DROPPED})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class SnapshotTeller:
+class WarehouseTeller:
     """Tells what is in a warehouse at a moment.
 
     Attributes:
@@ -71,4 +74,86 @@ class SnapshotTeller:
 
     @property
     def _when(self) -> Occasion:
-        return Occasion(self.at, NOBODY, "")
+        return _moment(self.at)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class KeptQueue:
+    """How a queue of a project's tasks is set; None: as the queue has it."""
+
+    queue: str
+    silence: timedelta | None
+    cleanup_period: timedelta | None
+    retention_period: timedelta | None
+    cron: str | None
+    time_zone: str | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProjectTeller:
+    """Tells what is in a project at a moment, its warehouses aside.
+
+    Attributes:
+        project: as it is then.
+        at: the moment.
+    """
+
+    announcer: Announcer
+    project: Project
+    at: datetime
+
+    def of_project(self) -> Event:
+        """The project itself."""
+        return self.announcer.project(ProjectChange.SNAPSHOT, self.project, _moment(self.at))
+
+    def of_queue(self, kept: KeptQueue) -> Event:
+        """A queue of its tasks that is set otherwise than queues are."""
+        settings = {
+            "queue": kept.queue,
+            "max-seconds-since-last-heartbeat": _seconds(kept.silence),
+            "cleanup-period-seconds": _seconds(kept.cleanup_period),
+            "retention-period-seconds": _seconds(kept.retention_period),
+            "cron": kept.cron,
+            "time-zone": kept.time_zone,
+        }
+        return self.announcer.project(
+            ProjectChange.QUEUE_SNAPSHOT, self.project, _moment(self.at), data={"settings": settings}
+        )
+
+    def of_tag_definition(self, definition: TagDefinition) -> Event:
+        """What may be set as a tag in it."""
+        return self.announcer.tag_definition(TagDefinitionChange.SNAPSHOT, definition, _moment(self.at))
+
+    def completed(self, *, sequence: int, entities: int) -> Event:
+        """The end: `entities` events came before, and the last event of the log whose change is in it is `sequence`."""
+        return self.announcer.project(
+            ProjectChange.SNAPSHOT_COMPLETED,
+            self.project,
+            _moment(self.at),
+            data={"sequence": sequence, "entities": entities},
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ServerTeller:
+    """Tells what there is of the installation itself at a moment."""
+
+    announcer: Announcer
+    at: datetime
+
+    def of_server(self, *, bootstrapped: bool) -> Event:
+        """The server."""
+        return self.announcer.server(ServerChange.SNAPSHOT, _moment(self.at), data={"bootstrapped": bootstrapped})
+
+    def completed(self, *, sequence: int, entities: int) -> Event:
+        """The end: `entities` events came before, and the last event of the log whose change is in it is `sequence`."""
+        data = {"sequence": sequence, "entities": entities}
+        return self.announcer.server(ServerChange.SNAPSHOT_COMPLETED, _moment(self.at), data=data)
+
+
+def _moment(at: datetime) -> Occasion:
+    return Occasion(at, NOBODY, "")
+
+
+def _seconds(span: timedelta | None) -> int | None:
+    return None if span is None else int(span.total_seconds())
