@@ -24,7 +24,8 @@ from lakeward_authz.domain.permissions.objects import SERVER, ObjectKey, Subject
 from lakeward_authz.domain.profiles import Profile, UserKind
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.events.history import HistoryReads, Part
-from lakeward_servicekit.events.positions import LogPlace
+from lakeward_servicekit.events.positions import Beginning, LogPlace
+from lakeward_servicekit.events.postgres_snapshots import forget_old
 from lakeward_servicekit.system import SystemIds
 from tests.support.authz_stores import Stores
 from tests.support.directory import NOW, a_role, a_user, role_id
@@ -283,3 +284,16 @@ async def test_nobody_made_what_is_there(house: House) -> None:
     mirror = await now(house.reads, "authz-p", _Of())
     place = ("role", "p", None, str(role_id(1)))
     assert mirror.grants == {(place, f"user:{USERS[0]}", "ownership")}
+
+
+async def test_a_snapshot_is_forgotten_after_a_day_with_its_events(house: House) -> None:
+    pool, reads = house.stores.pool, house.reads
+    old, kept = [await reads(stream, Part(Beginning(), 1)) for stream in STREAMS]
+    await pool.execute("update event_snapshot set made_at = made_at - interval '25 hours' where stream = 'authz-p'")
+    assert [await forget_old(pool) for _ in range(2)] == [1, 0]
+    with pytest.raises(Refusal) as refused:
+        await reads("authz-p", Part(old.position))
+    assert refused.value.reason == Reason.REASON_EVENTS_FORGOTTEN
+    assert (await reads("authz", Part(kept.position))).events
+    left = "select count(distinct snapshot_id) from event_snapshot_entry"
+    assert await pool.fetchval(left) == 1
