@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 
 import pytest
 import pytest_asyncio
+from google.protobuf.duration_pb2 import Duration
 
 from lakeward.events import Mirror
 from lakeward_catalog.adapters.postgres.snapshots import CatalogTold
@@ -19,11 +20,13 @@ from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
 from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.domain.model import Kind
 from lakeward_protocol.catalog.v1 import (
+    contracts_pb2,
     namespaces_pb2,
     server_pb2,
     tables_pb2,
     tabulars_pb2,
     tags_pb2,
+    tasks_pb2,
     views_pb2,
     warehouses_pb2,
 )
@@ -304,6 +307,24 @@ async def test_a_change_that_nobody_numbered_yet_is_in_the_snapshot_and_not_behi
     assert [(each.sequence, each.kind, each.verb) for each in page.events] == [
         (mirror.sequence + 1, "table", "created")
     ]
+
+
+async def test_how_queues_are_set_and_which_contracts_are_asked_is_in_a_snapshot(
+    house: House, stores: PostgresStores
+) -> None:
+    contracts = b'[{"name": "readers", "rules": {"columns-stay": true}}]'
+    of = {"warehouse_id": house.warehouse_id}
+    await house.contracts.SetContracts(contracts_pb2.SetContractsRequest(**of, contracts=contracts))
+    for queue, seconds in (("tabular_purge", 60), ("soft_deletion", 90)):
+        silence = Duration(seconds=seconds)
+        await house.tasks.SetQueueConfig(tasks_pb2.SetQueueConfigRequest(**of, queue=queue, silence=silence))
+    await house.tasks.SetQueueConfig(tasks_pb2.SetQueueConfigRequest(**of, queue="tabular_purge"))
+    page = shown(await _reads(stores.pool)(house.warehouse_id, Part(Beginning())))
+    first, queue, last = page.events
+    assert [each["name"] for each in first.data["contracts"]] == ["readers"]
+    settings = queue.data["settings"]
+    assert (settings["queue"], settings["max-seconds-since-last-heartbeat"]) == ("soft_deletion", 90)
+    assert (last.verb, last.data["entities"]) == ("snapshot-completed", 2)
 
 
 async def test_a_change_under_way_is_behind_the_snapshot_and_not_in_it(house: House, stores: PostgresStores) -> None:

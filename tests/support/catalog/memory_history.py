@@ -17,7 +17,7 @@ from lakeward_catalog.application.snapshots import (
 )
 from lakeward_catalog.domain.model import ProjectId, WarehouseId
 from lakeward_catalog.domain.tags import TaggedObject
-from lakeward_catalog.domain.tasks import QueueConfig
+from lakeward_catalog.domain.tasks import Owner, QueueConfig
 from lakeward_catalog.domain.wording import no_such_project, no_such_warehouse
 from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.events.history import Entry, HistoryReads, Snapshot, Span
@@ -93,14 +93,14 @@ class MemorySnapshots:
         told += [teller.of_tag_definition(each) for (of, _), each in rows.tags.items() if of == project_id]
         return [*told, teller.completed(sequence=sequence, entities=len(told))]
 
-    def _queues(self, project_id: ProjectId) -> Iterator[KeptQueue]:
+    def _queues(self, owner: Owner) -> Iterator[KeptQueue]:
         rows = self._catalog.rows
-        for owner, queue in sorted({*rows.configs, *rows.timetables}, key=lambda each: each[1].value):
-            config = rows.configs.get((owner, queue), QueueConfig())
-            timetable = rows.timetables.get((owner, queue))
+        for of, queue in sorted({*rows.configs, *rows.timetables}, key=lambda each: each[1].value):
+            config = rows.configs.get((of, queue), QueueConfig())
+            timetable = rows.timetables.get((of, queue))
             cron = None if timetable is None else timetable.cron
             periods = (config.silence, config.every, config.kept_for)
-            if owner == project_id and (cron is not None or any(each is not None for each in periods)):
+            if of == owner and (cron is not None or any(each is not None for each in periods)):
                 yield KeptQueue(
                     queue.value, *periods, *((None, None) if cron is None else (cron.expression, cron.zone))
                 )
@@ -111,7 +111,7 @@ class MemorySnapshots:
         if warehouse is None:
             raise no_such_warehouse(warehouse_id)
         teller = WarehouseTeller(self._announcer, warehouse, NOON)
-        told = [teller.of_warehouse()]
+        told = [teller.of_warehouse(), *map(teller.of_queue, self._queues(warehouse_id))]
         inside = [each for each in rows.namespaces.values() if each.warehouse_id == warehouse_id]
         told += [teller.of_namespace(each) for each in sorted(inside, key=lambda each: each.ident.key)]
         tabulars = [

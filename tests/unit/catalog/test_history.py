@@ -13,7 +13,14 @@ from google.protobuf.duration_pb2 import Duration
 
 from lakeward_catalog.application import history
 from lakeward_catalog.domain.model import NIL_PROJECT
-from lakeward_protocol.catalog.v1 import events_pb2, project_tasks_pb2, server_pb2, warehouses_pb2
+from lakeward_protocol.catalog.v1 import (
+    contracts_pb2,
+    events_pb2,
+    project_tasks_pb2,
+    server_pb2,
+    tasks_pb2,
+    warehouses_pb2,
+)
 from lakeward_protocol.events.v1 import reading_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason
@@ -148,6 +155,26 @@ async def test_a_project_begins_with_what_is_there_though_its_first_events_are_f
     assert told[-1].position == str(newest)
     await house.make_tag("third", "table")
     assert [each.verb for each in (await _page(house, told[-1].position, project_id="")).events] == ["created"]
+
+
+async def test_a_warehouse_begins_with_its_contracts_and_queues_too() -> None:
+    house = await a_house()
+    contracts = b'[{"name": "readers", "rules": {"columns-stay": true}}]'
+    await house.contracts.SetContracts(
+        contracts_pb2.SetContractsRequest(warehouse_id=house.warehouse_id, contracts=contracts)
+    )
+    await house.tasks.SetQueueConfig(
+        tasks_pb2.SetQueueConfigRequest(
+            warehouse_id=house.warehouse_id, queue="tabular_purge", silence=Duration(seconds=60)
+        )
+    )
+    first, queue, *_ = [
+        checked(Event(house.ids.uuid4(), house.warehouse_id, each.kind, each.verb, each.cloud_event))
+        for each in (await _page(house)).events
+    ]
+    assert [each["name"] for each in first["data"]["contracts"]] == ["readers"]
+    assert queue["type"] == "snapshotTaskQueue"
+    assert queue["data"]["settings"]["max-seconds-since-last-heartbeat"] == 60
 
 
 async def test_the_server_begins_with_what_it_is() -> None:

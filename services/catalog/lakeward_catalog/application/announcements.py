@@ -122,6 +122,7 @@ class WarehouseChange(enum.StrEnum):
     QUEUE_UPDATED = "task-queue-updated"
     DELETED = "deleted"
     SNAPSHOT = "snapshot"
+    QUEUE_SNAPSHOT = "snapshot-task-queue"
     SNAPSHOT_COMPLETED = "snapshot-completed"
 
 
@@ -463,6 +464,7 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("warehouse", WarehouseChange.QUEUE_UPDATED): "updateTaskQueueConfig",
     ("warehouse", WarehouseChange.DELETED): "deleteWarehouse",
     ("warehouse", WarehouseChange.SNAPSHOT): "snapshotWarehouse",
+    ("warehouse", WarehouseChange.QUEUE_SNAPSHOT): "snapshotTaskQueue",
     ("warehouse", WarehouseChange.SNAPSHOT_COMPLETED): "completeSnapshot",
     ("project", ProjectChange.CREATED): "createProject",
     ("project", ProjectChange.RENAMED): "renameProject",

@@ -41,7 +41,14 @@ class WarehouseTeller:
 
     def of_warehouse(self) -> Event:
         """The warehouse itself."""
-        return self.announcer.warehouse(WarehouseChange.SNAPSHOT, self.warehouse, self._when)
+        contracts = {"contracts": self.warehouse.contracts}
+        return self.announcer.warehouse(WarehouseChange.SNAPSHOT, self.warehouse, self._when, data=contracts)
+
+    def of_queue(self, kept: KeptQueue) -> Event:
+        """A queue of its tasks that is set otherwise than queues are."""
+        return self.announcer.warehouse(
+            WarehouseChange.QUEUE_SNAPSHOT, self.warehouse, self._when, data={"settings": kept.document}
+        )
 
     def of_namespace(self, namespace: Namespace) -> Event:
         """A namespace in it."""
@@ -79,7 +86,7 @@ class WarehouseTeller:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class KeptQueue:
-    """How a queue of a project's tasks is set; None: as the queue has it."""
+    """How a queue of tasks is set; None: as the queue has it."""
 
     queue: str
     silence: timedelta | None
@@ -87,6 +94,18 @@ class KeptQueue:
     retention_period: timedelta | None
     cron: str | None
     time_zone: str | None
+
+    @property
+    def document(self) -> dict[str, object]:
+        """As events say it."""
+        return {
+            "queue": self.queue,
+            "max-seconds-since-last-heartbeat": _seconds(self.silence),
+            "cleanup-period-seconds": _seconds(self.cleanup_period),
+            "retention-period-seconds": _seconds(self.retention_period),
+            "cron": self.cron,
+            "time-zone": self.time_zone,
+        }
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -108,16 +127,8 @@ class ProjectTeller:
 
     def of_queue(self, kept: KeptQueue) -> Event:
         """A queue of its tasks that is set otherwise than queues are."""
-        settings = {
-            "queue": kept.queue,
-            "max-seconds-since-last-heartbeat": _seconds(kept.silence),
-            "cleanup-period-seconds": _seconds(kept.cleanup_period),
-            "retention-period-seconds": _seconds(kept.retention_period),
-            "cron": kept.cron,
-            "time-zone": kept.time_zone,
-        }
         return self.announcer.project(
-            ProjectChange.QUEUE_SNAPSHOT, self.project, _moment(self.at), data={"settings": settings}
+            ProjectChange.QUEUE_SNAPSHOT, self.project, _moment(self.at), data={"settings": kept.document}
         )
 
     def of_tag_definition(self, definition: TagDefinition) -> Event:

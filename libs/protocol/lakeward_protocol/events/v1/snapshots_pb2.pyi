@@ -11,6 +11,7 @@ from google.protobuf.internal import containers as _containers
 from lakeward_protocol.events.v1 import access_pb2 as _access_pb2
 from lakeward_protocol.events.v1 import credentials_pb2 as _credentials_pb2
 from lakeward_protocol.events.v1 import objects_pb2 as _objects_pb2
+from lakeward_protocol.events.v1 import warehouses_pb2 as _warehouses_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -30,6 +31,7 @@ class WarehouseSnapshot(_message.Message):
 
     WHERE_FIELD_NUMBER: _builtins.int
     WAREHOUSE_FIELD_NUMBER: _builtins.int
+    CONTRACTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def where(self) -> _objects_pb2.Where:
         """Where it is."""
@@ -38,19 +40,60 @@ class WarehouseSnapshot(_message.Message):
     def warehouse(self) -> _objects_pb2.Warehouse:
         """What it is."""
 
+    @_builtins.property
+    def contracts(self) -> _containers.RepeatedCompositeFieldContainer[_warehouses_pb2.Contract]:
+        """The contracts that are asked before changes of what is in it."""
+
     def __init__(
         self,
         *,
         where: _objects_pb2.Where | None = ...,
         warehouse: _objects_pb2.Warehouse | None = ...,
+        contracts: _abc.Iterable[_warehouses_pb2.Contract] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["warehouse", b"warehouse", "where", b"where"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["warehouse", b"warehouse", "where", b"where"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["contracts", b"contracts", "warehouse", b"warehouse", "where", b"where"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___WarehouseSnapshot: _TypeAlias = WarehouseSnapshot  # noqa: Y015
+
+@_typing.final
+class WarehouseTaskQueueSnapshot(_message.Message):
+    """A queue of a warehouse's tasks that is set otherwise than queues are."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WHERE_FIELD_NUMBER: _builtins.int
+    WAREHOUSE_FIELD_NUMBER: _builtins.int
+    SETTINGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def where(self) -> _objects_pb2.Where:
+        """Where it is."""
+
+    @_builtins.property
+    def warehouse(self) -> _objects_pb2.Warehouse:
+        """What it is."""
+
+    @_builtins.property
+    def settings(self) -> _objects_pb2.QueueSettings:
+        """How it is set."""
+
+    def __init__(
+        self,
+        *,
+        where: _objects_pb2.Where | None = ...,
+        warehouse: _objects_pb2.Warehouse | None = ...,
+        settings: _objects_pb2.QueueSettings | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings", "warehouse", b"warehouse", "where", b"where"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings", "warehouse", b"warehouse", "where", b"where"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WarehouseTaskQueueSnapshot: _TypeAlias = WarehouseTaskQueueSnapshot  # noqa: Y015
 
 @_typing.final
 class NamespaceSnapshot(_message.Message):

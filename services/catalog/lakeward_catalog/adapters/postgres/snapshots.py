@@ -46,9 +46,11 @@ select a.scope, coalesce(a.namespace_id, t.tabular_id), a.field_id, a.value, {DE
 _THE_PROJECT: Final = f"select {PROJECT} from project p where p.project_id = $1"
 _QUEUES: Final = """
 select queue, silence, cleanup_period, retention_period, cron, time_zone from queue_setting
- where project_id = $1 and num_nonnulls(silence, cleanup_period, retention_period, cron) > 0
+ where {owner} = $1 and num_nonnulls(silence, cleanup_period, retention_period, cron) > 0
  order by queue
 """
+_QUEUES_OF_PROJECT: Final = _QUEUES.format(owner="project_id")
+_QUEUES_OF_WAREHOUSE: Final = _QUEUES.format(owner="warehouse_id")
 _DEFINITIONS: Final = (
     f"select {DEFINITION} from tag_definition d where d.project_id = $1 order by d.created_at, d.tag_id"
 )
@@ -94,7 +96,7 @@ class CatalogTold:
         told = chapters(
             connection,
             (
-                (_QUEUES, lambda rows: [teller.of_queue(KeptQueue(*row)) for row in rows]),
+                (_QUEUES_OF_PROJECT, lambda rows: [teller.of_queue(KeptQueue(*row)) for row in rows]),
                 (_DEFINITIONS, lambda rows: [teller.of_tag_definition(definition_of(row)) for row in rows]),
             ),
             project_id,
@@ -113,6 +115,7 @@ class CatalogTold:
         told = chapters(
             connection,
             (
+                (_QUEUES_OF_WAREHOUSE, lambda rows: [teller.of_queue(KeptQueue(*row)) for row in rows]),
                 (_NAMESPACES, lambda rows: [teller.of_namespace(namespace_of(row)) for row in rows]),
                 (_TABULARS, lambda rows: [teller.of_tabular(tabular_with_path(row)) for row in rows]),
                 (_TAGS, lambda rows: [_tag(teller, warehouse_id, row) for row in rows]),
