@@ -13,6 +13,7 @@ from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.role_membership import PostgresRoleMembership
 from lakeward_authz.adapters.postgres.roles import PostgresRoles
+from lakeward_authz.adapters.postgres.snapshots import AuthzTold
 from lakeward_authz.adapters.postgres.tree import PostgresTree
 from lakeward_authz.adapters.postgres.tree_listing import PostgresTreeListing
 from lakeward_authz.adapters.postgres.users import PostgresUsers
@@ -50,7 +51,7 @@ from lakeward_protocol.authz.v1 import (
 from lakeward_servicekit.audit.postgres import PostgresAudit
 from lakeward_servicekit.audit.recording import Recorder
 from lakeward_servicekit.audit.serving import AuditListings, auditing, recorder_of
-from lakeward_servicekit.events.own_streams import OwnStreams, reads_of
+from lakeward_servicekit.events.own_streams import OwnStreams, open_reads
 from lakeward_servicekit.events.serving import relaying
 from lakeward_servicekit.postgres.outgrown import counting
 from lakeward_servicekit.postgres.plans import with_generic_plans, with_plans_by_keys
@@ -59,11 +60,11 @@ from lakeward_servicekit.postgres.schemas import Needs, check_schema
 from lakeward_servicekit.rpc import Host, Settle
 from lakeward_servicekit.settings.authorization import AuthorizationSettings, EngineIdentity, TrustedEngine
 from lakeward_servicekit.settings.postgres import PostgresSettings
-from lakeward_servicekit.system import SystemClock
+from lakeward_servicekit.system import SystemClock, SystemIds
 
 _LOG: Final = logging.getLogger(__name__)
 MIGRATIONS: Final = "lakeward_authz.adapters.postgres.migrations"
-SCHEMA_NUMBER: Final = 12
+SCHEMA_NUMBER: Final = 13
 # Users are written when they are first seen, so a few connections serve any load; the rest is the catalog's.
 _CONNECTIONS: Final = 4
 # A question is one statement, so few connections answer many; beside those that write.
@@ -143,7 +144,10 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
             audit_pb2_grpc.add_AuditServiceServicer_to_server,
             AuditListings(doors, records, audit_pb2.ListAuditRecordsResponse),
         )
-        reads = reads_of(pool)
+        ids = SystemIds()
+        reads = await stack.enter_async_context(
+            open_reads(pool, settings.postgres, "authz", tells=AuthzTold(ids), ids=ids)
+        )
         host.add(
             events_pb2_grpc.add_EventServiceServicer_to_server,
             OwnStreams(

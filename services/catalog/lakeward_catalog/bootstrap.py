@@ -20,8 +20,7 @@ from lakeward_catalog.adapters.postgres.endpoint_counts import PostgresCalls
 from lakeward_catalog.adapters.postgres.idempotency import PostgresIdempotency
 from lakeward_catalog.adapters.postgres.locating import Locating
 from lakeward_catalog.adapters.postgres.namespaces import PostgresNamespaces
-from lakeward_catalog.adapters.postgres.snapshots import CONNECTIONS as SNAPSHOT_CONNECTIONS
-from lakeward_catalog.adapters.postgres.snapshots import PostgresSnapshots
+from lakeward_catalog.adapters.postgres.snapshots import CatalogTold
 from lakeward_catalog.adapters.postgres.statistics import PostgresStatistics
 from lakeward_catalog.adapters.postgres.table_versions import PostgresVersions
 from lakeward_catalog.adapters.postgres.tabulars import PostgresTabulars
@@ -68,6 +67,8 @@ from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.events.bell import LocalBell, PostgresBell
 from lakeward_servicekit.events.history import HistoryReads
 from lakeward_servicekit.events.postgres_history import PostgresHistory
+from lakeward_servicekit.events.postgres_snapshots import CONNECTIONS as SNAPSHOT_CONNECTIONS
+from lakeward_servicekit.events.postgres_snapshots import PostgresSnapshots
 from lakeward_servicekit.events.serving import channel_of, logged_channel_of
 from lakeward_servicekit.events.tail import Tail
 from lakeward_servicekit.permits import PermitSigner
@@ -302,7 +303,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         instance_admins=frozenset(settings.authorization.instance_admins),
     )
     announcer = Announcer(source=f"lakeward://{server.server_id}", ids=ids)
-    snapshots = PostgresSnapshots(pools.snapshots, announcer=announcer, ids=ids, bell=bell)
+    snapshots = PostgresSnapshots(pools.snapshots, tells=CatalogTold(announcer), ids=ids, moved=bell.ring)
     stack.push_async_callback(snapshots.close)
     files = VendingFiles(vending, permits)
     return Parts(

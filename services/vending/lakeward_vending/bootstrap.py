@@ -15,7 +15,7 @@ from lakeward_servicekit.audit.serving import AuditListings, auditing, recorder_
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.authorization.remote_identity import RemoteIdentity
 from lakeward_servicekit.errors import Refusal
-from lakeward_servicekit.events.own_streams import OwnStreams, reads_of
+from lakeward_servicekit.events.own_streams import OwnStreams, open_reads
 from lakeward_servicekit.events.serving import relaying
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.postgres.schemas import Needs, check_schema
@@ -30,6 +30,7 @@ from lakeward_vending.adapters.network.services import Services
 from lakeward_vending.adapters.postgres import migrations
 from lakeward_vending.adapters.postgres.sealing import KeyRing
 from lakeward_vending.adapters.postgres.secrets import PostgresSecrets
+from lakeward_vending.adapters.postgres.snapshots import VendingTold
 from lakeward_vending.adapters.s3.backend import S3Backend
 from lakeward_vending.adapters.s3.cached import CachedS3
 from lakeward_vending.adapters.s3.kind import S3Kind
@@ -165,7 +166,11 @@ async def vending(
                 release_place=PlaceReleases(storages, skip=skip),
             ),
         )
-        doors, records, reads = Doors(authorizer), PostgresAudit(pool), reads_of(pool)
+        doors, records = Doors(authorizer), PostgresAudit(pool)
+        names = SystemIds()
+        reads = await stack.enter_async_context(
+            open_reads(pool, settings.postgres, SERVICE, tells=VendingTold(names), ids=names)
+        )
         host.add(
             audit_pb2_grpc.add_AuditServiceServicer_to_server,
             AuditListings(doors, records, audit_pb2.ListAuditRecordsResponse),

@@ -23,8 +23,8 @@ from lakeward_authz.application.permissions import Grant, Made
 from lakeward_authz.application.provisioned_groups import GroupChange, MembersChange
 from lakeward_authz.application.synchronising import RoleMembers
 from lakeward_authz.application.users import Administrator
-from lakeward_authz.domain.permissions.lakeward import ASSIGNEE
-from lakeward_authz.domain.permissions.objects import ObjectKey, user_subject
+from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, OWNERSHIP
+from lakeward_authz.domain.permissions.objects import SERVER, ObjectKey, role_subject, user_subject
 from lakeward_authz.domain.profiles import Profile, UserKind
 from lakeward_authz.domain.roles import RoleIdent
 from lakeward_protocol.authz import v1
@@ -242,6 +242,36 @@ async def test_whose_rights_wait_and_come_back_is_told(kept: Kept) -> None:
     await kept.people.replace(DORA.id, _person(active=True), expected="", at=NOW)
     await kept.people.replace(DORA.id, _person(active=True), expected="", at=NOW)
     assert [_kind(each) for each in await kept.told()] == ["user.suspended", "user.restored"]
+
+
+async def test_what_a_maker_has_on_its_role_is_told_with_it(kept: Kept) -> None:
+    await kept.roles.add(a_role(2, "makers"), owner=user_subject("oidc~ann"), record=None)
+    await kept.roles.add(a_role(3, "nobodys"), owner=None, record=None)
+    owned, nobodys = await kept.told()
+    assert owned["data"]["owner"] == {"type": "user", "subject": "oidc~ann", "relation": OWNERSHIP}
+    assert "owner" not in nobodys["data"]
+
+
+async def test_a_user_is_deleted_wherever_something_was_given_to_it(kept: Kept) -> None:
+    await kept.stores.tree.apply("another test", [(1, Made(ObjectKey("project", name))) for name in ("q",)])
+    for key in (SERVER, PROJECT, ObjectKey("project", "q")):
+        await kept.stores.grants.change(key, writes=[Grant(user_subject(DORA.user_id), "describe")], deletes=())
+    await kept.people.replace(DORA.id, _person(active=False), expected="", at=NOW)
+    await kept.told()
+    assert await kept.people.remove(DORA.id, expected="", at=NOW)
+    told = await kept.told()
+    assert {(_kind(each), each.get("projectid")) for each in told} == {("user.deleted", of) for of in (None, "p", "q")}
+
+
+async def test_what_a_role_had_on_the_server_is_told_there_when_it_goes(kept: Kept) -> None:
+    grant = Grant(role_subject(ROLE.role_id), "admin")
+    await kept.stores.grants.change(SERVER, writes=[grant], deletes=())
+    await kept.told()
+    assert await kept.roles.remove(ROLE, record=None)
+    taken, gone = await kept.told()
+    assert (_kind(taken), taken.get("projectid"), _kind(gone)) == ("grant.changed", None, "role.deleted")
+    said = {"type": "role", "subject": str(ROLE.role_id), "relation": "admin"}
+    assert (taken["data"]["given"], taken["data"]["taken"]) == ([], [said])
 
 
 async def test_what_a_directory_changes_is_told(kept: Kept) -> None:

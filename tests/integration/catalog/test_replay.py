@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -13,19 +12,21 @@ from uuid import UUID, uuid4
 
 import pytest
 import pytest_asyncio
+from google.protobuf.duration_pb2 import Duration
 
 from lakeward.events import Mirror
-from lakeward.events.shapes import page_of
-from lakeward_catalog.adapters.postgres.snapshots import PostgresSnapshots
+from lakeward_catalog.adapters.postgres.snapshots import CatalogTold
 from lakeward_catalog.adapters.postgres.sweeps import PostgresLeftovers
 from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.domain.model import Kind
 from lakeward_protocol.catalog.v1 import (
+    contracts_pb2,
     namespaces_pb2,
     server_pb2,
     tables_pb2,
     tabulars_pb2,
     tags_pb2,
+    tasks_pb2,
     views_pb2,
     warehouses_pb2,
 )
@@ -34,21 +35,17 @@ from lakeward_servicekit.events.bell import LocalBell
 from lakeward_servicekit.events.history import HistoryPage, HistoryReads, Part
 from lakeward_servicekit.events.positions import Beginning, LogPlace, Now, Position, SnapshotPlace, position_of
 from lakeward_servicekit.events.postgres_history import PostgresHistory
-from lakeward_servicekit.events.postgres_log import PostgresOutbox
-from lakeward_servicekit.events.relay import SEQUENCER, Pace, sequence
 from lakeward_servicekit.events.subscribing import Subscriptions
-from lakeward_servicekit.events.tail import Tail
-from lakeward_servicekit.postgres.leases import PostgresLeases
 from lakeward_servicekit.postgres.pools import Pool
 from tests.support.catalog.house import House, commit_body, ident, refusal_of, tabular, tabular_ref
 from tests.support.catalog.stores import PostgresStores, catalog_pool
 from tests.support.catalog.values import FreshIds, uuid7
 from tests.support.mirrored import mirrored, stored
+from tests.support.replaying import caught_up, reads_of, sequencing, shown
 
 pytestmark = pytest.mark.integration
 
 _NAMES = ("a", "b", "c")
-_MINUTE = timedelta(minutes=1)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -70,38 +67,13 @@ async def house(stores: PostgresStores) -> House:
 
 def _reads(pool: Pool, *, fresh_within: int = 0) -> HistoryReads:
     announcer = Announcer(source="lakeward://test", ids=FreshIds())
-    snapshots = PostgresSnapshots(
-        pool, announcer=announcer, ids=FreshIds(), bell=LocalBell(), fresh_within=fresh_within
-    )
-    history = PostgresHistory(pool)
-    return HistoryReads(history, snapshots, Tail(history.newest))
-
-
-@asynccontextmanager
-async def _sequencing(pool: Pool, *, moved: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
-    """Puts events in order all the time, a few at once."""
-    lease = await PostgresLeases(pool).acquire(SEQUENCER, holder=str(uuid4()), lifetime=_MINUTE)
-    assert lease is not None
-    pace = Pace(poll=timedelta(milliseconds=3), batch=7)
-    work = sequence(lease, outbox=PostgresOutbox(pool), bell=LocalBell(), moved=moved, pace=pace)
-    task = asyncio.create_task(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        await PostgresLeases(pool).release(lease)
-
-
-async def _caught_up(pool: Pool) -> None:
-    while await pool.fetchval("select exists (select from outbox)"):
-        await asyncio.sleep(0.01)
+    return reads_of(pool, CatalogTold(announcer), fresh_within=fresh_within)
 
 
 async def _pages(reads: HistoryReads, stream: str, after: Position, *, limit: int = 5) -> AsyncIterator[HistoryPage]:
     """Pages until the end of the stream for now; each begins where a text says, as with a consumer that started anew."""
     while True:
-        page = await reads(stream, Part(position_of(str(after)), limit), snapshots=True)
+        page = await reads(stream, Part(position_of(str(after)), limit))
         if not page.events:
             return
         yield page
@@ -116,8 +88,8 @@ async def _subscribed(reads: HistoryReads, stream: str, bell: LocalBell, mirror:
         return stream
 
     async def follow() -> None:
-        async for page in Subscriptions(reads)(admit, Beginning(), snapshots=True):
-            for event in _shown(page).events:
+        async for page in Subscriptions(reads)(admit, Beginning()):
+            for event in shown(page).events:
                 assert event.snapshot or event.sequence == mirror.sequence + 1
                 mirror.apply(event)
 
@@ -129,21 +101,6 @@ async def _subscribed(reads: HistoryReads, stream: str, bell: LocalBell, mirror:
             task.cancel()
         ended = await asyncio.gather(*tasks, return_exceptions=True)
         assert all(isinstance(each, asyncio.CancelledError) for each in ended), ended
-
-
-def _shown(page: HistoryPage) -> Any:
-    events = [
-        {
-            "position": str(each.position),
-            "sequence": each.sequence,
-            "snapshot": each.snapshot,
-            "kind": each.kind,
-            "verb": each.verb,
-            "event": json.loads(each.cloud_event),
-        }
-        for each in page.events
-    ]
-    return page_of({"events": events, "position": str(page.position), "newest": page.newest})
 
 
 class _Changes:
@@ -280,8 +237,8 @@ async def _consume(reads: HistoryReads, stream: str, over: asyncio.Event, *, lim
     mirror, after = Mirror(), "beginning"
     while True:
         ends = over.is_set()
-        page = await reads(stream, Part(position_of(after), limit), snapshots=True)
-        for event in _shown(page).events:
+        page = await reads(stream, Part(position_of(after), limit))
+        for event in shown(page).events:
             if event.verb == "created":  # what the snapshot has is not told of once more
                 known = {*mirror.namespaces, *mirror.tabulars}
                 assert not known & {getattr(event.namespace, "id", ""), getattr(event.tabular, "incarnation", "")}
@@ -310,9 +267,9 @@ async def test_a_snapshot_and_the_log_behind_it_are_the_state_while_everything_c
                 consumers.append(asyncio.create_task(_consume(reads, stream, over, limit=len(consumers) * 5 + 1)))
 
     bell, subscriber = LocalBell(), Mirror()
-    async with _sequencing(pool, moved=bell.ring), _subscribed(reads, stream, bell, subscriber):
+    async with sequencing(pool, moved=bell.ring), _subscribed(reads, stream, bell, subscriber):
         await asyncio.gather(*map(change, racing))
-        await _caught_up(pool)
+        await caught_up(pool)
         over.set()
         mirrors = [*await asyncio.gather(*consumers), subscriber]
         async with asyncio.timeout(30):
@@ -323,7 +280,7 @@ async def test_a_snapshot_and_the_log_behind_it_are_the_state_while_everything_c
     for mirror in mirrors:
         assert mirror.complete
         assert mirrored(mirror) == state
-    assert (await reads(stream, Part(Now()), snapshots=True)).newest == mirrors[0].sequence
+    assert (await reads(stream, Part(Now()))).newest == mirrors[0].sequence
 
 
 async def test_a_change_that_nobody_numbered_yet_is_in_the_snapshot_and_not_behind_it(
@@ -337,19 +294,37 @@ async def test_a_change_that_nobody_numbered_yet_is_in_the_snapshot_and_not_behi
     position: Position = Beginning()
     async for page in _pages(reads, stream, Beginning(), limit=2):
         assert all(each.snapshot for each in page.events)
-        for event in _shown(page).events:
+        for event in shown(page).events:
             mirror.apply(event)
         position = page.position
     assert mirrored(mirror) == await stored(stores.pool, stream)
     assert position == LogPlace(mirror.sequence)
     assert await stores.pool.fetchval("select count(*) from outbox where stream = $1", stream) == 0
     await house.make_table("sales", "later")
-    async with _sequencing(stores.pool):
-        await _caught_up(stores.pool)
+    async with sequencing(stores.pool):
+        await caught_up(stores.pool)
     (page,) = [each async for each in _pages(reads, stream, position)]
     assert [(each.sequence, each.kind, each.verb) for each in page.events] == [
         (mirror.sequence + 1, "table", "created")
     ]
+
+
+async def test_how_queues_are_set_and_which_contracts_are_asked_is_in_a_snapshot(
+    house: House, stores: PostgresStores
+) -> None:
+    contracts = b'[{"name": "readers", "rules": {"columns-stay": true}}]'
+    of = {"warehouse_id": house.warehouse_id}
+    await house.contracts.SetContracts(contracts_pb2.SetContractsRequest(**of, contracts=contracts))
+    for queue, seconds in (("tabular_purge", 60), ("soft_deletion", 90)):
+        silence = Duration(seconds=seconds)
+        await house.tasks.SetQueueConfig(tasks_pb2.SetQueueConfigRequest(**of, queue=queue, silence=silence))
+    await house.tasks.SetQueueConfig(tasks_pb2.SetQueueConfigRequest(**of, queue="tabular_purge"))
+    page = shown(await _reads(stores.pool)(house.warehouse_id, Part(Beginning())))
+    first, queue, last = page.events
+    assert [each["name"] for each in first.data["contracts"]] == ["readers"]
+    settings = queue.data["settings"]
+    assert (settings["queue"], settings["max-seconds-since-last-heartbeat"]) == ("soft_deletion", 90)
+    assert (last.verb, last.data["entities"]) == ("snapshot-completed", 2)
 
 
 async def test_a_change_under_way_is_behind_the_snapshot_and_not_in_it(house: House, stores: PostgresStores) -> None:
@@ -367,8 +342,8 @@ async def test_a_change_under_way_is_behind_the_snapshot_and_not_in_it(house: Ho
         pages = [page async for page in _pages(reads, stream, Beginning(), limit=1000)]
         await transaction.commit()
     assert [each.kind for each in pages[0].events] == ["warehouse", "namespace", "warehouse"]
-    async with _sequencing(pool):
-        await _caught_up(pool)
+    async with sequencing(pool):
+        await caught_up(pool)
     (later,) = [page async for page in _pages(reads, stream, pages[0].position)]
     assert [each.verb for each in later.events] == ["told"]
 
@@ -378,15 +353,15 @@ async def test_a_snapshot_is_shared_while_it_is_fresh_and_each_stream_keeps_few(
 ) -> None:
     pool, stream = stores.pool, house.warehouse_id
     shared, anew = _reads(pool, fresh_within=1000), _reads(pool, fresh_within=-1)
-    first = await shared(stream, Part(Beginning(), 1), snapshots=True)
+    first = await shared(stream, Part(Beginning(), 1))
     await house.make_namespace("sales")
-    second = await shared(stream, Part(Beginning(), 1), snapshots=True)
+    second = await shared(stream, Part(Beginning(), 1))
     assert second.position == first.position
     for _ in range(3):
-        await anew(stream, Part(Beginning(), 1), snapshots=True)
+        await anew(stream, Part(Beginning(), 1))
     kept = "select count(*) from event_snapshot where stream = $1"
     assert await pool.fetchval(kept, stream) == 2
-    refused = await refusal_of(shared(stream, Part(first.position), snapshots=True))
+    refused = await refusal_of(shared(stream, Part(first.position)))
     assert refused.reason == Reason.REASON_EVENTS_FORGOTTEN
     left = await pool.fetchval(
         "select count(*) from event_snapshot_entry e where not exists (select from event_snapshot s "
@@ -397,16 +372,16 @@ async def test_a_snapshot_is_shared_while_it_is_fresh_and_each_stream_keeps_few(
 
 async def test_a_snapshot_of_one_warehouse_is_none_of_another(house: House, stores: PostgresStores) -> None:
     reads, stream = _reads(stores.pool), house.warehouse_id
-    page = await reads(stream, Part(Beginning(), 1), snapshots=True)
+    page = await reads(stream, Part(Beginning(), 1))
     assert isinstance(page.position, SnapshotPlace)
     other = await house.make_warehouse(f"w-{uuid4()}", base=f"s3://lake/{uuid4()}")
-    refused = await refusal_of(reads(other, Part(page.position), snapshots=True))
+    refused = await refusal_of(reads(other, Part(page.position)))
     assert refused.reason == Reason.REASON_EVENTS_FORGOTTEN
 
 
 async def test_old_snapshots_are_swept_with_their_events(house: House, stores: PostgresStores) -> None:
     pool, stream = stores.pool, house.warehouse_id
-    await _reads(pool)(stream, Part(Beginning(), 1), snapshots=True)
+    await _reads(pool)(stream, Part(Beginning(), 1))
     made = await pool.fetchval("select max(made_at) from event_snapshot where stream = $1", stream)
     leftovers = PostgresLeftovers(pool)
     while await leftovers.old_snapshots(before=made + timedelta(microseconds=1), limit=1):
@@ -418,10 +393,10 @@ async def test_old_snapshots_are_swept_with_their_events(house: House, stores: P
 async def test_so_much_that_waits_is_no_snapshot(
     house: House, stores: PostgresStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lakeward_catalog.adapters.postgres.snapshots._MOST_WAITING", 2)
+    monkeypatch.setattr("lakeward_servicekit.events.postgres_snapshots._MOST_WAITING", 2)
     for name in _NAMES:
         await house.make_namespace(name)
-    refused = await refusal_of(_reads(stores.pool)(house.warehouse_id, Part(Beginning()), snapshots=True))
+    refused = await refusal_of(_reads(stores.pool)(house.warehouse_id, Part(Beginning())))
     assert (refused.reason, refused.retryable) == (Reason.REASON_EVENTS_BEHIND, True)
 
 
@@ -431,8 +406,8 @@ async def test_a_page_has_one_event_at_least_and_no_more_bytes_than_it_may(
     history, stream = PostgresHistory(stores.pool), house.warehouse_id
     for name in _NAMES:
         await house.make_namespace(name)
-    async with _sequencing(stores.pool):
-        await _caught_up(stores.pool)
+    async with sequencing(stores.pool):
+        await caught_up(stores.pool)
     every = await history.read(stream, after=0, limit=10, most_bytes=1 << 20)
     assert [each.sequence for each in every] == [1, 2, 3, 4]
     sizes = [len(each.event.body) for each in every]

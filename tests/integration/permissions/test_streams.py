@@ -47,8 +47,34 @@ async def test_roles_grants_and_users_are_followed_where_they_are(streamed: Hous
         assert (made["subject"], made["projectid"]) == (name, PROJECT)
         told(await http.post("/management/v1/user", json={"id": f"oidc~{who}", "name": who, "user-type": "human"}))
         assert (await _next(http, "server", "authz", server, "user.created"))["userid"] == f"oidc~{who}"
-        first = told(await http.get("/management/v1/project/events", params={"service": "vending"})).json()["events"][0]
+        query = {"service": "vending", "after": "0"}
+        first = told(await http.get("/management/v1/project/events", params=query)).json()["events"][0]
         assert (first["sequence"], first["kind"], first["verb"]) == (1, "credential", "stored")
+
+
+async def test_each_service_begins_with_what_is_there(streamed: House) -> None:
+    firsts = {
+        ("project", "catalog"): "project",
+        ("project", "authz"): "authz",
+        ("project", "vending"): "vending",
+        ("server", "catalog"): "server",
+        ("server", "authz"): "authz",
+        ("server", "vending"): "vending",
+    }
+    async with streamed.client("admin") as http:
+        for (of, service), kind in firsts.items():
+            found, query = [], {"service": service, "after": "beginning", "pageSize": "1000"}
+            while (page := told(await http.get(f"/management/v1/{of}/events", params=query)).json())["events"]:
+                found += page["events"]
+                query["after"] = page["position"]
+            opening, snapshot = found[0], [each for each in found if each["snapshot"]]
+            assert (opening["kind"], opening["verb"]) == (kind, "snapshot")
+            last = snapshot[-1]
+            assert (last["kind"], last["verb"]) == (kind, "snapshot-completed")
+            assert last["event"]["data"]["entities"] == len(snapshot) - 1
+            assert [each["sequence"] for each in found[len(snapshot) :]] == list(
+                range(last["sequence"] + 1, last["sequence"] + 1 + len(found) - len(snapshot))
+            )
 
 
 async def test_who_may_not_read_who_has_rights_follows_neither(streamed: House) -> None:

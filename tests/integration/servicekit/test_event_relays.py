@@ -15,8 +15,9 @@ from lakeward_authz.bootstrap import MIGRATIONS as AUTHZ
 from lakeward_components import nats
 from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.events.outbox import tell
-from lakeward_servicekit.events.own_streams import reads_of
+from lakeward_servicekit.events.postgres_history import PostgresHistory
 from lakeward_servicekit.events.serving import relaying
+from lakeward_servicekit.events.tail import Tail
 from lakeward_servicekit.postgres.migrating import migrate
 from lakeward_servicekit.postgres.pools import open_pool
 from lakeward_servicekit.secrecy import SecretStr
@@ -51,7 +52,7 @@ async def test_two_replicas_relay_each_event_once_and_in_order(
         }
         settings = load(EventSettings, environ).settings
         relays = partial(relaying, pool, settings, service="test", schema=schema, listen_at=url)
-        tails = [reads_of(pool).tail for _ in range(2)]
+        tails = [Tail(PostgresHistory(pool).newest) for _ in range(2)]
         async with relays(tail=tails[0]), relays(tail=tails[1]):
             readers = [
                 asyncio.create_task(tail.beyond(stream, COUNT - 1, at_most=timedelta(minutes=1))) for tail in tails

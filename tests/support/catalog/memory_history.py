@@ -7,14 +7,22 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from lakeward_catalog.application.announcements import Announcer
-from lakeward_catalog.application.snapshots import SNAPSHOT_STATES, SnapshotTeller
-from lakeward_catalog.domain.model import WarehouseId
+from lakeward_catalog.application.announcements import SERVER_STREAM, Announcer
+from lakeward_catalog.application.snapshots import (
+    SNAPSHOT_STATES,
+    KeptQueue,
+    ProjectTeller,
+    ServerTeller,
+    WarehouseTeller,
+)
+from lakeward_catalog.domain.model import ProjectId, WarehouseId
 from lakeward_catalog.domain.tags import TaggedObject
-from lakeward_catalog.domain.wording import no_such_warehouse
+from lakeward_catalog.domain.tasks import Owner, QueueConfig
+from lakeward_catalog.domain.wording import no_such_project, no_such_warehouse
 from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.events.history import Entry, HistoryReads, Snapshot, Span
 from lakeward_servicekit.events.relay import LoggedEvent
+from lakeward_servicekit.events.streams import of_project
 from lakeward_servicekit.events.tail import Tail
 from tests.support.catalog.values import NOON
 
@@ -45,16 +53,15 @@ class MemoryHistory:
 
 
 class MemorySnapshots:
-    """`Snapshots` of warehouses, each made anew."""
+    """`Snapshots`, each made anew."""
 
     def __init__(self, catalog: MemoryCatalog, history: MemoryHistory, announcer: Announcer) -> None:
         self._catalog, self._history, self._announcer = catalog, history, announcer
         self.kept: dict[UUID, tuple[str, Snapshot, list[Entry]]] = {}
 
     async def current(self, stream: str) -> Snapshot:
-        warehouse_id = WarehouseId(UUID(stream))
         sequence = (await self._history.span(stream)).newest
-        bodies = [Entry(event.kind, event.verb, event.body) for event in self._told(warehouse_id, sequence)]
+        bodies = [Entry(event.kind, event.verb, event.body) for event in self._told(stream, sequence)]
         made = Snapshot(self._catalog.ids.uuid7(), sequence, len(bodies), NOON)
         self.kept[made.snapshot_id] = stream, made, bodies
         return made
@@ -67,13 +74,44 @@ class MemorySnapshots:
         found = self.kept[snapshot_id][2][after:][:limit]
         return found[: _fitting([len(each.body) for each in found], most_bytes)]
 
-    def _told(self, warehouse_id: WarehouseId, sequence: int) -> Iterator[Event]:
+    def _told(self, stream: str, sequence: int) -> Sequence[Event]:
+        if stream == SERVER_STREAM:
+            server = ServerTeller(self._announcer, NOON)
+            told = [server.of_server(bootstrapped=self._catalog.rows.server.bootstrapped)]
+            return [*told, server.completed(sequence=sequence, entities=len(told))]
+        if stream.startswith(of_project("")):
+            return self._of_project(ProjectId(stream.removeprefix(of_project(""))), sequence)
+        return self._of_warehouse(WarehouseId(UUID(stream)), sequence)
+
+    def _of_project(self, project_id: ProjectId, sequence: int) -> Sequence[Event]:
+        rows = self._catalog.rows
+        project = rows.projects.get(project_id)
+        if project is None:
+            raise no_such_project(project_id)
+        teller = ProjectTeller(self._announcer, project, NOON)
+        told = [teller.of_project(), *map(teller.of_queue, self._queues(project_id))]
+        told += [teller.of_tag_definition(each) for (of, _), each in rows.tags.items() if of == project_id]
+        return [*told, teller.completed(sequence=sequence, entities=len(told))]
+
+    def _queues(self, owner: Owner) -> Iterator[KeptQueue]:
+        rows = self._catalog.rows
+        for of, queue in sorted({*rows.configs, *rows.timetables}, key=lambda each: each[1].value):
+            config = rows.configs.get((of, queue), QueueConfig())
+            timetable = rows.timetables.get((of, queue))
+            cron = None if timetable is None else timetable.cron
+            periods = (config.silence, config.every, config.kept_for)
+            if of == owner and (cron is not None or any(each is not None for each in periods)):
+                yield KeptQueue(
+                    queue.value, *periods, *((None, None) if cron is None else (cron.expression, cron.zone))
+                )
+
+    def _of_warehouse(self, warehouse_id: WarehouseId, sequence: int) -> Sequence[Event]:
         rows = self._catalog.rows
         warehouse = rows.warehouses.get(warehouse_id)
         if warehouse is None:
             raise no_such_warehouse(warehouse_id)
-        teller = SnapshotTeller(self._announcer, warehouse, NOON)
-        told = [teller.of_warehouse()]
+        teller = WarehouseTeller(self._announcer, warehouse, NOON)
+        told = [teller.of_warehouse(), *map(teller.of_queue, self._queues(warehouse_id))]
         inside = [each for each in rows.namespaces.values() if each.warehouse_id == warehouse_id]
         told += [teller.of_namespace(each) for each in sorted(inside, key=lambda each: each.ident.key)]
         tabulars = [
@@ -89,8 +127,7 @@ class MemorySnapshots:
             on = place.namespace_id if place.incarnation is None else public[place.incarnation]
             target = TaggedObject(place.scope, warehouse_id, on, place.field_id)
             told.append(teller.of_tag(rows.tags[warehouse.project_id, tag_id], target, attached.value))
-        yield from told
-        yield teller.completed(sequence=sequence, entities=len(told))
+        return [*told, teller.completed(sequence=sequence, entities=len(told))]
 
 
 def memory_history(catalog: MemoryCatalog, announcer: Announcer) -> HistoryReads:

@@ -15,6 +15,7 @@ from lakeward_catalog.application.announcements import (
     NamespaceChange,
     Occasion,
     ProjectChange,
+    ServerChange,
     TabularChange,
     WarehouseChange,
 )
@@ -37,7 +38,7 @@ EVENTS = [
     *(ANNOUNCER.namespace(change, NAMESPACE, WHEN, warehouse=WAREHOUSE) for change in NamespaceChange),
     *(ANNOUNCER.warehouse(change, WAREHOUSE, WHEN) for change in WarehouseChange),
     *(ANNOUNCER.project(change, PROJECT, WHEN) for change in ProjectChange),
-    ANNOUNCER.server_bootstrapped(WHEN, is_operator=False),
+    ANNOUNCER.server(ServerChange.BOOTSTRAPPED, WHEN, data={"is-operator": False}),
 ]
 UPSTREAMS = {"tabular-type", "tabular-id", "warehouse-id", "num-events", "sequence-number", "trace-id"}
 

@@ -9,10 +9,18 @@ from functools import partial
 from typing import Any
 
 import pytest
+from google.protobuf.duration_pb2 import Duration
 
 from lakeward_catalog.application import history
 from lakeward_catalog.domain.model import NIL_PROJECT
-from lakeward_protocol.catalog.v1 import events_pb2, server_pb2, tags_pb2, warehouses_pb2
+from lakeward_protocol.catalog.v1 import (
+    contracts_pb2,
+    events_pb2,
+    project_tasks_pb2,
+    server_pb2,
+    tasks_pb2,
+    warehouses_pb2,
+)
 from lakeward_protocol.events.v1 import reading_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason
@@ -107,11 +115,12 @@ async def test_a_project_and_a_warehouse_that_are_called_alike_have_a_stream_eac
     house = await a_house()
     newest = (await _page(house, NOW)).newest
     await house.server.CreateProject(server_pb2.CreateProjectRequest(project_id=house.warehouse_id, name="alike"))
-    (made,) = (await _page(house, project_id=house.warehouse_id)).events
+    (made,) = (await _page(house, "0", project_id=house.warehouse_id)).events
     assert (made.kind, made.verb, made.sequence) == ("project", "created", 1)
     assert (await _page(house, NOW)).newest == newest
     place = (await _page(house, limit=1)).position
-    assert (await refusal_of(_page(house, place, project_id=house.warehouse_id))).reason == Reason.REASON_INVALID_FIELD
+    refused = await refusal_of(_page(house, place, project_id=house.warehouse_id))
+    assert refused.reason == Reason.REASON_EVENTS_FORGOTTEN
 
 
 async def test_an_inactive_warehouse_tells_its_history() -> None:
@@ -122,21 +131,59 @@ async def test_an_inactive_warehouse_tells_its_history() -> None:
     assert (await _page(house)).events
 
 
-async def test_what_has_no_snapshots_is_not_read_from_a_beginning_that_is_forgotten() -> None:
+async def test_a_project_begins_with_what_is_there_though_its_first_events_are_forgotten() -> None:
     house = await a_house()
-    stream = f"project-{NIL_PROJECT}"
     for name in ("first", "second"):
-        request = tags_pb2.CreateTagDefinitionRequest(name=name, scopes=[tags_pb2.TAG_SCOPE_TABLE])
-        request.value_kind = tags_pb2.TAG_VALUE_KIND_FREE_TEXT
-        await house.tags.CreateTagDefinition(request)
-    assert [each.sequence for each in (await _page(house, project_id="")).events] == [1, 2]
-    _history(house).forgotten[stream] = 1
-    refused = await refusal_of(_page(house, project_id=""))
-    assert (refused.reason, refused.metadata["oldest"]) == (Reason.REASON_EVENTS_FORGOTTEN, "2")
-    assert "go on from the position 1" in refused.message
-    assert [each.sequence for each in (await _page(house, "1", project_id="")).events] == [2]
-    _history(house).forgotten[stream] = 2
-    assert (await refusal_of(_page(house, project_id=""))).reason == Reason.REASON_EVENTS_FORGOTTEN
+        await house.make_tag(name, "table")
+    config = project_tasks_pb2.ProjectQueueConfig(silence=Duration(seconds=60))
+    await house.project_tasks.SetProjectQueueConfig(
+        project_tasks_pb2.SetProjectQueueConfigRequest(queue="task_log_cleanup", config=config)
+    )
+    newest = (await _page(house, NOW, project_id="")).newest
+    _history(house).forgotten[f"project-{NIL_PROJECT}"] = newest - 1
+    assert (await refusal_of(_page(house, "0", project_id=""))).reason == Reason.REASON_EVENTS_FORGOTTEN
+    told = (await _page(house, project_id="")).events
+    assert [f"{each.kind}.{each.verb}" for each in told] == [
+        "project.snapshot",
+        "project.snapshot-task-queue",
+        "tag-definition.snapshot",
+        "tag-definition.snapshot",
+        "project.snapshot-completed",
+    ]
+    for each in told:
+        checked(Event(house.ids.uuid4(), f"project-{NIL_PROJECT}", each.kind, each.verb, each.cloud_event))
+    assert told[-1].position == str(newest)
+    await house.make_tag("third", "table")
+    assert [each.verb for each in (await _page(house, told[-1].position, project_id="")).events] == ["created"]
+
+
+async def test_a_warehouse_begins_with_its_contracts_and_queues_too() -> None:
+    house = await a_house()
+    contracts = b'[{"name": "readers", "rules": {"columns-stay": true}}]'
+    await house.contracts.SetContracts(
+        contracts_pb2.SetContractsRequest(warehouse_id=house.warehouse_id, contracts=contracts)
+    )
+    await house.tasks.SetQueueConfig(
+        tasks_pb2.SetQueueConfigRequest(
+            warehouse_id=house.warehouse_id, queue="tabular_purge", silence=Duration(seconds=60)
+        )
+    )
+    first, queue, *_ = [
+        checked(Event(house.ids.uuid4(), house.warehouse_id, each.kind, each.verb, each.cloud_event))
+        for each in (await _page(house)).events
+    ]
+    assert [each["name"] for each in first["data"]["contracts"]] == ["readers"]
+    assert queue["type"] == "snapshotTaskQueue"
+    assert queue["data"]["settings"]["max-seconds-since-last-heartbeat"] == 60
+
+
+async def test_the_server_begins_with_what_it_is() -> None:
+    house = await a_house()
+    told = (await _page(house, server=True)).events
+    assert [f"{each.kind}.{each.verb}" for each in told] == ["server.snapshot", "server.snapshot-completed"]
+    for each in told:
+        checked(Event(house.ids.uuid4(), "server", each.kind, each.verb, each.cloud_event))
+    assert json.loads(told[0].cloud_event)["data"] == {"bootstrapped": house.catalog.rows.server.bootstrapped}
 
 
 async def test_a_right_that_is_taken_away_ends_the_subscription_that_is_open(monkeypatch: pytest.MonkeyPatch) -> None:

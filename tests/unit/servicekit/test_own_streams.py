@@ -11,12 +11,13 @@ import pytest
 from lakeward_protocol.authz.v1 import events_pb2 as pb
 from lakeward_protocol.authz.v1 import events_pb2_grpc
 from lakeward_protocol.common.v1.context_pb2 import RequestContext
+from lakeward_protocol.events.v1 import reading_pb2
 from lakeward_protocol.vending.v1 import events_pb2 as vending_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.principals import user
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.events.cloud_events import Event
-from lakeward_servicekit.events.history import HistoryReads, NoSnapshots, Span
+from lakeward_servicekit.events.history import HistoryReads, Span
 from lakeward_servicekit.events.own_streams import OwnStreams
 from lakeward_servicekit.events.relay import LoggedEvent
 from lakeward_servicekit.events.tail import Tail
@@ -26,6 +27,7 @@ from lakeward_vending.application.doors import Doors
 from lakeward_vending.transport import decode
 from tests.support.catalog.values import NOON, FreshIds
 from tests.support.deciding import Rule, TableAuthorizer
+from tests.support.snapshots import NamedSnapshots
 
 ANYTHING = Rule(allows=True)
 
@@ -59,7 +61,7 @@ def house() -> House:
 
     authorizer, log = TableAuthorizer(ANYTHING), Log()
     host = Host("authz", settle=settled)
-    reads = HistoryReads(log, NoSnapshots(), Tail(log.newest))
+    reads = HistoryReads(log, NamedSnapshots(), Tail(log.newest))
     host.add(
         events_pb2_grpc.add_EventServiceServicer_to_server,
         OwnStreams("authz", Doors(authorizer), reads, pb.ReadEventsResponse, pb.SubscribeResponse, decode.project),
@@ -69,13 +71,17 @@ def house() -> House:
 
 
 async def _streamed(house: House, **of: Any) -> bytes:
-    """The stream that both methods read."""
-    page = (await house.stub.ReadEvents(pb.ReadEventsRequest(**of))).page
-    async with aclosing(house.stub.Subscribe(pb.SubscribeRequest(**of))) as answers:
-        assert (await anext(answers)).page == page
-    (event,) = page.events
-    told: bytes = event.cloud_event
-    return told
+    """The stream that both methods read, from its snapshot and from its log alike."""
+    told: set[bytes] = set()
+    for after in ("", "0"):
+        page = (await house.stub.ReadEvents(pb.ReadEventsRequest(**of, reading=reading_pb2.Reading(after=after)))).page
+        async with aclosing(house.stub.Subscribe(pb.SubscribeRequest(**of, after=after))) as answers:
+            assert (await anext(answers)).page == page
+        (event,) = page.events
+        assert (event.snapshot, page.position) == (not after, "1")
+        told.add(event.cloud_event)
+    (stream,) = told
+    return stream
 
 
 async def test_a_project_and_the_server_have_a_stream_each(house: House) -> None:

@@ -17,8 +17,8 @@ from lakeward_protocol.common.v1.context_pb2 import RequestContext
 from lakeward_protocol.events.v1 import reading_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.events.cloud_events import Event
-from lakeward_servicekit.events.history import HistoryReads, NoSnapshots, Span
-from lakeward_servicekit.events.positions import Beginning, LogPlace
+from lakeward_servicekit.events.history import HistoryReads, Span
+from lakeward_servicekit.events.positions import LogPlace
 from lakeward_servicekit.events.relay import LoggedEvent
 from lakeward_servicekit.events.subscribing import PAGE_EVENTS, Subscriptions
 from lakeward_servicekit.events.tail import Tail
@@ -27,6 +27,7 @@ from lakeward_servicekit.rpc.call import Again, bind_deadline, unbind_deadline
 from lakeward_servicekit.rpc.client import RemoteChannel, stub
 from lakeward_servicekit.rpc.streams import OpenStreams
 from tests.support.catalog.values import NOON, FreshIds
+from tests.support.snapshots import NamedSnapshots
 from tests.support.wire import call
 
 PATH = "/lakeward.catalog.v1.EventService/Subscribe"
@@ -232,7 +233,7 @@ class Log:
 
 
 def _reads(log: Log) -> HistoryReads:
-    return HistoryReads(log, NoSnapshots(), Tail(log.newest))
+    return HistoryReads(log, NamedSnapshots(), Tail(log.newest))
 
 
 async def test_a_subscription_reads_on_from_where_it_is_a_page_at_a_time() -> None:
@@ -258,7 +259,7 @@ async def test_a_right_that_is_gone_ends_a_subscription_before_anything_more_is_
             raise Refusal(Reason.REASON_OVERLOADED, "no more")
         return "authz"
 
-    pages = Subscriptions(_reads(log), clock=lambda: now[0])(admit, Beginning())
+    pages = Subscriptions(_reads(log), clock=lambda: now[0])(admit, LogPlace(0))
     await anext(pages)
     now[0], allowed[0] = 4.9, False
     assert (await anext(pages)).events  # not asked again yet
@@ -273,7 +274,7 @@ async def test_a_subscription_ends_shortly_before_the_deadline_of_its_call() -> 
 
     token = bind_deadline(0.7)
     try:
-        pages = [page async for page in Subscriptions(_reads(Log(0)))(admit, Beginning())]
+        pages = [page async for page in Subscriptions(_reads(Log(0)))(admit, LogPlace(0))]
     finally:
         unbind_deadline(token)
     assert [(page.events, str(page.position)) for page in pages] == [([], "0")]  # at once, to say where it is

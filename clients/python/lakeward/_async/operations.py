@@ -3922,7 +3922,7 @@ class AsyncOperations:
         wait_ms: int | None = None,
         project: str | None = None,
     ) -> models.EventsResponse:
-        """Events of a project, in order; each service has some."""
+        """Events of a project, in order: what is there, then what changed. Each service has some."""
         found = await self.connection.call(
             Call(
                 "GET",
@@ -3942,7 +3942,7 @@ class AsyncOperations:
         wait_ms: int | None = None,
         project: str | None = None,
     ) -> models.EventsResponse:
-        """Events of the server, in order; each service has some."""
+        """Events of the server, in order: what is there, then what changed. Each service has some."""
         found = await self.connection.call(
             Call(
                 "GET",

@@ -71,8 +71,8 @@ class Events:
         caller leaves; after a crash the events of the last page come again. While the server can't be reached it is asked again.
 
         Args:
-            position: where to begin, and what keeps how far the consumer is; where nothing was kept yet, the beginning: of a
-                warehouse what is there comes first, as a snapshot; of others the first event, as long as it is kept.
+            position: where to begin, and what keeps how far the consumer is; where nothing was kept yet, the beginning: what is
+                there comes first, as a snapshot.
             batch: events that are asked for at once, up to 1000.
             follow: False ends with the newest event, instead of waiting for more.
 

@@ -3923,7 +3923,7 @@ class Operations:
         wait_ms: int | None = None,
         project: str | None = None,
     ) -> models.EventsResponse:
-        """Events of a project, in order; each service has some."""
+        """Events of a project, in order: what is there, then what changed. Each service has some."""
         found = self.connection.call(
             Call(
                 "GET",
@@ -3943,7 +3943,7 @@ class Operations:
         wait_ms: int | None = None,
         project: str | None = None,
     ) -> models.EventsResponse:
-        """Events of the server, in order; each service has some."""
+        """Events of the server, in order: what is there, then what changed. Each service has some."""
         found = self.connection.call(
             Call(
                 "GET",

@@ -13,10 +13,7 @@ from lakeward._sync.events import Events
 from lakeward.cli.lake import Lake, speaks
 from lakeward.events import BEGINNING, NOW, Event, FilePosition, Service
 
-_FROM = (
-    '"beginning", which is what is there and then what changed, and of no warehouse the first event; "now"; or the position '
-    "of an event."
-)
+_FROM = '"beginning", which is what is there and then what changed; "now"; or the position of an event.'
 _SERVICES = ("catalog", "authz", "vending")
 
 

@@ -1,4 +1,4 @@
-"""Events: of a warehouse what is there, then what changes, in order; of a project and of the server what changes.
+"""Events: what is there in a warehouse, a project or the server, then what changes, in order.
 
 from lakeward import Client
 from lakeward.events import FilePosition

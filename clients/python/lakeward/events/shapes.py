@@ -68,7 +68,8 @@ class Event:
         sequence: its number in the stream, from 1 without gaps; of a snapshot that of the last event whose change is in it.
         snapshot: it says what is there, and not what changed.
         kind: what it is about, as "table".
-        verb: what happened, as "committed"; "snapshot" for what is there, and "snapshot-completed" behind all that is.
+        verb: what happened, as "committed"; "snapshot" for what is there, or what begins so, and "snapshot-completed" behind all
+            that is.
         id: the CloudEvent's; what a consumer tells repetitions by.
         type: the CloudEvent's, as "updateTable".
         subject: what it is about, as "ns.table".

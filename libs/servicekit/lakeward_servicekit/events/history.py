@@ -97,24 +97,6 @@ class Snapshots(Protocol):
         ...
 
 
-class NoSnapshots:
-    """`Snapshots` of a service that makes none."""
-
-    async def current(self, stream: str) -> Snapshot:
-        """Never asked for."""
-        raise AssertionError(f"{stream} begins with the log")
-
-    async def find(self, stream: str, snapshot_id: UUID) -> Snapshot | None:
-        """None."""
-        del stream, snapshot_id
-        return None
-
-    async def read(self, snapshot_id: UUID, *, after: int, limit: int, most_bytes: int) -> Sequence[Entry]:
-        """None are there."""
-        del snapshot_id, after, limit, most_bytes
-        return ()
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class Part:
     """Which part of a stream is wanted.
@@ -161,11 +143,10 @@ class HistoryPage:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Room:
-    """What a page has room for, and whether its stream begins with a snapshot."""
+    """What a page has room for."""
 
     events: int
     most_bytes: int
-    snapshots: bool
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -176,19 +157,14 @@ class HistoryReads:
     snapshots: Snapshots
     tail: Tail
 
-    async def __call__(self, stream: str, part: Part, *, snapshots: bool = False) -> HistoryPage:
-        """A part of a stream.
-
-        Args:
-            stream: its name.
-            part: which.
-            snapshots: whether it begins with one; else with its first event, as long as that is kept.
+    async def __call__(self, stream: str, part: Part) -> HistoryPage:
+        """A part of a stream of a name, which begins with a snapshot.
 
         Raises:
             Refusal: EVENTS_FORGOTTEN; INVALID_FIELD, for a position that the stream never reached; and what the parts raise.
         """
-        room = _Room(min(part.limit or _USUAL_EVENTS, MOST_EVENTS), min(part.most_bytes, MOST_BYTES), snapshots)
-        place = await self._place(stream, part.after, snapshots=snapshots)
+        room = _Room(min(part.limit or _USUAL_EVENTS, MOST_EVENTS), min(part.most_bytes, MOST_BYTES))
+        place = await self._place(stream, part.after)
         if isinstance(place, SnapshotPlace):
             snapshot = await self.snapshots.find(stream, place.snapshot_id)
             if snapshot is None:
@@ -202,16 +178,12 @@ class HistoryReads:
         await self.tail.beyond(stream, place.sequence, at_most=wait)
         return await self._of_log(stream, place, room)
 
-    async def _place(self, stream: str, after: Position, *, snapshots: bool) -> LogPlace | SnapshotPlace:
+    async def _place(self, stream: str, after: Position) -> LogPlace | SnapshotPlace:
         match after:
-            case Beginning() if snapshots:
-                return SnapshotPlace((await self.snapshots.current(stream)).snapshot_id, 0)
             case Beginning():
-                return LogPlace(0)
+                return SnapshotPlace((await self.snapshots.current(stream)).snapshot_id, 0)
             case Now():
                 return LogPlace((await self.history.span(stream)).newest)
-            case SnapshotPlace() if not snapshots:
-                raise invalid_field("after", after, "a position that came with an event of this stream")
             case _:
                 return after
 
@@ -241,11 +213,11 @@ class HistoryReads:
         found = await self.history.read(stream, after=after, limit=room.events, most_bytes=room.most_bytes)
         span = await self.history.span(stream)
         if found and found[0].sequence != after + 1:
-            raise _forgotten(stream, place, found[0].sequence, snapshots=room.snapshots)
+            raise _forgotten(stream, place, found[0].sequence)
         if not found and after > span.newest:
             raise invalid_field("after", after, f"at most {span.newest}, the number of the stream's newest event")
         if not found and after + 1 < span.oldest:
-            raise _forgotten(stream, place, span.oldest, snapshots=room.snapshots)
+            raise _forgotten(stream, place, span.oldest)
         events = [
             PlacedEvent(
                 position=LogPlace(each.sequence),
@@ -268,15 +240,11 @@ def _behind(snapshot: Snapshot, entry: int) -> Position:
     return SnapshotPlace(snapshot.snapshot_id, entry)
 
 
-def _forgotten(stream: str, place: LogPlace | SnapshotPlace, oldest: int, *, snapshots: bool = True) -> Refusal:
-    again = (
-        "begin again, from the position beginning"
-        if snapshots
-        else f"this stream has no snapshots, so read what there is by the API, and go on from the position {oldest - 1}"
-    )
+def _forgotten(stream: str, place: LogPlace | SnapshotPlace, oldest: int) -> Refusal:
     return Refusal(
         Reason.REASON_EVENTS_FORGOTTEN,
-        f"what is behind position {place} is not kept any more; the oldest event that is has the number {oldest}: {again}",
+        f"what is behind position {place} is not kept any more; the oldest event that is has the number {oldest}: begin again, "
+        "from the position beginning",
         stream=stream,
         after=str(place),
         oldest=str(oldest),

@@ -6,21 +6,24 @@ They say as much about people as the audit does, so reading them demands what re
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any, Generic, Protocol, TypeVar
 
 from lakeward_protocol.events.v1 import reading_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import invalid_field
-from lakeward_servicekit.events.history import HistoryReads, NoSnapshots
+from lakeward_servicekit.events.history import HistoryReads
 from lakeward_servicekit.events.messages import page_message, part_of
 from lakeward_servicekit.events.positions import position_of
 from lakeward_servicekit.events.postgres_history import PostgresHistory
+from lakeward_servicekit.events.postgres_snapshots import CONNECTIONS, Ids, PostgresSnapshots, Tells
 from lakeward_servicekit.events.streams import of_project
 from lakeward_servicekit.events.subscribing import Subscriptions
 from lakeward_servicekit.events.tail import Tail
-from lakeward_servicekit.postgres.pools import Pool
+from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.rpc.call import Again
+from lakeward_servicekit.settings.postgres import PostgresSettings
 
 Page = TypeVar("Page")
 Some = TypeVar("Some")
@@ -122,7 +125,27 @@ class OwnStreams(Generic[Page, Some]):
         raise invalid_field("stream", "unset", "a project, or the server")
 
 
-def reads_of(pool: Pool) -> HistoryReads:
-    """What reads the log of a service that makes no snapshots."""
+@asynccontextmanager
+async def open_reads(
+    pool: Pool, settings: PostgresSettings, service: str, *, tells: Tells, ids: Ids
+) -> AsyncIterator[HistoryReads]:
+    """What reads a service's streams, until the block ends.
+
+    Args:
+        pool: to the primary, of the service's schema; its `marked` wakes the sequencer.
+        settings: of the database.
+        service: whose streams they are.
+        tells: what is there, for who reads from the beginning.
+        ids: names snapshots.
+    """
+
+    def moved() -> None:
+        pool.marked()  # who is told of its marked commits, is said later
+
     history = PostgresHistory(pool)
-    return HistoryReads(history, NoSnapshots(), Tail(history.newest))
+    async with service_pool(settings, service, size=CONNECTIONS, use="snapshots") as own:
+        snapshots = PostgresSnapshots(own, tells=tells, ids=ids, moved=moved)
+        try:
+            yield HistoryReads(history, snapshots, Tail(history.newest))
+        finally:
+            await snapshots.close()

@@ -21,6 +21,7 @@ from lakeward_servicekit.events.bell import LocalBell, PostgresBell
 from lakeward_servicekit.events.delivery import deliver
 from lakeward_servicekit.events.lag import PostgresLag
 from lakeward_servicekit.events.postgres_log import PostgresEventLog, PostgresOutbox
+from lakeward_servicekit.events.postgres_snapshots import forget_old
 from lakeward_servicekit.events.relay import SEQUENCER, Bell, Pace, Sink, sequence, sink_lease
 from lakeward_servicekit.events.sinks import open_sinks
 from lakeward_servicekit.events.tail import Tail
@@ -88,7 +89,7 @@ def relay_loops(
 async def relaying(
     pool: Pool, settings: EventSettings, *, service: str, schema: str, listen_at: SecretStr, tail: Tail
 ) -> AsyncIterator[None]:
-    """Relay a service's events, and forget old ones, until the block ends.
+    """Relay a service's events, and forget old ones and old snapshots, until the block ends.
 
     Args:
         pool: of the service's schema, through which its changes go; its marked commits ring.
@@ -107,7 +108,10 @@ async def relaying(
         loops = relay_loops(pool, sinks, bell, keep=keep, logged=logged.ring)
         loops.append(tail.watch(logged))
         loops.append(
-            keep(FORGETTER, partial(_keep_forgetting, log=kept_log(pool, settings, sinks), days=settings.kept_days))
+            keep(
+                FORGETTER,
+                partial(_keep_forgetting, pool=pool, log=kept_log(pool, settings, sinks), days=settings.kept_days),
+            )
         )
         behind = Behind(PostgresLag(pool), service, [sink.name for sink in sinks], settings)
         loops.append(keep_looking(behind, what="events"))
@@ -136,9 +140,11 @@ def kept_log(pool: Pool, settings: EventSettings, sinks: Sequence[Sink]) -> Post
     return PostgresEventLog(pool, sinks=tuple(sink.name for sink in sinks), most_bytes=settings.log_max_gib * _GIB)
 
 
-async def _keep_forgetting(_lease: Lease, *, log: PostgresEventLog, days: int) -> None:
+async def _keep_forgetting(_lease: Lease, *, pool: Pool, log: PostgresEventLog, days: int) -> None:
     while True:
         await log.forget(days=days)
+        while await forget_old(pool):
+            pass
         await asyncio.sleep(_FORGET_EVERY.total_seconds())
 
 

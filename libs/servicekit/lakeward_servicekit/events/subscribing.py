@@ -37,15 +37,12 @@ class Subscriptions:
     asked_again: timedelta = ASKED_AGAIN
     clock: Callable[[], float] = time.monotonic
 
-    async def __call__(
-        self, admit: Callable[[], Awaitable[str]], after: Position, *, snapshots: bool = False
-    ) -> AsyncGenerator[HistoryPage, None]:
+    async def __call__(self, admit: Callable[[], Awaitable[str]], after: Position) -> AsyncGenerator[HistoryPage, None]:
         """Pages, the first one at once; they end shortly before the deadline of the call at hand.
 
         Args:
             admit: the name of the stream, for who may read it now; else it raises.
             after: events behind this.
-            snapshots: whether the stream begins with one.
 
         Raises:
             Refusal: what `admit` and `HistoryReads` raise.
@@ -56,7 +53,7 @@ class Subscriptions:
             if self.clock() >= due:
                 stream, due = await admit(), self._due()
             wait = timedelta(seconds=max(0.0, min(due - self.clock(), left))) if told else timedelta(0)
-            page = await self.reads(stream, Part(position, PAGE_EVENTS, wait, PAGE_BYTES), snapshots=snapshots)
+            page = await self.reads(stream, Part(position, PAGE_EVENTS, wait, PAGE_BYTES))
             position = page.position
             if page.events or not told:
                 told = True

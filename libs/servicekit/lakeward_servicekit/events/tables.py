@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import sqlalchemy as sa
@@ -71,4 +72,30 @@ def define_events(metadata: sa.MetaData) -> None:
         sa.Column(
             "again", sa.Boolean, nullable=False, server_default=sa.false(), doc="it is to be published once more"
         ),
+    )
+
+
+def define_snapshots(metadata: sa.MetaData, *, newest: Mapping[str, object] | None = None) -> None:
+    """Add the tables of snapshots; `newest` is what the service says of the index by which the newest one is found."""
+    sa.Table(
+        "event_snapshot",
+        metadata,
+        sa.Column("stream", _KEY, nullable=False),
+        sa.Column("snapshot_id", pg.UUID, primary_key=True),
+        sa.Column("seq", sa.BigInteger, nullable=False, doc="of the last event whose change is in it"),
+        sa.Column("entries", sa.BigInteger, nullable=False),
+        sa.Column("made_at", _TIME, nullable=False),
+        sa.Index("event_snapshot_newest", "stream", "made_at", info={**(newest or {})}),
+        # Made again of what is there, where a crash took it.
+        prefixes=["UNLOGGED"],
+    )
+    sa.Table(
+        "event_snapshot_entry",
+        metadata,
+        sa.Column("snapshot_id", pg.UUID, primary_key=True),
+        sa.Column("entry", sa.BigInteger, primary_key=True, doc="1 and up, without gaps"),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("verb", sa.Text, nullable=False),
+        sa.Column("body", sa.LargeBinary, nullable=False),
+        prefixes=["UNLOGGED"],
     )

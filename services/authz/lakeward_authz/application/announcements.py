@@ -26,7 +26,7 @@ from lakeward_servicekit.telemetry.correlation import current
 
 STREAM: Final = "authz"
 """The server's; how those of projects begin."""
-_SOURCE: Final = "urn:lakeward:authz"
+SOURCE: Final = "urn:lakeward:authz"
 
 
 class UserChange(enum.Enum):
@@ -87,26 +87,24 @@ class Announcer:
     def user(self, change: UserChange, user_id: UserId, profile: Profile, *, updated_with: str = "") -> Event:
         """A user changed; the profile is what is kept of it now."""
         verb, type_ = change.value
-        what = {
-            "id": user_id,
-            "name": profile.name,
-            "email": profile.email,
-            "kind": profile.kind.value,
-            "updated-with": updated_with,
-        }
-        return self._event("user", verb, type_, subject=user_id, attributes={"userid": user_id}, data={"user": what})
-
-    def user_by_id(self, change: UserChange, user_id: UserId) -> Event:
-        """A user changed of whom nothing is kept any more, or nothing of what is kept did."""
-        verb, type_ = change.value
-        data = {"user": {"id": user_id}}
+        data = {"user": said_of_user(user_id, profile, updated_with)}
         return self._event("user", verb, type_, subject=user_id, attributes={"userid": user_id}, data=data)
 
-    def role(self, change: RoleChange, role: Role, *, before: Role | None = None) -> Event:
-        """A role changed; `before` is what it was."""
+    def user_by_id(self, change: UserChange, user_id: UserId, *, project_id: str | None = None) -> Event:
+        """A user changed of whom nothing is kept any more, or nothing of what is kept did; to the server, or to a project."""
         verb, type_ = change.value
-        data = {"role": _role(role), **({} if before is None else {"before": _role(before)})}
-        return self._event("role", verb, type_, subject=role.name, attributes=_of_role(role), data=data)
+        attributes = {"userid": user_id, **({} if project_id is None else {"projectid": project_id})}
+        return self._event("user", verb, type_, subject=user_id, attributes=attributes, data={"user": {"id": user_id}})
+
+    def role(self, change: RoleChange, role: Role, *, before: Role | None = None, owner: Given | None = None) -> Event:
+        """A role changed; `before` is what it was, and `owner` what its maker has on it."""
+        verb, type_ = change.value
+        data = {
+            "role": said_of_role(role),
+            **({} if before is None else {"before": said_of_role(before)}),
+            **({} if owner is None else {"owner": owner.document}),
+        }
+        return self._event("role", verb, type_, subject=role.name, attributes=attributes_of_role(role), data=data)
 
     def grants(
         self, key: ObjectKey, *, given: Collection[Given], taken: Collection[Given], public_id: UUID | None = None
@@ -122,20 +120,22 @@ class Announcer:
         events: list[Event] = []
         for members in (True, False):
             said = {
-                name: [each.document for each in some if (key.type == "role" and each.relation == ASSIGNEE) is members]
+                name: [each.document for each in some if is_membership(key, each) is members]
                 for name, some in (("given", given), ("taken", taken))
             }
             if any(said.values()):
-                data = {"object": _object(key, public_id), **said}
+                data = {"object": said_of_object(key, public_id), **said}
                 kind, verb, type_ = _MEMBERS if members else _GRANTS
-                events.append(self._event(kind, verb, type_, subject=_name(key), attributes=_where(key), data=data))
+                events.append(
+                    self._event(kind, verb, type_, subject=name_of(key), attributes=attributes_of(key), data=data)
+                )
         return events
 
     def managed_access(self, key: ObjectKey, *, managed: bool, public_id: UUID | None = None) -> Event:
         """Who owns what is in an object may give rights on it, or may not any more."""
-        data = {"object": _object(key, public_id), "managed": managed}
+        data = {"object": said_of_object(key, public_id), "managed": managed}
         verb, type_ = "managed-access-updated", "updateManagedAccess"
-        return self._event("grant", verb, type_, subject=_name(key), attributes=_where(key), data=data)
+        return self._event("grant", verb, type_, subject=name_of(key), attributes=attributes_of(key), data=data)
 
     def _event(
         self,
@@ -151,7 +151,7 @@ class Announcer:
         return cloud_event(
             event_id=self.ids.uuid7(),
             at=self.clock.now(),
-            source=_SOURCE,
+            source=SOURCE,
             stream=STREAM if project_id is None else of_project(project_id, kind=STREAM),
             kind=kind,
             verb=verb,
@@ -169,7 +169,24 @@ _MEMBERS: Final = ("role", "members-changed", "updateRoleMembers")
 _GRANTS: Final = ("grant", "changed", "updateGrants")
 
 
-def _role(role: Role) -> dict[str, object]:
+def is_membership(key: ObjectKey, given: Given) -> bool:
+    """Whether who is given something on an object is in a role by it."""
+    return key.type == "role" and given.relation == ASSIGNEE
+
+
+def said_of_user(user_id: UserId, profile: Profile, updated_with: str) -> dict[str, object]:
+    """A user, as events say it."""
+    return {
+        "id": user_id,
+        "name": profile.name,
+        "email": profile.email,
+        "kind": profile.kind.value,
+        "updated-with": updated_with,
+    }
+
+
+def said_of_role(role: Role) -> dict[str, object]:
+    """A role, as events say it."""
     return {
         "id": str(role.role_id),
         "project-id": role.project_id,
@@ -180,21 +197,24 @@ def _role(role: Role) -> dict[str, object]:
     }
 
 
-def _of_role(role: Role) -> dict[str, str]:
+def attributes_of_role(role: Role) -> dict[str, str]:
+    """What events of a role are told by."""
     return {"projectid": role.project_id, "roleid": str(role.role_id)}
 
 
-def _object(key: ObjectKey, public_id: UUID | None) -> dict[str, object]:
+def said_of_object(key: ObjectKey, public_id: UUID | None) -> dict[str, object]:
+    """What rights are on, as events say it; `public_id` is what people call it by, where that is not its key's."""
     return {
         "type": key.type.replace("_", "-"),
         "project-id": key.project_id or None,
         "warehouse-id": None if key.warehouse_id == NIL else str(key.warehouse_id),
-        "id": _name(key) if public_id is None else str(public_id),
+        "id": name_of(key) if public_id is None else str(public_id),
         "incarnation": None if public_id is None else str(key.id),
     }
 
 
-def _name(key: ObjectKey) -> str:
+def name_of(key: ObjectKey) -> str:
+    """The id of an object, as text."""
     match key.type:
         case "server":
             return "server"
@@ -206,6 +226,7 @@ def _name(key: ObjectKey) -> str:
             return str(key.id)
 
 
-def _where(key: ObjectKey) -> dict[str, str]:
+def attributes_of(key: ObjectKey) -> dict[str, str]:
+    """Where an object is, as events are told by."""
     said = {} if not key.project_id else {"projectid": key.project_id}
     return said if key.warehouse_id == NIL else {**said, "warehouseid": str(key.warehouse_id)}

@@ -92,6 +92,17 @@ class ProjectChange(enum.StrEnum):
     RENAMED = "renamed"
     QUEUE_UPDATED = "task-queue-updated"
     DELETED = "deleted"
+    SNAPSHOT = "snapshot"
+    QUEUE_SNAPSHOT = "snapshot-task-queue"
+    SNAPSHOT_COMPLETED = "snapshot-completed"
+
+
+class ServerChange(enum.StrEnum):
+    """What happens to the installation, by its verb."""
+
+    BOOTSTRAPPED = "bootstrapped"
+    SNAPSHOT = "snapshot"
+    SNAPSHOT_COMPLETED = "snapshot-completed"
 
 
 class WarehouseChange(enum.StrEnum):
@@ -111,6 +122,7 @@ class WarehouseChange(enum.StrEnum):
     QUEUE_UPDATED = "task-queue-updated"
     DELETED = "deleted"
     SNAPSHOT = "snapshot"
+    QUEUE_SNAPSHOT = "snapshot-task-queue"
     SNAPSHOT_COMPLETED = "snapshot-completed"
 
 
@@ -120,6 +132,7 @@ class TagDefinitionChange(enum.StrEnum):
     CREATED = "created"
     UPDATED = "updated"
     DELETED = "deleted"
+    SNAPSHOT = "snapshot"
 
 
 class TagChange(enum.StrEnum):
@@ -343,17 +356,9 @@ class Announcer:
             data={"where": _where(warehouse), "target": on, "definition": _definition(definition), **data},
         )
 
-    def server_bootstrapped(self, when: Occasion, *, is_operator: bool) -> Event:
-        """The server was opened for use."""
-        return self._own(
-            "server",
-            "bootstrapped",
-            when,
-            stream=SERVER_STREAM,
-            subject=SERVER_STREAM,
-            attributes={},
-            data={"is-operator": is_operator},
-        )
+    def server(self, change: ServerChange, when: Occasion, *, data: Mapping[str, object]) -> Event:
+        """The installation changed."""
+        return self._own("server", change, when, stream=SERVER_STREAM, subject=SERVER_STREAM, attributes={}, data=data)
 
     def _own(
         self,
@@ -459,16 +464,23 @@ _OWN_TYPES: Final[Mapping[tuple[str, str], str]] = {
     ("warehouse", WarehouseChange.QUEUE_UPDATED): "updateTaskQueueConfig",
     ("warehouse", WarehouseChange.DELETED): "deleteWarehouse",
     ("warehouse", WarehouseChange.SNAPSHOT): "snapshotWarehouse",
+    ("warehouse", WarehouseChange.QUEUE_SNAPSHOT): "snapshotTaskQueue",
     ("warehouse", WarehouseChange.SNAPSHOT_COMPLETED): "completeSnapshot",
     ("project", ProjectChange.CREATED): "createProject",
     ("project", ProjectChange.RENAMED): "renameProject",
     ("project", ProjectChange.QUEUE_UPDATED): "updateProjectTaskQueueConfig",
     ("project", ProjectChange.DELETED): "deleteProject",
+    ("project", ProjectChange.SNAPSHOT): "snapshotProject",
+    ("project", ProjectChange.QUEUE_SNAPSHOT): "snapshotProjectTaskQueue",
+    ("project", ProjectChange.SNAPSHOT_COMPLETED): "completeProjectSnapshot",
     ("tag-definition", TagDefinitionChange.CREATED): "createTagDefinition",
     ("tag-definition", TagDefinitionChange.UPDATED): "updateTagDefinition",
     ("tag-definition", TagDefinitionChange.DELETED): "deleteTagDefinition",
+    ("tag-definition", TagDefinitionChange.SNAPSHOT): "snapshotTagDefinition",
     ("tag", TagChange.APPLIED): "applyTag",
     ("tag", TagChange.REMOVED): "removeTag",
     ("tag", TagChange.SNAPSHOT): "snapshotTag",
-    ("server", "bootstrapped"): "bootstrapServer",
+    ("server", ServerChange.BOOTSTRAPPED): "bootstrapServer",
+    ("server", ServerChange.SNAPSHOT): "snapshotServer",
+    ("server", ServerChange.SNAPSHOT_COMPLETED): "completeServerSnapshot",
 }

@@ -65,9 +65,7 @@ class EventReadings:
         Raises:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_PROJECT, FORBIDDEN; and what `HistoryReads` raises.
         """
-        stream = command.stream
-        name = await self.opened(stream, caller=caller)
-        return await self.history(name, command.part, snapshots=isinstance(stream, OfWarehouse))
+        return await self.history(await self.opened(command.stream, caller=caller), command.part)
 
     def follow(self, stream: Stream, after: Position, *, again: Again[Caller]) -> AsyncGenerator[HistoryPage, None]:
         """Pages of a stream behind a position, and what comes, for as long as the caller may read it.
@@ -79,7 +77,7 @@ class EventReadings:
         async def admit() -> str:
             return await self.opened(stream, caller=await again())
 
-        return Subscriptions(self.history)(admit, after, snapshots=isinstance(stream, OfWarehouse))
+        return Subscriptions(self.history)(admit, after)
 
     async def opened(self, stream: Stream, *, caller: Caller) -> str:
         """The name of a stream that the caller may read.

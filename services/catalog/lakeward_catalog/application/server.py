@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-from lakeward_catalog.application.announcements import Announcer, ProjectChange, occasion
+from lakeward_catalog.application.announcements import Announcer, ProjectChange, ServerChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
@@ -84,7 +84,8 @@ class ServerBootstrap:
         async with self.changes.change() as change:
             if not await change.server.bootstrap(default_project=project, owner=caller.principal):
                 raise _done_already()
-            change.ledger.emit(self.announcer.server_bootstrapped(when, is_operator=command.is_operator))
+            said = {"is-operator": command.is_operator}
+            change.ledger.emit(self.announcer.server(ServerChange.BOOTSTRAPPED, when, data=said))
             if project is not None:
                 change.ledger.emit(self.announcer.project(ProjectChange.CREATED, project, when))
 

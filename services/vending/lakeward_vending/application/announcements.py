@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STREAM: Final = "vending"
 """The server's; how those of projects begin."""
-_SOURCE: Final = "urn:lakeward:vending"
+SOURCE: Final = "urn:lakeward:vending"
 
 
 class CredentialChange(enum.Enum):
@@ -52,6 +52,24 @@ class Known:
     key_id: str | None = None
     project_id: str | None = None
 
+    @property
+    def document(self) -> dict[str, object]:
+        """As events say it."""
+        return {
+            "id": str(self.secret_id),
+            "kind": self.kind,
+            "warehouse-id": None if self.warehouse_id is None else str(self.warehouse_id),
+            "store": self.store,
+            "key-id": self.key_id,
+        }
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What events of it are told by."""
+        where = {"projectid": self.project_id, "warehouseid": self.warehouse_id}
+        said = {name: str(value) for name, value in where.items() if value is not None}
+        return {"credentialid": str(self.secret_id), **said}
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Announcer:
@@ -63,14 +81,12 @@ class Announcer:
     def credential(self, change: CredentialChange, known: Known, *, unused: bool | None = None) -> Event:
         """A credential changed; `unused` where it is gone."""
         verb, type_ = change.value
-        warehouse_id = None if known.warehouse_id is None else str(known.warehouse_id)
-        where = {"projectid": known.project_id, "warehouseid": warehouse_id}
         correlation = current()
         return cloud_event(
             event_id=self.ids.uuid7(),
             at=self.clock.now(),
-            source=_SOURCE,
-            stream=STREAM if known.project_id is None else of_project(known.project_id, kind=STREAM),
+            source=SOURCE,
+            stream=stream_of(known.project_id),
             kind="credential",
             verb=verb,
             upstream_type=type_,
@@ -78,16 +94,11 @@ class Announcer:
             actor=actor(),
             trace_id="background" if correlation is None else correlation.request_id,
             traceparent="" if correlation is None else correlation.traceparent,
-            attributes={"credentialid": str(known.secret_id)}
-            | {name: value for name, value in where.items() if value is not None},
-            data={
-                "credential": {
-                    "id": str(known.secret_id),
-                    "kind": known.kind,
-                    "warehouse-id": warehouse_id,
-                    "store": known.store,
-                    "key-id": known.key_id,
-                },
-                **({} if unused is None else {"unused": unused}),
-            },
+            attributes=known.attributes,
+            data={"credential": known.document, **({} if unused is None else {"unused": unused})},
         )
+
+
+def stream_of(project_id: str | None) -> str:
+    """The stream of a project; None: the server's."""
+    return STREAM if project_id is None else of_project(project_id, kind=STREAM)

@@ -217,7 +217,9 @@ Global___UserUpdated: _TypeAlias = UserUpdated  # noqa: Y015
 
 @_typing.final
 class UserDeleted(_message.Message):
-    """A user was deleted, and with it all that was given to it, which is not told of by itself."""
+    """A user was deleted, and with it all that was given to it, which is not told of by itself. It is in the server's stream, and in that
+    of each project in which something was given to it.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -289,23 +291,29 @@ Global___UserRestored: _TypeAlias = UserRestored  # noqa: Y015
 
 @_typing.final
 class RoleCreated(_message.Message):
-    """A role was made. Who made it owns it, which is not told of by itself."""
+    """A role was made."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     ROLE_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def role(self) -> Global___Role:
         """What it is."""
+
+    @_builtins.property
+    def owner(self) -> Global___Grant:
+        """What its maker has on it, which is not told of by itself; null where nobody owns it."""
 
     def __init__(
         self,
         *,
         role: Global___Role | None = ...,
+        owner: Global___Grant | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["role", b"role"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner", "role", b"role"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["role", b"role"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["owner", b"owner", "role", b"role"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -343,7 +351,7 @@ Global___RoleUpdated: _TypeAlias = RoleUpdated  # noqa: Y015
 
 @_typing.final
 class RoleDeleted(_message.Message):
-    """A role is gone, and with it what was given to it and on it, which is not told of by itself."""
+    """A role is gone, and with it what was given to it and on it, which is not told of by itself; what was given to it on the server is."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -5,9 +5,9 @@ isort:skip_file
 Reading a stream of events in order, from where a consumer is or from the beginning: what the services' EventServices share.
 
 A position is a text: "beginning", "now", or what came with an event. The position of an event of the log is its number in the
-stream, as "120". A warehouse that is read from the beginning starts with its snapshot: one event for each thing that is there,
-and one that says that it is complete. The log goes on behind it with what is not in it, and nothing else. Other streams begin
-with their first event, and can't be read from the beginning any more once it is forgotten.
+stream, as "120". A stream that is read from the beginning starts with its snapshot: one event for each thing that is there, and
+one that says that it is complete. The log goes on behind it with what is not in it, and nothing else. The log itself begins
+behind the position "0", for as long as its first event is kept.
 """
 
 from collections import abc as _abc
@@ -78,7 +78,9 @@ class LoggedEvent(_message.Message):
     kind: _builtins.str
     """What it is about, as "table"."""
     verb: _builtins.str
-    """What happened, as "committed"; of what is in a snapshot "snapshot", and at its end "snapshot-completed"."""
+    """What happened, as "committed"; of what is in a snapshot "snapshot", or what begins so, and at its end
+    "snapshot-completed".
+    """
     cloud_event: _builtins.bytes
     """The CloudEvent, as JSON."""
     @_builtins.property

@@ -23,11 +23,14 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from lakeward_protocol.events.v1 import access_pb2 as lakeward_dot_events_dot_v1_dot_access__pb2
+from lakeward_protocol.events.v1 import credentials_pb2 as lakeward_dot_events_dot_v1_dot_credentials__pb2
 from lakeward_protocol.events.v1 import objects_pb2 as lakeward_dot_events_dot_v1_dot_objects__pb2
 from lakeward_protocol.events.v1 import options_pb2 as lakeward_dot_events_dot_v1_dot_options__pb2
+from lakeward_protocol.events.v1 import warehouses_pb2 as lakeward_dot_events_dot_v1_dot_warehouses__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"lakeward/events/v1/snapshots.proto\x12\x12lakeward.events.v1\x1a lakeward/events/v1/objects.proto\x1a lakeward/events/v1/options.proto\"\x9f\x01\n\x11WarehouseSnapshot\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse:.\x9a\xb5\x18*\n\x11snapshotWarehouse\x12\twarehouse\x1a\x08snapshot \x01\"\x9f\x01\n\x11NamespaceSnapshot\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\tnamespace\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Namespace:.\x9a\xb5\x18*\n\x11snapshotNamespace\x12\tnamespace\x1a\x08snapshot \x01\"\xa0\x01\n\rTableSnapshot\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12,\n\x07tabular\x18\x02 \x01(\x0b\x32\x1b.lakeward.events.v1.Tabular\x12\x0f\n\x07\x64ropped\x18\x03 \x01(\x08:&\x9a\xb5\x18\"\n\rsnapshotTable\x12\x05table\x1a\x08snapshot \x01\"\x9d\x01\n\x0cViewSnapshot\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12,\n\x07tabular\x18\x02 \x01(\x0b\x32\x1b.lakeward.events.v1.Tabular\x12\x0f\n\x07\x64ropped\x18\x03 \x01(\x08:$\x9a\xb5\x18 \n\x0csnapshotView\x12\x04view\x1a\x08snapshot \x01\"\xb6\x01\n\x14GenericTableSnapshot\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12,\n\x07tabular\x18\x02 \x01(\x0b\x32\x1b.lakeward.events.v1.Tabular\x12\x0f\n\x07\x64ropped\x18\x03 \x01(\x08:5\x9a\xb5\x18\x31\n\x14snapshotGenericTable\x12\rgeneric-table\x1a\x08snapshot \x01\"\xd0\x01\n\x0bTagSnapshot\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12-\n\x06target\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.TagTarget\x12\x35\n\ndefinition\x18\x03 \x01(\x0b\x32!.lakeward.events.v1.TagDefinition\x12\r\n\x05value\x18\x04 \x01(\t:\"\x9a\xb5\x18\x1e\n\x0bsnapshotTag\x12\x03tag\x1a\x08snapshot \x01\"\xcc\x01\n\x11SnapshotCompleted\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12\x10\n\x08sequence\x18\x03 \x01(\x03\x12\x10\n\x08\x65ntities\x18\x04 \x01(\x03:7\x9a\xb5\x18\x33\n\x10\x63ompleteSnapshot\x12\twarehouse\x1a\x12snapshot-completed \x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"lakeward/events/v1/snapshots.proto\x12\x12lakeward.events.v1\x1a\x1flakeward/events/v1/access.proto\x1a$lakeward/events/v1/credentials.proto\x1a lakeward/events/v1/objects.proto\x1a lakeward/events/v1/options.proto\x1a#lakeward/events/v1/warehouses.proto\"\xd0\x01\n\x11WarehouseSnapshot\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12/\n\tcontracts\x18\x03 \x03(\x0b\x32\x1c.lakeward.events.v1.Contract:.\x9a\xb5\x18*\n\x11snapshotWarehouse\x12\twarehouse\x1a\x08snapshot \x01\"\xe8\x01\n\x1aWarehouseTaskQueueSnapshot\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12\x33\n\x08settings\x18\x03 \x01(\x0b\x32!.lakeward.events.v1.QueueSettings:9\x9a\xb5\x18\x35\n\x11snapshotTaskQueue\x12\twarehouse\x1a\x13snapshot-task-queue \x01\"\x9f\x01\n\x11NamespaceSnapshot\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\tnamespace\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Namespace:.\x9a\xb5\x18*\n\x11snapshotNamespace\x12\tnamespace\x1a\x08snapshot \x01\"\xa0\x01\n\rTableSnapshot\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12,\n\x07tabular\x18\x02 \x01(\x0b\x32\x1b.lakeward.events.v1.Tabular\x12\x0f\n\x07\x64ropped\x18\x03 \x01(\x08:&\x9a\xb5\x18\"\n\rsnapshotTable\x12\x05table\x1a\x08snapshot \x01\"\x9d\x01\n\x0cViewSnapshot\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12,\n\x07tabular\x18\x02 \x01(\x0b\x32\x1b.lakeward.events.v1.Tabular\x12\x0f\n\x07\x64ropped\x18\x03 \x01(\x08:$\x9a\xb5\x18 \n\x0csnapshotView\x12\x04view\x1a\x08snapshot \x01\"\xb6\x01\n\x14GenericTableSnapshot\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12,\n\x07tabular\x18\x02 \x01(\x0b\x32\x1b.lakeward.events.v1.Tabular\x12\x0f\n\x07\x64ropped\x18\x03 \x01(\x08:5\x9a\xb5\x18\x31\n\x14snapshotGenericTable\x12\rgeneric-table\x1a\x08snapshot \x01\"\xd0\x01\n\x0bTagSnapshot\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12-\n\x06target\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.TagTarget\x12\x35\n\ndefinition\x18\x03 \x01(\x0b\x32!.lakeward.events.v1.TagDefinition\x12\r\n\x05value\x18\x04 \x01(\t:\"\x9a\xb5\x18\x1e\n\x0bsnapshotTag\x12\x03tag\x1a\x08snapshot \x01\"\xcc\x01\n\x11SnapshotCompleted\x12(\n\x05where\x18\x01 \x01(\x0b\x32\x19.lakeward.events.v1.Where\x12\x30\n\twarehouse\x18\x02 \x01(\x0b\x32\x1d.lakeward.events.v1.Warehouse\x12\x10\n\x08sequence\x18\x03 \x01(\x03\x12\x10\n\x08\x65ntities\x18\x04 \x01(\x03:7\x9a\xb5\x18\x33\n\x10\x63ompleteSnapshot\x12\twarehouse\x1a\x12snapshot-completed \x01\"W\n\rAuthzSnapshot\x12\x1e\n\nproject_id\x18\x01 \x01(\tR\nproject-id:&\x9a\xb5\x18\"\n\rsnapshotAuthz\x12\x05\x61uthz\x1a\x08snapshot \x04\"o\n\x0cUserSnapshot\x12&\n\x04user\x18\x01 \x01(\x0b\x32\x18.lakeward.events.v1.User\x12\x11\n\tsuspended\x18\x02 \x01(\x08:$\x9a\xb5\x18 \n\x0csnapshotUser\x12\x04user\x1a\x08snapshot \x04\"\\\n\x0cRoleSnapshot\x12&\n\x04role\x18\x01 \x01(\x0b\x32\x18.lakeward.events.v1.Role:$\x9a\xb5\x18 \n\x0csnapshotRole\x12\x04role\x1a\x08snapshot \x04\"\xa5\x01\n\x13RoleMembersSnapshot\x12/\n\x06object\x18\x01 \x01(\x0b\x32\x1f.lakeward.events.v1.GrantObject\x12(\n\x05given\x18\x02 \x03(\x0b\x32\x19.lakeward.events.v1.Grant:3\x9a\xb5\x18/\n\x13snapshotRoleMembers\x12\x04role\x1a\x10snapshot-members \x04\"\x94\x01\n\x0eGrantsSnapshot\x12/\n\x06object\x18\x01 \x01(\x0b\x32\x1f.lakeward.events.v1.GrantObject\x12(\n\x05given\x18\x02 \x03(\x0b\x32\x19.lakeward.events.v1.Grant:\'\x9a\xb5\x18#\n\x0esnapshotGrants\x12\x05grant\x1a\x08snapshot \x04\"\x98\x01\n\x15ManagedAccessSnapshot\x12/\n\x06object\x18\x01 \x01(\x0b\x32\x1f.lakeward.events.v1.GrantObject\x12\x0f\n\x07managed\x18\x02 \x01(\x08:=\x9a\xb5\x18\x39\n\x15snapshotManagedAccess\x12\x05grant\x1a\x17snapshot-managed-access \x04\"v\n\x16\x41uthzSnapshotCompleted\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\x10\n\x08\x65ntities\x18\x02 \x01(\x03:8\x9a\xb5\x18\x34\n\x15\x63ompleteAuthzSnapshot\x12\x05\x61uthz\x1a\x12snapshot-completed \x04\"]\n\x0fVendingSnapshot\x12\x1e\n\nproject_id\x18\x01 \x01(\tR\nproject-id:*\x9a\xb5\x18&\n\x0fsnapshotVending\x12\x07vending\x1a\x08snapshot \x05\"\x88\x01\n\x12\x43redentialSnapshot\x12\x32\n\ncredential\x18\x01 \x01(\x0b\x32\x1e.lakeward.events.v1.Credential\x12\x0c\n\x04kept\x18\x02 \x01(\x08:0\x9a\xb5\x18,\n\x12snapshotCredential\x12\ncredential\x1a\x08snapshot \x05\"|\n\x18VendingSnapshotCompleted\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\x10\n\x08\x65ntities\x18\x02 \x01(\x03:<\x9a\xb5\x18\x38\n\x17\x63ompleteVendingSnapshot\x12\x07vending\x1a\x12snapshot-completed \x05\"k\n\x0fProjectSnapshot\x12,\n\x07project\x18\x01 \x01(\x0b\x32\x1b.lakeward.events.v1.Project:*\x9a\xb5\x18&\n\x0fsnapshotProject\x12\x07project\x1a\x08snapshot \x02\"\xbd\x01\n\x18ProjectTaskQueueSnapshot\x12,\n\x07project\x18\x01 \x01(\x0b\x32\x1b.lakeward.events.v1.Project\x12\x33\n\x08settings\x18\x02 \x01(\x0b\x32!.lakeward.events.v1.QueueSettings:>\x9a\xb5\x18:\n\x18snapshotProjectTaskQueue\x12\x07project\x1a\x13snapshot-task-queue \x02\"\xa7\x01\n\x15TagDefinitionSnapshot\x12\x1e\n\nproject_id\x18\x01 \x01(\tR\nproject-id\x12\x35\n\ndefinition\x18\x02 \x01(\x0b\x32!.lakeward.events.v1.TagDefinition:7\x9a\xb5\x18\x33\n\x15snapshotTagDefinition\x12\x0etag-definition\x1a\x08snapshot \x02\"\xaa\x01\n\x18ProjectSnapshotCompleted\x12,\n\x07project\x18\x01 \x01(\x0b\x32\x1b.lakeward.events.v1.Project\x12\x10\n\x08sequence\x18\x02 \x01(\x03\x12\x10\n\x08\x65ntities\x18\x03 \x01(\x03:<\x9a\xb5\x18\x38\n\x17\x63ompleteProjectSnapshot\x12\x07project\x1a\x12snapshot-completed \x02\"P\n\x0eServerSnapshot\x12\x14\n\x0c\x62ootstrapped\x18\x01 \x01(\x08:(\x9a\xb5\x18$\n\x0esnapshotServer\x12\x06server\x1a\x08snapshot \x03\"y\n\x17ServerSnapshotCompleted\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\x10\n\x08\x65ntities\x18\x02 \x01(\x03::\x9a\xb5\x18\x36\n\x16\x63ompleteServerSnapshot\x12\x06server\x1a\x12snapshot-completed \x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,6 +39,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_WAREHOUSESNAPSHOT']._loaded_options = None
   _globals['_WAREHOUSESNAPSHOT']._serialized_options = b'\232\265\030*\n\021snapshotWarehouse\022\twarehouse\032\010snapshot \001'
+  _globals['_WAREHOUSETASKQUEUESNAPSHOT']._loaded_options = None
+  _globals['_WAREHOUSETASKQUEUESNAPSHOT']._serialized_options = b'\232\265\0305\n\021snapshotTaskQueue\022\twarehouse\032\023snapshot-task-queue \001'
   _globals['_NAMESPACESNAPSHOT']._loaded_options = None
   _globals['_NAMESPACESNAPSHOT']._serialized_options = b'\232\265\030*\n\021snapshotNamespace\022\tnamespace\032\010snapshot \001'
   _globals['_TABLESNAPSHOT']._loaded_options = None
@@ -48,18 +53,84 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TAGSNAPSHOT']._serialized_options = b'\232\265\030\036\n\013snapshotTag\022\003tag\032\010snapshot \001'
   _globals['_SNAPSHOTCOMPLETED']._loaded_options = None
   _globals['_SNAPSHOTCOMPLETED']._serialized_options = b'\232\265\0303\n\020completeSnapshot\022\twarehouse\032\022snapshot-completed \001'
-  _globals['_WAREHOUSESNAPSHOT']._serialized_start=127
-  _globals['_WAREHOUSESNAPSHOT']._serialized_end=286
-  _globals['_NAMESPACESNAPSHOT']._serialized_start=289
-  _globals['_NAMESPACESNAPSHOT']._serialized_end=448
-  _globals['_TABLESNAPSHOT']._serialized_start=451
-  _globals['_TABLESNAPSHOT']._serialized_end=611
-  _globals['_VIEWSNAPSHOT']._serialized_start=614
-  _globals['_VIEWSNAPSHOT']._serialized_end=771
-  _globals['_GENERICTABLESNAPSHOT']._serialized_start=774
-  _globals['_GENERICTABLESNAPSHOT']._serialized_end=956
-  _globals['_TAGSNAPSHOT']._serialized_start=959
-  _globals['_TAGSNAPSHOT']._serialized_end=1167
-  _globals['_SNAPSHOTCOMPLETED']._serialized_start=1170
-  _globals['_SNAPSHOTCOMPLETED']._serialized_end=1374
+  _globals['_AUTHZSNAPSHOT']._loaded_options = None
+  _globals['_AUTHZSNAPSHOT']._serialized_options = b'\232\265\030\"\n\rsnapshotAuthz\022\005authz\032\010snapshot \004'
+  _globals['_USERSNAPSHOT']._loaded_options = None
+  _globals['_USERSNAPSHOT']._serialized_options = b'\232\265\030 \n\014snapshotUser\022\004user\032\010snapshot \004'
+  _globals['_ROLESNAPSHOT']._loaded_options = None
+  _globals['_ROLESNAPSHOT']._serialized_options = b'\232\265\030 \n\014snapshotRole\022\004role\032\010snapshot \004'
+  _globals['_ROLEMEMBERSSNAPSHOT']._loaded_options = None
+  _globals['_ROLEMEMBERSSNAPSHOT']._serialized_options = b'\232\265\030/\n\023snapshotRoleMembers\022\004role\032\020snapshot-members \004'
+  _globals['_GRANTSSNAPSHOT']._loaded_options = None
+  _globals['_GRANTSSNAPSHOT']._serialized_options = b'\232\265\030#\n\016snapshotGrants\022\005grant\032\010snapshot \004'
+  _globals['_MANAGEDACCESSSNAPSHOT']._loaded_options = None
+  _globals['_MANAGEDACCESSSNAPSHOT']._serialized_options = b'\232\265\0309\n\025snapshotManagedAccess\022\005grant\032\027snapshot-managed-access \004'
+  _globals['_AUTHZSNAPSHOTCOMPLETED']._loaded_options = None
+  _globals['_AUTHZSNAPSHOTCOMPLETED']._serialized_options = b'\232\265\0304\n\025completeAuthzSnapshot\022\005authz\032\022snapshot-completed \004'
+  _globals['_VENDINGSNAPSHOT']._loaded_options = None
+  _globals['_VENDINGSNAPSHOT']._serialized_options = b'\232\265\030&\n\017snapshotVending\022\007vending\032\010snapshot \005'
+  _globals['_CREDENTIALSNAPSHOT']._loaded_options = None
+  _globals['_CREDENTIALSNAPSHOT']._serialized_options = b'\232\265\030,\n\022snapshotCredential\022\ncredential\032\010snapshot \005'
+  _globals['_VENDINGSNAPSHOTCOMPLETED']._loaded_options = None
+  _globals['_VENDINGSNAPSHOTCOMPLETED']._serialized_options = b'\232\265\0308\n\027completeVendingSnapshot\022\007vending\032\022snapshot-completed \005'
+  _globals['_PROJECTSNAPSHOT']._loaded_options = None
+  _globals['_PROJECTSNAPSHOT']._serialized_options = b'\232\265\030&\n\017snapshotProject\022\007project\032\010snapshot \002'
+  _globals['_PROJECTTASKQUEUESNAPSHOT']._loaded_options = None
+  _globals['_PROJECTTASKQUEUESNAPSHOT']._serialized_options = b'\232\265\030:\n\030snapshotProjectTaskQueue\022\007project\032\023snapshot-task-queue \002'
+  _globals['_TAGDEFINITIONSNAPSHOT']._loaded_options = None
+  _globals['_TAGDEFINITIONSNAPSHOT']._serialized_options = b'\232\265\0303\n\025snapshotTagDefinition\022\016tag-definition\032\010snapshot \002'
+  _globals['_PROJECTSNAPSHOTCOMPLETED']._loaded_options = None
+  _globals['_PROJECTSNAPSHOTCOMPLETED']._serialized_options = b'\232\265\0308\n\027completeProjectSnapshot\022\007project\032\022snapshot-completed \002'
+  _globals['_SERVERSNAPSHOT']._loaded_options = None
+  _globals['_SERVERSNAPSHOT']._serialized_options = b'\232\265\030$\n\016snapshotServer\022\006server\032\010snapshot \003'
+  _globals['_SERVERSNAPSHOTCOMPLETED']._loaded_options = None
+  _globals['_SERVERSNAPSHOTCOMPLETED']._serialized_options = b'\232\265\0306\n\026completeServerSnapshot\022\006server\032\022snapshot-completed \003'
+  _globals['_WAREHOUSESNAPSHOT']._serialized_start=235
+  _globals['_WAREHOUSESNAPSHOT']._serialized_end=443
+  _globals['_WAREHOUSETASKQUEUESNAPSHOT']._serialized_start=446
+  _globals['_WAREHOUSETASKQUEUESNAPSHOT']._serialized_end=678
+  _globals['_NAMESPACESNAPSHOT']._serialized_start=681
+  _globals['_NAMESPACESNAPSHOT']._serialized_end=840
+  _globals['_TABLESNAPSHOT']._serialized_start=843
+  _globals['_TABLESNAPSHOT']._serialized_end=1003
+  _globals['_VIEWSNAPSHOT']._serialized_start=1006
+  _globals['_VIEWSNAPSHOT']._serialized_end=1163
+  _globals['_GENERICTABLESNAPSHOT']._serialized_start=1166
+  _globals['_GENERICTABLESNAPSHOT']._serialized_end=1348
+  _globals['_TAGSNAPSHOT']._serialized_start=1351
+  _globals['_TAGSNAPSHOT']._serialized_end=1559
+  _globals['_SNAPSHOTCOMPLETED']._serialized_start=1562
+  _globals['_SNAPSHOTCOMPLETED']._serialized_end=1766
+  _globals['_AUTHZSNAPSHOT']._serialized_start=1768
+  _globals['_AUTHZSNAPSHOT']._serialized_end=1855
+  _globals['_USERSNAPSHOT']._serialized_start=1857
+  _globals['_USERSNAPSHOT']._serialized_end=1968
+  _globals['_ROLESNAPSHOT']._serialized_start=1970
+  _globals['_ROLESNAPSHOT']._serialized_end=2062
+  _globals['_ROLEMEMBERSSNAPSHOT']._serialized_start=2065
+  _globals['_ROLEMEMBERSSNAPSHOT']._serialized_end=2230
+  _globals['_GRANTSSNAPSHOT']._serialized_start=2233
+  _globals['_GRANTSSNAPSHOT']._serialized_end=2381
+  _globals['_MANAGEDACCESSSNAPSHOT']._serialized_start=2384
+  _globals['_MANAGEDACCESSSNAPSHOT']._serialized_end=2536
+  _globals['_AUTHZSNAPSHOTCOMPLETED']._serialized_start=2538
+  _globals['_AUTHZSNAPSHOTCOMPLETED']._serialized_end=2656
+  _globals['_VENDINGSNAPSHOT']._serialized_start=2658
+  _globals['_VENDINGSNAPSHOT']._serialized_end=2751
+  _globals['_CREDENTIALSNAPSHOT']._serialized_start=2754
+  _globals['_CREDENTIALSNAPSHOT']._serialized_end=2890
+  _globals['_VENDINGSNAPSHOTCOMPLETED']._serialized_start=2892
+  _globals['_VENDINGSNAPSHOTCOMPLETED']._serialized_end=3016
+  _globals['_PROJECTSNAPSHOT']._serialized_start=3018
+  _globals['_PROJECTSNAPSHOT']._serialized_end=3125
+  _globals['_PROJECTTASKQUEUESNAPSHOT']._serialized_start=3128
+  _globals['_PROJECTTASKQUEUESNAPSHOT']._serialized_end=3317
+  _globals['_TAGDEFINITIONSNAPSHOT']._serialized_start=3320
+  _globals['_TAGDEFINITIONSNAPSHOT']._serialized_end=3487
+  _globals['_PROJECTSNAPSHOTCOMPLETED']._serialized_start=3490
+  _globals['_PROJECTSNAPSHOTCOMPLETED']._serialized_end=3660
+  _globals['_SERVERSNAPSHOT']._serialized_start=3662
+  _globals['_SERVERSNAPSHOT']._serialized_end=3742
+  _globals['_SERVERSNAPSHOTCOMPLETED']._serialized_start=3744
+  _globals['_SERVERSNAPSHOTCOMPLETED']._serialized_end=3865
 # @@protoc_insertion_point(module_scope)

@@ -27,8 +27,8 @@ if _version_not_supported:
 
 
 class EventServiceStub:
-    """The events of stored credentials. They say as much about people as the audit does, and are for
-    who may read that. There are no snapshots: what is behind "beginning" is the whole log, as long as it is kept whole.
+    """The events of stored credentials. They say as much about people as the audit does, and are for who may read that. What is behind
+    "beginning" is a snapshot, and then the log.
     """
 
     def __init__(self, channel):
@@ -50,14 +50,14 @@ class EventServiceStub:
 
 
 class EventServiceServicer:
-    """The events of stored credentials. They say as much about people as the audit does, and are for
-    who may read that. There are no snapshots: what is behind "beginning" is the whole log, as long as it is kept whole.
+    """The events of stored credentials. They say as much about people as the audit does, and are for who may read that. What is behind
+    "beginning" is a snapshot, and then the log.
     """
 
     def ReadEvents(self, request, context):
         """A page of a stream's events. At its end it waits for some, as long as `reading` says.
-        Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN, OUT_OF_RANGE/EVENTS_FORGOTTEN (also of "beginning"),
-        INVALID_ARGUMENT/PROJECT_MISSING, INVALID_FIELD.
+        Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN, OUT_OF_RANGE/EVENTS_FORGOTTEN (begin again),
+        INVALID_ARGUMENT/PROJECT_MISSING, INVALID_FIELD, UNAVAILABLE/EVENTS_BEHIND (retry), ABORTED/CONCURRENT_CHANGE (retry).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -96,8 +96,8 @@ def add_EventServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EventService:
-    """The events of stored credentials. They say as much about people as the audit does, and are for
-    who may read that. There are no snapshots: what is behind "beginning" is the whole log, as long as it is kept whole.
+    """The events of stored credentials. They say as much about people as the audit does, and are for who may read that. What is behind
+    "beginning" is a snapshot, and then the log.
     """
 
     @staticmethod

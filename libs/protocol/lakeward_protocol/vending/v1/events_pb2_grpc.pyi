@@ -28,8 +28,8 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class EventServiceStub:
-    """The events of stored credentials. They say as much about people as the audit does, and are for
-    who may read that. There are no snapshots: what is behind "beginning" is the whole log, as long as it is kept whole.
+    """The events of stored credentials. They say as much about people as the audit does, and are for who may read that. What is behind
+    "beginning" is a snapshot, and then the log.
     """
 
     @_typing.overload
@@ -38,8 +38,8 @@ class EventServiceStub:
     def __new__(cls, channel: _aio.Channel) -> EventServiceAsyncStub: ...
     ReadEvents: _grpc.UnaryUnaryMultiCallable[_events_pb2.ReadEventsRequest, _events_pb2.ReadEventsResponse]
     """A page of a stream's events. At its end it waits for some, as long as `reading` says.
-    Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN, OUT_OF_RANGE/EVENTS_FORGOTTEN (also of "beginning"),
-    INVALID_ARGUMENT/PROJECT_MISSING, INVALID_FIELD.
+    Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN, OUT_OF_RANGE/EVENTS_FORGOTTEN (begin again),
+    INVALID_ARGUMENT/PROJECT_MISSING, INVALID_FIELD, UNAVAILABLE/EVENTS_BEHIND (retry), ABORTED/CONCURRENT_CHANGE (retry).
     """
     Subscribe: _grpc.UnaryStreamMultiCallable[_events_pb2.SubscribeRequest, _events_pb2.SubscribeResponse]
     """A stream's events, from a position on and as they come, in order, each once: a page in each message, the first one at once, though
@@ -51,15 +51,15 @@ class EventServiceStub:
 
 @_typing.type_check_only
 class EventServiceAsyncStub(EventServiceStub):
-    """The events of stored credentials. They say as much about people as the audit does, and are for
-    who may read that. There are no snapshots: what is behind "beginning" is the whole log, as long as it is kept whole.
+    """The events of stored credentials. They say as much about people as the audit does, and are for who may read that. What is behind
+    "beginning" is a snapshot, and then the log.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ReadEvents: _aio.UnaryUnaryMultiCallable[_events_pb2.ReadEventsRequest, _events_pb2.ReadEventsResponse]  # type: ignore[assignment]
     """A page of a stream's events. At its end it waits for some, as long as `reading` says.
-    Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN, OUT_OF_RANGE/EVENTS_FORGOTTEN (also of "beginning"),
-    INVALID_ARGUMENT/PROJECT_MISSING, INVALID_FIELD.
+    Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN, OUT_OF_RANGE/EVENTS_FORGOTTEN (begin again),
+    INVALID_ARGUMENT/PROJECT_MISSING, INVALID_FIELD, UNAVAILABLE/EVENTS_BEHIND (retry), ABORTED/CONCURRENT_CHANGE (retry).
     """
     Subscribe: _aio.UnaryStreamMultiCallable[_events_pb2.SubscribeRequest, _events_pb2.SubscribeResponse]  # type: ignore[assignment]
     """A stream's events, from a position on and as they come, in order, each once: a page in each message, the first one at once, though
@@ -70,8 +70,8 @@ class EventServiceAsyncStub(EventServiceStub):
     """
 
 class EventServiceServicer(metaclass=_abc_1.ABCMeta):
-    """The events of stored credentials. They say as much about people as the audit does, and are for
-    who may read that. There are no snapshots: what is behind "beginning" is the whole log, as long as it is kept whole.
+    """The events of stored credentials. They say as much about people as the audit does, and are for who may read that. What is behind
+    "beginning" is a snapshot, and then the log.
     """
 
     @_abc_1.abstractmethod
@@ -82,8 +82,8 @@ class EventServiceServicer(metaclass=_abc_1.ABCMeta):
         /,
     ) -> _typing.Union[_events_pb2.ReadEventsResponse, _abc.Awaitable[_events_pb2.ReadEventsResponse]]:
         """A page of a stream's events. At its end it waits for some, as long as `reading` says.
-        Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN, OUT_OF_RANGE/EVENTS_FORGOTTEN (also of "beginning"),
-        INVALID_ARGUMENT/PROJECT_MISSING, INVALID_FIELD.
+        Errors: NOT_FOUND/NO_SUCH_PROJECT, PERMISSION_DENIED/FORBIDDEN, OUT_OF_RANGE/EVENTS_FORGOTTEN (begin again),
+        INVALID_ARGUMENT/PROJECT_MISSING, INVALID_FIELD, UNAVAILABLE/EVENTS_BEHIND (retry), ABORTED/CONCURRENT_CHANGE (retry).
         """
 
     @_abc_1.abstractmethod

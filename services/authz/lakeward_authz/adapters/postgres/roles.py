@@ -13,9 +13,10 @@ from lakeward_authz.adapters.postgres.idempotency import keep
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
 from lakeward_authz.adapters.postgres.tree import PostgresTree
-from lakeward_authz.application.announcements import RoleChange
+from lakeward_authz.application.announcements import Given, RoleChange
 from lakeward_authz.application.permissions import Made
 from lakeward_authz.application.role_store import RoleFilter
+from lakeward_authz.domain.permissions.lakeward import OWNERSHIP
 from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, Subject
 from lakeward_authz.domain.roles import Role, RoleIdent, name_key
 from lakeward_authz.domain.search import MOST_FOUND, trigrams
@@ -120,7 +121,8 @@ class PostgresRoles:
         if owner is not None:
             # its owner holds it, and who holds which roles is remembered
             await bump(connection, role.project_id)
-        await self.tell(connection, RoleChange.CREATED, role)
+        has = None if owner is None else Given(owner, OWNERSHIP)
+        await self.outbox.tell(connection, self.outbox.announcer.role(RoleChange.CREATED, role, owner=has))
         return True
 
     async def tell(self, connection: Connection, change: RoleChange, role: Role, *, before: Role | None = None) -> None:

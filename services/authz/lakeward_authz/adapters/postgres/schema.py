@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from lakeward_servicekit.audit.tables import define_audit
-from lakeward_servicekit.events.tables import define_events
+from lakeward_servicekit.events.tables import define_events, define_snapshots
 from lakeward_servicekit.postgres.lease_table import define_leases
 
 metadata: Final = sa.MetaData(
@@ -237,4 +237,5 @@ openfga_feeds: Final = sa.Table(
 
 lease: Final = define_leases(metadata)
 define_events(metadata)
+define_snapshots(metadata)
 define_audit(metadata)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
+from lakeward_authz.application.announcements import Given
 from lakeward_authz.application.permissions import Gone, Made, Moved, Switched, TreeChange
 from lakeward_authz.domain.permissions.lakeward import OWNERSHIP
-from lakeward_authz.domain.permissions.objects import NIL, ObjectKey, role_subject
+from lakeward_authz.domain.permissions.objects import NIL, SERVER, ObjectKey, role_subject
 from lakeward_authz.domain.permissions.tuples import FgaTuple, grant_tuple, link_tuple, managed_tuples
 from lakeward_servicekit.errors import Refusal, invalid_field
 from lakeward_servicekit.postgres.pools import Connection, Pool
@@ -251,12 +252,16 @@ class PostgresTree:
         await connection.execute(_LOCK, *keys)
         role_ids = [each.id for each in gone if each.type == "role"]
         roles = [role_subject(role_id) for role_id in role_ids]
-        told = [
-            (grant_tuple(ObjectKey(kind, project_id, warehouse_id, object_id), subject, relation), False)
+        revoked = [
+            (ObjectKey(kind, project_id, warehouse_id, object_id), Given(subject, relation))
             for project_id, warehouse_id, kind, object_id, subject, relation in await connection.fetch(
                 _REVOKE, *keys, roles
             )
         ]
+        # what goes with a project's objects is told with them, in the project's stream; the server has one of its own
+        from_server = [given for object_, given in revoked if object_ == SERVER]
+        await self.outbox.tell(connection, *self.outbox.announcer.grants(SERVER, given=(), taken=from_server))
+        told = [(grant_tuple(object_, given.subject, given.relation), False) for object_, given in revoked]
         for each, row in gone.items():
             told += [(link, False) for link in [link_tuple(each, row["parent_id"])] if link is not None]
             told += [(managed, False) for managed in (managed_tuples(each) if row["managed_access"] else [])]

@@ -14,7 +14,7 @@ from lakeward_authz.adapters.postgres.users import COLUMNS, FIND, user_of, value
 from lakeward_authz.application.announcements import UserChange
 from lakeward_authz.application.user_directory import Saved
 from lakeward_authz.application.users import User
-from lakeward_authz.domain.permissions.objects import ObjectKey, user_subject
+from lakeward_authz.domain.permissions.objects import SERVER, ObjectKey, user_subject
 from lakeward_authz.domain.permissions.tuples import grant_tuple
 from lakeward_authz.domain.profiles import Profile
 from lakeward_authz.domain.search import MOST_FOUND, trigrams
@@ -59,7 +59,7 @@ REVOKE: Final = """
 delete from grants where subject = $1 and relation <> ''
 returning project_id, warehouse_id, kind, object_id, relation
 """
-_FORGET_SUSPENDED: Final = "delete from suspended_grants where subject = $1"
+_FORGET_SUSPENDED: Final = "delete from suspended_grants where subject = $1 returning project_id"
 
 
 class PostgresUserDirectory:
@@ -143,10 +143,15 @@ async def delete_in(connection: Connection, outbox: Outbox, user_id: UserId, *, 
 
 
 async def revoke_in(connection: Connection, outbox: Outbox, user_id: UserId) -> None:
-    """Take all that was granted to a user, in a transaction and as its last step, with what waits until it is active."""
+    """Take all that a deleted user was given, in a transaction and as its last step, with what waits until it is active."""
     subject = user_subject(user_id)
-    await connection.execute(_FORGET_SUSPENDED, subject)
+    waited = {row["project_id"] for row in await connection.fetch(_FORGET_SUSPENDED, subject)}
     rows: list[tuple[str, UUID, str, UUID, str]] = [tuple(row) for row in await connection.fetch(REVOKE, subject)]
     keys = [(ObjectKey(kind, project, warehouse, ref), relation) for project, warehouse, kind, ref, relation in rows]
     await outbox.put(connection, [(grant_tuple(key, subject, relation), False) for key, relation in keys])
+    projects = sorted({*waited, *(key.project_id for key, _ in keys)} - {SERVER.project_id})
+    announcer = outbox.announcer
+    await outbox.tell(
+        connection, *(announcer.user_by_id(UserChange.DELETED, user_id, project_id=each) for each in projects)
+    )
     await bump(connection, *(key.project_id for key, _ in keys))

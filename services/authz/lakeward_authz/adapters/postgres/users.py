@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
@@ -16,9 +17,6 @@ from lakeward_authz.domain.profiles import Profile, UserKind
 from lakeward_authz.domain.search import trigrams
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.postgres.pools import Connection, Pool
-
-if TYPE_CHECKING:
-    from asyncpg import Record
 
 COLUMNS: Final = "user_id, name, email, kind, updated_with, created_at, updated_at, deleted_at is not null as deleted"
 FIND: Final = f"select {COLUMNS} from users where user_id = $1"
@@ -103,7 +101,7 @@ class PostgresUsers:
         await bump(connection, SERVER.project_id)
 
 
-def user_of(row: Record) -> User:
+def user_of(row: Iterable[Any]) -> User:
     """The user of a row of COLUMNS."""
     user_id, name, email, kind, updated_with, created_at, updated_at, deleted = row
     return User(UserId(user_id), Profile(name, email, UserKind(kind)), updated_with, created_at, updated_at, deleted)

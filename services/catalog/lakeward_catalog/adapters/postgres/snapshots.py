@@ -1,54 +1,31 @@
-"""Snapshots of warehouses, for who reads their events from the beginning.
-
-A snapshot is made in one transaction that sees one moment, and kept as rows, so that a consumer may take its time: a transaction
-that stays open as long as its slowest reader would keep every dead row of the outbox. Which events are in it is known because the
-very same moment numbers them: all that is visible in the warehouse's outbox then is moved into the log, and what is not visible
-is in neither. The sequencer waits for that, for as long as it takes to move them, and not while the snapshot is read.
-"""
+"""What snapshots of the catalog's streams tell: the statements over what is there, and the events of their rows."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Iterable, Sequence
-from datetime import datetime, timedelta
-from typing import Any, Final, Protocol
+from collections.abc import Iterable
+from typing import Any, Final
 from uuid import UUID
 
 from lakeward_catalog.adapters.postgres.rows import (
     NAMESPACE,
+    PROJECT,
     TABULAR,
     WAREHOUSE,
     namespace_of,
+    project_of,
     tabular_with_path,
     warehouse_of,
 )
 from lakeward_catalog.adapters.postgres.tags import DEFINITION, definition_of
-from lakeward_catalog.application.announcements import Announcer
-from lakeward_catalog.application.ports.system import Ids
-from lakeward_catalog.application.snapshots import SnapshotTeller
-from lakeward_catalog.domain.model import WarehouseId
+from lakeward_catalog.application.announcements import SERVER_STREAM, Announcer
+from lakeward_catalog.application.snapshots import KeptQueue, ProjectTeller, ServerTeller, WarehouseTeller
+from lakeward_catalog.domain.model import ProjectId, WarehouseId
 from lakeward_catalog.domain.tags import TaggedObject, TagScope
-from lakeward_catalog.domain.wording import no_such_warehouse
-from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_catalog.domain.wording import no_such_project, no_such_warehouse
 from lakeward_servicekit.events.cloud_events import Event
-from lakeward_servicekit.events.history import Entry, Snapshot
-from lakeward_servicekit.events.postgres_log import MOVE_STREAM
-from lakeward_servicekit.postgres.pools import Connection, Pool
-
-CONNECTIONS: Final = 2
-"""Of the pool that snapshots are made over: one numbers the moment, one reads it."""
-_MOST_WAITING: Final = 10_000
-_ROWS: Final = 200  # of which events are made at once; some milliseconds of work
-_FRESH_FOR: Final = timedelta(hours=20)  # less than the log is ever kept
-_KEPT: Final = 2  # of a warehouse, so that who reads the older one is not sent away by who asks for a new one
-
-# A table's lock is taken before the transaction's moment, which begins with its first statement that reads.
-_HOLD: Final = "lock table event_stream in share row exclusive mode"
-_PATIENCE: Final = "set local lock_timeout = '10s'"
-_WAITING: Final = "select count(*) from (select from outbox where stream = $1 limit $2) waiting"
-_REACHED: Final = "select coalesce((select seq from event_stream where stream = $1), 0), clock_timestamp()"
-_EXPORT: Final = "select pg_export_snapshot()"
+from lakeward_servicekit.events.postgres_snapshots import Moment, Told, chapters
+from lakeward_servicekit.events.streams import of_project
+from lakeward_servicekit.postgres.pools import Connection
 
 _THE_WAREHOUSE: Final = f"select {WAREHOUSE} from warehouse w where w.warehouse_id = $1"
 _NAMESPACES: Final = f"select {NAMESPACE} from namespace n where n.warehouse_id = $1 order by n.path_key"
@@ -66,170 +43,92 @@ select a.scope, coalesce(a.namespace_id, t.tabular_id), a.field_id, a.value, {DE
  where a.warehouse_id = $1 and (a.incarnation is null or t.state <> 'staged')
  order by a.attachment_id
 """
-_KEEP: Final = """
-insert into event_snapshot (stream, snapshot_id, seq, entries, made_at) values ($1, $2, $3, $4, $5)
+_THE_PROJECT: Final = f"select {PROJECT} from project p where p.project_id = $1"
+_QUEUES: Final = """
+select queue, silence, cleanup_period, retention_period, cron, time_zone from queue_setting
+ where {owner} = $1 and num_nonnulls(silence, cleanup_period, retention_period, cron) > 0
+ order by queue
 """
-_ENTRY: Final = ("snapshot_id", "entry", "kind", "verb", "body")
-_SNAPSHOT: Final = "s.snapshot_id, s.seq, s.entries, s.made_at"
-# One from which the log goes on, and which is not so far behind it that a new one is sooner read.
-CURRENT: Final = f"""
-select {_SNAPSHOT} from event_snapshot s
- where s.stream = $1 and s.made_at > clock_timestamp() - $2::interval
-   and coalesce((select known.seq from event_stream known where known.stream = s.stream), 0) <= s.seq + $3
-   and coalesce((select min(seq) from event_log where stream = s.stream), s.seq) <= s.seq + 1
- order by s.seq desc, s.made_at desc limit 1
-"""
-FIND: Final = f"select {_SNAPSHOT} from event_snapshot s where s.stream = $1 and s.snapshot_id = $2"
-ENTRIES: Final = """
-select kind, verb, body
-  from (select entry, kind, verb, body, sum(octet_length(body)) over (order by entry) - octet_length(body) as before
-          from (select entry, kind, verb, body from event_snapshot_entry
-                 where snapshot_id = $1 and entry > $2 order by entry limit $3) page) measured
- where before <= $4 - octet_length(body) or before = 0
- order by entry
-"""
-_FORGET: Final = """
-with gone as (
-    delete from event_snapshot where snapshot_id in ({which}) returning snapshot_id),
-emptied as (
-    delete from event_snapshot_entry where snapshot_id in (select snapshot_id from gone))
-select count(*) from gone
-"""
-_OTHERS: Final = _FORGET.format(
-    which="select snapshot_id from event_snapshot where stream = $1 order by made_at desc offset $2"
+_QUEUES_OF_PROJECT: Final = _QUEUES.format(owner="project_id")
+_QUEUES_OF_WAREHOUSE: Final = _QUEUES.format(owner="warehouse_id")
+_DEFINITIONS: Final = (
+    f"select {DEFINITION} from tag_definition d where d.project_id = $1 order by d.created_at, d.tag_id"
 )
-OLD: Final = _FORGET.format(
-    which="select snapshot_id from event_snapshot where made_at < $1 order by made_at limit $2 for update skip locked"
-)
+_THE_SERVER: Final = "select bootstrapped from server"
 
 
-class Bells(Protocol):
-    """What is rung when events are in the log."""
+class CatalogTold:
+    """`Tells` of warehouses, of projects, and of the server."""
 
-    def ring(self) -> None:
-        """Say so."""
-        ...
-
-
-class PostgresSnapshots:
-    """`Snapshots` of warehouses on Postgres."""
-
-    def __init__(self, pool: Pool, *, announcer: Announcer, ids: Ids, bell: Bells, fresh_within: int = 10_000) -> None:
-        """Make and read them.
-
-        Args:
-            pool: to the primary, of `CONNECTIONS` and of nobody else.
-            announcer: makes their events.
-            ids: names them.
-            bell: wakes the sequencer, and the sinks by it.
-            fresh_within: events of the log after which a new one is made.
-        """
-        self._pool: Final = pool
+    def __init__(self, announcer: Announcer) -> None:
+        """Have events made by `announcer`."""
         self._announcer: Final = announcer
-        self._ids: Final = ids
-        self._bell: Final = bell
-        self._fresh_within: Final = fresh_within
-        self._turn: Final = asyncio.Lock()  # each takes all of the pool's connections
-        self._making: Final[dict[str, asyncio.Task[Snapshot]]] = {}
 
-    async def current(self, stream: str) -> Snapshot:
-        """See `Snapshots`; the stream is a warehouse's."""
-        making = self._making.get(stream)
-        if making is None:
-            making = self._making[stream] = asyncio.create_task(self._found_or_made(stream))
-            making.add_done_callback(lambda _: self._making.pop(stream))
-        # who asks may have less time than it takes; it is made all the same, and there when it is asked for again
-        return await asyncio.shield(making)
+    def __call__(self, connection: Connection, moment: Moment) -> Told:
+        """See `Tells`.
 
-    async def close(self) -> None:
-        """Leave what is being made."""
-        for making in tuple(self._making.values()):
-            making.cancel()
-        await asyncio.gather(*self._making.values(), return_exceptions=True)
+        Raises:
+            Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_PROJECT.
+        """
+        if moment.stream == SERVER_STREAM:
+            return self._of_server(connection, moment)
+        if moment.stream.startswith(of_project("")):
+            return self._of_project(connection, moment)
+        return self._of_warehouse(connection, moment)
 
-    async def _found_or_made(self, stream: str) -> Snapshot:
-        row = await self._pool.fetchrow(CURRENT, stream, _FRESH_FOR, self._fresh_within)
-        if row is not None:
-            return Snapshot(*row)
-        async with self._turn:
-            return await self._make(WarehouseId(UUID(stream)), stream)
+    async def _of_server(self, connection: Connection, moment: Moment) -> Told:
+        teller = ServerTeller(self._announcer, moment.at)
+        told = chapters(
+            connection,
+            (),
+            first=[teller.of_server(bootstrapped=await connection.fetchval(_THE_SERVER))],
+            last=lambda count: teller.completed(sequence=moment.sequence, entities=count),
+        )
+        async for events in told:
+            yield events
 
-    async def find(self, stream: str, snapshot_id: UUID) -> Snapshot | None:
-        """See `Snapshots`."""
-        row = await self._pool.fetchrow(FIND, stream, snapshot_id)
-        return None if row is None else Snapshot(*row)
+    async def _of_project(self, connection: Connection, moment: Moment) -> Told:
+        project_id = ProjectId(moment.stream.removeprefix(of_project("")))
+        row = await connection.fetchrow(_THE_PROJECT, project_id)
+        if row is None:
+            raise no_such_project(project_id)
+        teller = ProjectTeller(self._announcer, project_of(row), moment.at)
+        told = chapters(
+            connection,
+            (
+                (_QUEUES_OF_PROJECT, lambda rows: [teller.of_queue(KeptQueue(*row)) for row in rows]),
+                (_DEFINITIONS, lambda rows: [teller.of_tag_definition(definition_of(row)) for row in rows]),
+            ),
+            project_id,
+            first=[teller.of_project()],
+            last=lambda count: teller.completed(sequence=moment.sequence, entities=count),
+        )
+        async for events in told:
+            yield events
 
-    async def read(self, snapshot_id: UUID, *, after: int, limit: int, most_bytes: int) -> Sequence[Entry]:
-        """See `Snapshots`."""
-        return [Entry(*row) for row in await self._pool.fetch(ENTRIES, snapshot_id, after, limit, most_bytes)]
-
-    async def _make(self, warehouse_id: WarehouseId, stream: str) -> Snapshot:
-        async with self._moment(stream) as (connection, sequence, made_at):
-            snapshot_id, entries = self._ids.uuid7(), 0
-            async for events in _told(connection, warehouse_id, self._announcer, sequence, made_at):
-                rows = [
-                    (snapshot_id, entry, event.kind, event.verb, event.body)
-                    for entry, event in enumerate(events, entries + 1)
-                ]
-                await connection.copy_records_to_table("event_snapshot_entry", records=rows, columns=_ENTRY)
-                entries += len(rows)
-            await connection.execute(_KEEP, stream, snapshot_id, sequence, entries, made_at)
-        async with self._pool.changing() as connection:
-            await connection.fetchval(_OTHERS, stream, _KEPT)
-        return Snapshot(snapshot_id, sequence, entries, made_at)
-
-    @contextlib.asynccontextmanager
-    async def _moment(self, stream: str) -> AsyncIterator[tuple[Connection, int, datetime]]:
-        """A transaction that sees the warehouse as it is after the event of a number, and what the clock said then."""
-        async with contextlib.AsyncExitStack() as stack:
-            async with self._pool.transaction(isolation="repeatable_read") as numbering:
-                await numbering.execute(_PATIENCE)
-                await numbering.execute(_HOLD)
-                if await numbering.fetchval(_WAITING, stream, _MOST_WAITING + 1) > _MOST_WAITING:
-                    raise _behind(stream)
-                await numbering.fetchval(MOVE_STREAM, _MOST_WAITING, stream)
-                reached = await numbering.fetchrow(_REACHED, stream)
-                assert reached is not None, "it selects one row from no table"
-                sequence, made_at = reached
-                exported = await numbering.fetchval(_EXPORT)
-                reading = await stack.enter_async_context(self._pool.transaction(isolation="repeatable_read"))
-                await reading.execute(f"set transaction snapshot '{exported}'")
-            # the numbers are committed, and the sequencer goes on
-            self._bell.ring()
-            yield reading, sequence, made_at
+    async def _of_warehouse(self, connection: Connection, moment: Moment) -> Told:
+        warehouse_id = WarehouseId(UUID(moment.stream))
+        row = await connection.fetchrow(_THE_WAREHOUSE, warehouse_id)
+        if row is None:
+            raise no_such_warehouse(warehouse_id)
+        teller = WarehouseTeller(self._announcer, warehouse_of(row), moment.at)
+        told = chapters(
+            connection,
+            (
+                (_QUEUES_OF_WAREHOUSE, lambda rows: [teller.of_queue(KeptQueue(*row)) for row in rows]),
+                (_NAMESPACES, lambda rows: [teller.of_namespace(namespace_of(row)) for row in rows]),
+                (_TABULARS, lambda rows: [teller.of_tabular(tabular_with_path(row)) for row in rows]),
+                (_TAGS, lambda rows: [_tag(teller, warehouse_id, row) for row in rows]),
+            ),
+            warehouse_id,
+            first=[teller.of_warehouse()],
+            last=lambda count: teller.completed(sequence=moment.sequence, entities=count),
+        )
+        async for events in told:
+            yield events
 
 
-async def _told(
-    connection: Connection, warehouse_id: WarehouseId, announcer: Announcer, sequence: int, at: datetime
-) -> AsyncIterator[Sequence[Event]]:
-    """The events of all that a transaction sees in a warehouse, some at a time."""
-    row = await connection.fetchrow(_THE_WAREHOUSE, warehouse_id)
-    if row is None:
-        raise no_such_warehouse(warehouse_id)
-    told = 1
-    teller = SnapshotTeller(announcer, warehouse_of(row), at)
-    yield [teller.of_warehouse()]
-    for statement, tell in (
-        (_NAMESPACES, lambda row: teller.of_namespace(namespace_of(row))),
-        (_TABULARS, lambda row: teller.of_tabular(tabular_with_path(row))),
-        (_TAGS, lambda row: _tag(teller, warehouse_id, row)),
-    ):
-        cursor = await connection.cursor(statement, warehouse_id)
-        while rows := await cursor.fetch(_ROWS):
-            yield list(map(tell, rows))
-            told += len(rows)
-    yield [teller.completed(sequence=sequence, entities=told)]
-
-
-def _tag(teller: SnapshotTeller, warehouse_id: WarehouseId, row: Iterable[Any]) -> Event:
+def _tag(teller: WarehouseTeller, warehouse_id: WarehouseId, row: Iterable[Any]) -> Event:
     scope, object_id, field_id, value, *definition = row
     target = TaggedObject(TagScope(scope), warehouse_id, object_id, field_id)
     return teller.of_tag(definition_of(definition), target, value)
-
-
-def _behind(stream: str) -> Refusal:
-    return Refusal(
-        Reason.REASON_EVENTS_BEHIND,
-        f"more than {_MOST_WAITING} events of {stream} wait to be put in order, so no snapshot is made now; try again soon",
-        stream=stream,
-    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from lakeward_catalog.adapters.postgres.snapshots import OLD as OLD_SNAPSHOTS
 from lakeward_servicekit.events.postgres_log import PostgresEventLog
+from lakeward_servicekit.events.postgres_snapshots import OLD as OLD_SNAPSHOTS
 from lakeward_servicekit.postgres.pools import Pool
 
 EXPIRED_STAGED: Final = """

@@ -31,11 +31,6 @@ AFTER: Final = Text(
     '"beginning", which is what is there now and then what changes; "now"; or the position of the last event that is known. '
     "The beginning unless given.",
 )
-AFTER_FIRST: Final = Text(
-    "after",
-    '"beginning", which is before the first event, as long as that is kept; "now"; or the position of the last event that is '
-    "known. The beginning unless given.",
-)
 SERVICE: Final = Text(
     "service",
     "Whose events: catalog, of projects, tags' definitions and the server itself; authz, of users, roles and grants; or vending, "
@@ -199,9 +194,9 @@ def operations(
             id="list_project_events",
             method="GET",
             path="/management/v1/project/events",
-            summary="Events of a project, in order; each service has some.",
+            summary="Events of a project, in order: what is there, then what changed. Each service has some.",
             handler=partial(list_project_events, services=services),
-            query=(SERVICE, AFTER_FIRST, PAGE_SIZE, WAIT),
+            query=(SERVICE, AFTER, PAGE_SIZE, WAIT),
             headers=(_ACCEPT,),
             answers=_ANSWERS,
             renderings=RENDERED,
@@ -211,9 +206,9 @@ def operations(
             id="list_server_events",
             method="GET",
             path="/management/v1/server/events",
-            summary="Events of the server, in order; each service has some.",
+            summary="Events of the server, in order: what is there, then what changed. Each service has some.",
             handler=partial(list_server_events, services=services),
-            query=(SERVICE, AFTER_FIRST, PAGE_SIZE, WAIT),
+            query=(SERVICE, AFTER, PAGE_SIZE, WAIT),
             headers=(_ACCEPT,),
             answers=_ANSWERS,
             renderings=RENDERED,

@@ -8,12 +8,13 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import UUID
 
 from lakeward_servicekit.audit.tables import define_audit
-from lakeward_servicekit.events.tables import define_events
+from lakeward_servicekit.events.tables import define_events, define_snapshots
 from lakeward_servicekit.postgres.lease_table import define_leases
 
 METADATA: Final = sa.MetaData()
 define_audit(METADATA)
 define_events(METADATA)
+define_snapshots(METADATA)
 define_leases(METADATA)
 
 SECRET: Final = sa.Table(

@@ -5,36 +5,13 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
-from lakeward_catalog.adapters.postgres.schema.declaring import KEY, TIME, metadata, serves
+from lakeward_catalog.adapters.postgres.schema.declaring import KEY, metadata, serves
 from lakeward_servicekit.audit.tables import define_audit
-from lakeward_servicekit.events.tables import define_events
+from lakeward_servicekit.events.tables import define_events, define_snapshots
 
 define_events(metadata)
 define_audit(metadata)
-
-event_snapshot = sa.Table(
-    "event_snapshot",
-    metadata,
-    sa.Column("stream", KEY, nullable=False),
-    sa.Column("snapshot_id", pg.UUID, primary_key=True),
-    sa.Column("seq", sa.BigInteger, nullable=False, doc="of the last event whose change is in it"),
-    sa.Column("entries", sa.BigInteger, nullable=False),
-    sa.Column("made_at", TIME, nullable=False),
-    sa.Index("event_snapshot_newest", "stream", "made_at", info=serves("snapshots.CURRENT")),
-    # Made again of what is there, where a crash took it.
-    prefixes=["UNLOGGED"],
-)
-
-event_snapshot_entry = sa.Table(
-    "event_snapshot_entry",
-    metadata,
-    sa.Column("snapshot_id", pg.UUID, primary_key=True),
-    sa.Column("entry", sa.BigInteger, primary_key=True, doc="1 and up, without gaps"),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("verb", sa.Text, nullable=False),
-    sa.Column("body", sa.LargeBinary, nullable=False),
-    prefixes=["UNLOGGED"],
-)
+define_snapshots(metadata, newest=serves("postgres_snapshots.CURRENT"))
 
 tree_change = sa.Table(
     "tree_change",

@@ -5,4 +5,4 @@ from __future__ import annotations
 from typing import Final
 
 # The revision below which this release can't work.
-NEEDED: Final = 6
+NEEDED: Final = 7
