@@ -87,12 +87,14 @@ def upstreams(body: bytes) -> bytes | None:
     Args:
         body: the CloudEvent, as JSON.
     """
-    head, data, rest = body.partition(_DATA)
-    _, begins, after = head.partition(_TYPE)
-    if begins and data and (form := _BY_TYPE.get(after[: after.find(b'"')])) is not None:
-        copied = _cut(head, rest[:-1], form)
-        if copied is not None:
-            return copied
+    data, begin = body.find(_DATA), body.find(_TYPE)
+    if 0 <= begin < data:
+        begin += len(_TYPE)
+        form = _BY_TYPE.get(body[begin : body.find(b'"', begin)])
+        if form is not None:
+            copied = _cut(body[:data], body[data + len(_DATA) : -1], form)
+            if copied is not None:
+                return copied
     return _written_anew(body)
 
 
