@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import dataclasses
 import json
+import logging
 import os
 import signal
 from collections import defaultdict
@@ -208,8 +209,9 @@ def _own(stored: list[Any], address: NatsAddress) -> list[int]:
 
 @pytest.mark.parametrize("way", _WAYS)
 async def test_many_events_arrive_whole_and_in_order_whichever_way_the_stream_takes_them(
-    sink: NatsSink, address: NatsAddress, way: str
+    sink: NatsSink, address: NatsAddress, way: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO)
     async with _own_stream(address, **_WAYS[way]):
         events = _some(700)
         await sink.publish(events[:1])
@@ -221,6 +223,7 @@ async def test_many_events_arrive_whole_and_in_order_whichever_way_the_stream_ta
             f"{each.event.event_id}/topic" for each in events
         ]
         assert await sink.position("w") == 700
+    assert "a batch goes one by one" not in [each.getMessage() for each in caplog.records]
 
 
 @pytest.mark.parametrize("way", _WAYS)
