@@ -113,7 +113,12 @@ async def _stream(parts: Stack) -> None:
     try:
         jetstream = client.jetstream()
         wanted = StreamConfig(
-            name=topic, subjects=[topic, f"{topic}.>"], max_bytes=64 * _GIB, duplicate_window=600, allow_atomic=True
+            name=topic,
+            subjects=[topic, f"{topic}.>"],
+            max_bytes=64 * _GIB,
+            duplicate_window=600,
+            allow_atomic=True,
+            allow_batched=True,
         )
         try:
             await jetstream.add_stream(wanted)

@@ -28,8 +28,8 @@ from lakeward_gateway.peers import Peers
 from lakeward_gateway.settings import GatewaySettings
 from lakeward_servicekit.events import serving, sinks
 from lakeward_servicekit.events.nats.sink import NatsSink
-from lakeward_servicekit.events.postgres_log import HOLDS, MOVE, PostgresEventLog, PostgresOutbox
-from lakeward_servicekit.events.relay import LeaseLostError, LoggedEvent
+from lakeward_servicekit.events.postgres_log import PostgresEventLog, PostgresOutbox, moved
+from lakeward_servicekit.events.relay import LoggedEvent
 from lakeward_servicekit.leases import Lease, keep_holding
 from lakeward_servicekit.postgres.pools import Connection
 from lakeward_servicekit.rpc import Channel, Host
@@ -77,9 +77,7 @@ class _Ledger(PostgresLedger):
 class _Outbox(PostgresOutbox):
     async def move(self, lease: Lease, *, limit: int) -> int:
         async with self._pool.transaction() as connection:
-            if await connection.fetchval(HOLDS, lease.name, lease.holder, lease.fence) is None:
-                raise LeaseLostError(lease.name)
-            count: int = await connection.fetchval(MOVE, limit)
+            count = await moved(connection, lease, limit=limit)
             if count:
                 passes("the events are moved")
         if count:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import dataclasses
 import json
+import logging
 import os
 import signal
 from collections import defaultdict
@@ -179,6 +180,113 @@ async def test_a_holder_that_another_overtook_publishes_nothing_out_of_order(
     with pytest.raises(SinkUnavailableError):
         await sink.publish([late])
     assert [int(each.headers[SEQUENCE]) for each in await _stored(address)] == [1, 2, 3]
+
+
+_WAYS: dict[str, dict[str, bool]] = {
+    "kept as it comes": {"allow_batched": True},
+    "all or none": {"allow_atomic": True},
+    "one by one": {},
+}
+
+
+@contextlib.asynccontextmanager
+async def _own_stream(address: NatsAddress, **how: Any) -> AsyncIterator[JetStreamContext]:
+    """An operator's own stream, that takes many messages in this way."""
+    async with _jetstream(address) as jetstream:
+        topic = address.topic
+        await jetstream.add_stream(name=topic, subjects=[topic, f"{topic}.>"], max_bytes=1 << 24, **how)
+        yield jetstream
+        await jetstream.delete_stream(topic)
+
+
+def _some(count: int, stream: str = "w", **how: Any) -> list[LoggedEvent]:
+    return [LoggedEvent(n, _event(stream, **how), NOON) for n in range(1, count + 1)]
+
+
+def _own(stored: list[Any], address: NatsAddress) -> list[int]:
+    return [int(each.headers[SEQUENCE]) for each in stored if each.subject != address.topic]
+
+
+@pytest.mark.parametrize("way", _WAYS)
+async def test_many_events_arrive_whole_and_in_order_whichever_way_the_stream_takes_them(
+    sink: NatsSink, address: NatsAddress, way: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with _own_stream(address, **_WAYS[way]):
+        events = _some(700)
+        await sink.publish(events[:1])
+        await sink.publish(events[1:650])
+        await sink.publish(events[650:])
+        stored = await _stored(address)
+        assert _own(stored, address) == [*range(1, 701)]
+        assert [each.headers["Nats-Msg-Id"] for each in stored if each.subject == address.topic] == [
+            f"{each.event.event_id}/topic" for each in events
+        ]
+        assert await sink.position("w") == 700
+    assert "a batch goes one by one" not in [each.getMessage() for each in caplog.records]
+
+
+@pytest.mark.parametrize("way", _WAYS)
+async def test_streams_are_published_beside_each_other_and_each_in_its_order(
+    sink: NatsSink, address: NatsAddress, way: str
+) -> None:
+    async with _own_stream(address, **_WAYS[way]):
+        await asyncio.gather(*(sink.publish(_some(120, f"w{number}")) for number in range(6)))
+        stored = await _stored(address)
+        for number in range(6):
+            own = [each for each in stored if each.subject.startswith(f"{address.topic}.w{number}.")]
+            assert _own(own, address) == [*range(1, 121)]
+
+
+@pytest.mark.parametrize("way", _WAYS)
+async def test_of_a_holder_that_was_overtaken_nothing_of_many_is_kept(
+    sink: NatsSink, address: NatsAddress, way: str
+) -> None:
+    async with _own_stream(address, **_WAYS[way]):
+        await sink.publish(_some(3))
+        other = NatsSink(address)
+        assert await other.position("w") == 3
+        await other.publish([LoggedEvent(4, _event("w"), NOON)])
+        await other.close()
+        before = len(await _stored(address))
+        with pytest.raises(SinkUnavailableError) as failed:
+            await sink.publish([LoggedEvent(n, _event("w"), NOON) for n in (4, 5, 6)])
+        assert failed.value.taken == 0
+        assert len(await _stored(address)) == before
+        assert await sink.position("w") == 4
+
+
+@pytest.mark.parametrize("way", _WAYS)
+async def test_what_comes_again_is_kept_once_and_what_follows_it_is_kept(
+    sink: NatsSink, address: NatsAddress, way: str
+) -> None:
+    async with _own_stream(address, **_WAYS[way]) as jetstream:
+        events = _some(10)
+        # a copy of the first was published, when the connection broke
+        copied, _ = messages_of(events[0], topic=address.topic, room=1 << 20)
+        await jetstream.publish(copied.subject, copied.payload, headers=copied.headers)
+        assert await sink.position("w") == 0
+        await sink.publish(events)
+        stored = await _stored(address)
+        assert _own(stored, address) == [*range(1, 11)]
+        assert len(stored) == 20
+
+
+async def test_a_batch_whose_middle_is_refused_is_kept_up_to_there_and_the_event_is_named(
+    sink: NatsSink, address: NatsAddress
+) -> None:
+    """The stream takes subjects of tables alone, so that a view's is nobody's."""
+    async with _jetstream(address) as jetstream:
+        subjects = [address.topic, f"{address.topic}.*.table.>"]
+        await jetstream.add_stream(name=address.topic, subjects=subjects, max_bytes=1 << 24, allow_batched=True)
+        events = _some(9)
+        events[4] = LoggedEvent(5, _event("w", kind="view"), NOON)
+        await sink.position("w")
+        with pytest.raises(SinkUnavailableError) as failed:
+            await sink.publish(events)
+        assert failed.value.taken == 4
+        assert _own(await _stored(address), address) == [1, 2, 3, 4]
+        await jetstream.delete_stream(address.topic)
 
 
 async def test_nothing_fails_while_the_broker_is_away_and_everything_arrives_after(

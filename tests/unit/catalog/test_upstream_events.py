@@ -8,6 +8,8 @@ from typing import Any, Final
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lakeward_catalog.application.announcements import Announcer, FormerName, Occasion, TabularChange
 from lakeward_catalog.domain.model import Kind, Tabular
@@ -15,7 +17,7 @@ from lakeward_protocol.events.v1 import options_pb2
 from lakeward_servicekit.events.cloud_events import Actor, Event
 from lakeward_servicekit.events.nats.messages import messages_of
 from lakeward_servicekit.events.relay import LoggedEvent
-from lakeward_servicekit.events.upstream import FORMS
+from lakeward_servicekit.events.upstream import FORMS, upstreams
 from tests.support.catalog.values import NOON, FreshIds, a_namespace, a_project, a_tabular, a_warehouse
 from tests.support.event_contracts import PAYLOADS, rule_of
 
@@ -107,6 +109,41 @@ def test_each_field_is_as_upstream_sends_it(row: Reference) -> None:
         "principal": "oidc~anna",
         "assumed-role": "11111111-0000-0000-0000-000000000000",
     }
+
+
+# What looks like the beginning of a member, if one does not mind where texts begin and end.
+_TRICKY: Final = st.text(st.sampled_from('\\"{}[]:, abnamespreftydx\x1fé')) | st.sampled_from(
+    (
+        ',"data":{',
+        ',"namespace":"x"',
+        ',"prefix":"',
+        '"',
+        '","',
+        '\\","prefix":"',
+        ',"type":"dropTable"',
+        ',"request":1}',
+    )
+)
+
+
+@given(row=st.sampled_from(REFERENCE), name=_TRICKY, space=_TRICKY, inner=_TRICKY, key=_TRICKY)
+def test_the_copy_is_cut_out_of_the_events_bytes_as_it_would_be_written_anew(
+    row: Reference, name: str, space: str, inner: str, key: str
+) -> None:
+    namespace = a_namespace(WAREHOUSE, space, inner)
+    event = ANNOUNCER.tabular(
+        row.change,
+        a_tabular(namespace, name, kind=row.kind),
+        dataclasses.replace(WHEN, trace_id=key),
+        warehouse=dataclasses.replace(WAREHOUSE, name=name),
+        data={"before": FormerName((inner, space), "id", name), key: {"request": key}} | {"x": [key]},
+        request=json.dumps({"data": key, "request": {key: name}, "type": key}).encode(),
+    )
+    spaced = json.dumps(json.loads(event.body)).encode()  # which is read whole
+    copied, anew = upstreams(event.body), upstreams(spaced)
+    assert copied is not None
+    assert anew is not None
+    assert list(json.loads(copied).items()) == list(json.loads(anew).items())
 
 
 def test_the_reference_is_all_that_is_published_there_and_the_contract_says_so() -> None:

@@ -11,7 +11,7 @@ from nats.aio.client import Client
 
 from lakeward_servicekit.events.nats.connection import ConnectionEndedError, Denials
 from lakeward_servicekit.events.nats.messages import messages_of
-from lakeward_servicekit.events.nats.wire import send, write
+from lakeward_servicekit.events.nats.wire import put, send
 from lakeward_servicekit.events.relay import LoggedEvent
 from tests.support.catalog.values import NOON, an_event
 
@@ -30,14 +30,22 @@ async def test_what_is_written_is_what_a_publication_sends() -> None:
     ours, theirs = _client(), _client()
     batch = {"Nats-Batch-Id": "b", "Nats-Batch-Sequence": "12"}
     expecting = "Nats-Expected-Last-Subject-Sequence: 4\r\n"
-    for message in messages_of(LOGGED, topic="lake", room=1 << 20, expecting=expecting):
+    more = b"".join(f"{name}: {value}\r\n".encode() for name, value in batch.items())
+    written: list[bytes] = []
+    for message, reply in zip(
+        messages_of(LOGGED, topic="lake", room=1 << 20, expecting=expecting),
+        ("", "_INBOX.a.b.1.fail.2.0.$FI"),
+        strict=True,
+    ):
         assert message.size == len(message.head) + 2 + len(message.payload)
-        await write(
-            ours, message, asyncio.Future(), b"".join(f"{name}: {value}\r\n".encode() for name, value in batch.items())
-        )
-        await theirs.publish(message.subject, message.payload, headers={**message.headers, **batch})
-    assert ours._pending == theirs._pending
-    assert len(ours._pending) == 2
+        assert message.headers["Nats-Expected-Last-Subject-Sequence"] == "4"
+        put(written, message, reply=reply, more=more)
+        await theirs.publish(message.subject, message.payload, reply, headers={**message.headers, **batch})
+    ours._status = Client.DISCONNECTED  # nothing leaves
+    ours._flush_queue = asyncio.Queue()
+    await send(ours, written, asyncio.Future())
+    assert not written
+    assert b"".join(ours._pending) == b"".join(theirs._pending)
     assert ours._pending_data_size == theirs._pending_data_size
 
 
@@ -45,10 +53,10 @@ async def test_who_sends_learns_that_the_connection_ended() -> None:
     denials, client = Denials(), _client()
     client._status, client._flush_queue = Client.DISCONNECTED, asyncio.Queue()
     with denials.watched("lake.w.table.dropped") as aside:
-        await send(client, aside)
+        await send(client, [], aside)
         denials.ended()
         with pytest.raises(ConnectionEndedError):
-            await send(client, aside)
+            await send(client, [], aside)
     with denials.watched("lake.w.table.dropped") as anew:
         await asyncio.sleep(0)
         assert not anew.done()

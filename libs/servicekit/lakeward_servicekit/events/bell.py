@@ -1,8 +1,8 @@
 """Tells the sequencer, wherever it runs, that there are events.
 
 NOTIFY inside a change's transaction would take a lock of the whole database at its commit, and commits would go one by one. So
-a process notifies after its commits, at most so many times a second, for all of them together. A notification that is
-lost costs the time until the next poll and nothing else.
+a process notifies after its commits, at most so many times a second, for all of them together, and not at all while it is itself
+the one that puts events in order. A notification that is lost costs the time until the next poll and nothing else.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import Final
 from uuid import uuid4
@@ -59,10 +59,23 @@ class PostgresBell(LocalBell):
         self._own: Final = uuid4().hex
         self._wanted = False
         self._ringer: asyncio.Task[None] | None = None
+        self._answering = 0
+
+    @contextlib.contextmanager
+    def answered_here(self) -> Iterator[None]:
+        """Until the block ends, whoever the bell is for is here, and nobody else is told; then the others are."""
+        self._answering += 1
+        try:
+            yield
+        finally:
+            self._answering -= 1
+            self.ring()
 
     def ring(self) -> None:
         """Ring here at once, and elsewhere soon."""
         super().ring()
+        if self._answering:
+            return
         self._wanted = True
         if self._ringer is None or self._ringer.done():
             self._ringer = asyncio.create_task(self._notify())

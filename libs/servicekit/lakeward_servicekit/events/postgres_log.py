@@ -12,18 +12,16 @@ from typing import Final
 from lakeward_servicekit.events.dead_letters import PostgresDeadLetters, logged_of
 from lakeward_servicekit.events.relay import Backlog, DeadLetter, LeaseLostError, LoggedEvent
 from lakeward_servicekit.leases import Lease
-from lakeward_servicekit.postgres.pools import Pool
+from lakeward_servicekit.postgres.pools import Connection, Pool
 
 EVENT_SLOTS: Final = 16
 """Partitions of the event log, one a day in turn, so that forgetting a day is a TRUNCATE and never DDL."""
-# Held until the end: whoever takes the lease over waits for the move, or the move sees that it came too late.
-HOLDS: Final = "select 1 from lease where name = $1 and holder = $2 and fence = $3 for share"
 # A row with a smaller number may become visible later, and is moved later. Two events of one row can't change places: the
 # second was written under the row's lock, after the first was committed, and so became visible after it. Nobody updates rows
 # here or deletes others, so their places (ctid) hold for the statement, which reads only the first ones of however many.
 _MOVE: Final = f"""
-with taken as (
-    delete from outbox where ctid = any(array(select ctid from outbox {{which}} order by outbox_id limit $1))
+with {{held}}taken as (
+    delete from outbox where ctid = any(array(select ctid from outbox where {{which}} order by outbox_id limit $1))
     returning outbox_id, event_id, stream, kind, verb, body, written_at),
 numbered as (
     select taken.*, row_number() over (partition by stream order by outbox_id) as place from taken),
@@ -39,10 +37,16 @@ logged as (
            (extract(epoch from clock_timestamp())::bigint / 86400) % {EVENT_SLOTS},
            numbered.event_id, numbered.kind, numbered.verb, numbered.body, numbered.written_at
       from numbered join counted on counted.stream = numbered.stream join reached on reached.stream = numbered.stream)
-select count(*) from taken
+select {{holds}}, (select count(*) from taken)
 """
-MOVE: Final = _MOVE.format(which="")
-MOVE_STREAM: Final = _MOVE.format(which="where stream = $2")
+# The lease's row is held until the end: whoever takes the lease over waits for the move, or the move waits for that one, sees the
+# row as it is then, and moves nothing.
+MOVE: Final = _MOVE.format(
+    held="held as (select from lease where name = $2 and holder = $3 and fence = $4 for share), ",
+    which="exists (select from held)",
+    holds="exists (select from held)",
+)
+MOVE_STREAM: Final = _MOVE.format(held="", which="stream = $2", holds="true")
 # A batch is held in memory, and events may be large: it ends behind the one with which it is large enough.
 READ_BYTES: Final = 8 << 20
 READ: Final = f"""
@@ -107,11 +111,18 @@ class PostgresOutbox:
 
     async def move(self, lease: Lease, *, limit: int) -> int:
         """See `Outbox`."""
-        async with self._pool.transaction() as connection:
-            if await connection.fetchval(HOLDS, lease.name, lease.holder, lease.fence) is None:
-                raise LeaseLostError(f"the lease {lease.name} has another holder than fence {lease.fence}")
-            count: int = await connection.fetchval(MOVE, limit)
-        return count
+        async with self._pool.changing() as connection:
+            return await moved(connection, lease, limit=limit)
+
+
+async def moved(connection: Connection, lease: Lease, *, limit: int) -> int:
+    """See `Outbox.move`, which is one statement."""
+    row = await connection.fetchrow(MOVE, limit, lease.name, lease.holder, lease.fence)
+    assert row is not None, "it selects one row from no table"
+    held, count = row
+    if not held:
+        raise LeaseLostError(f"the lease {lease.name} has another holder than fence {lease.fence}")
+    return int(count)
 
 
 class PostgresEventLog:

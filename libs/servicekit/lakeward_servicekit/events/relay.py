@@ -7,6 +7,7 @@ kept, stream by stream, which event it took last; `delivery` hands it what follo
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -169,6 +170,7 @@ class Pace:
     Attributes:
         poll: how long nothing is looked at without a bell.
         moved: events in one transaction of the sequencer.
+        gathered: how long it rests after a look that found some; what comes meanwhile is moved, read and published together.
         batch: events that a sink is handed at once.
         turn: batches of one stream before the others are looked at again.
         streams: of one sink at a time.
@@ -180,6 +182,7 @@ class Pace:
 
     poll: timedelta = timedelta(seconds=5)
     moved: int = 2000
+    gathered: timedelta = timedelta(milliseconds=5)
     batch: int = 500
     turn: int = 20
     streams: int = 8
@@ -203,6 +206,8 @@ async def sequence(lease: Lease, *, outbox: Outbox, bell: Bell, moved: Callable[
         count = await outbox.move(lease, limit=pace.moved)
         moved()  # where nothing was left, who made a snapshot may have moved what the bell rang for
         if count < pace.moved:
+            if count:
+                await asyncio.sleep(pace.gathered.total_seconds())
             await bell.wait(pace.poll)
 
 

@@ -22,7 +22,7 @@ from lakeward_servicekit.events.delivery import deliver
 from lakeward_servicekit.events.lag import PostgresLag
 from lakeward_servicekit.events.postgres_log import PostgresEventLog, PostgresOutbox
 from lakeward_servicekit.events.postgres_snapshots import forget_old
-from lakeward_servicekit.events.relay import SEQUENCER, Bell, Pace, Sink, sequence, sink_lease
+from lakeward_servicekit.events.relay import SEQUENCER, Pace, Sink, sequence, sink_lease
 from lakeward_servicekit.events.sinks import open_sinks
 from lakeward_servicekit.events.tail import Tail
 from lakeward_servicekit.events.traced import TracedSink
@@ -48,7 +48,7 @@ Keep = Callable[[str, Callable[[Lease], Coroutine[Any, Any, None]]], Coroutine[A
 def relay_loops(
     pool: Pool,
     sinks: Sequence[Sink],
-    bell: Bell,
+    bell: PostgresBell,
     *,
     keep: Keep,
     pace: Pace | None = None,
@@ -72,9 +72,13 @@ def relay_loops(
             each.ring()
         logged()
 
+    async def ordering(lease: Lease) -> None:
+        with bell.answered_here():
+            await sequence(lease, outbox=PostgresOutbox(pool), bell=bell, moved=moved, pace=pace)
+
     log = PostgresEventLog(pool)
     return [
-        keep(SEQUENCER, partial(sequence, outbox=PostgresOutbox(pool), bell=bell, moved=moved, pace=pace)),
+        keep(SEQUENCER, ordering),
         *(
             keep(
                 sink_lease(sink.name),

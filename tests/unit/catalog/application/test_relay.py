@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 
+from lakeward_servicekit.events.bell import LocalBell
 from lakeward_servicekit.events.delivery import deliver
 from lakeward_servicekit.events.relay import (
     SEQUENCER,
@@ -19,6 +20,7 @@ from lakeward_servicekit.events.relay import (
     sequence,
     sink_lease,
 )
+from lakeward_servicekit.leases import Lease
 from tests.support.catalog.memory_events import MemoryEvents, MemorySink, QuietBell
 from tests.support.catalog.values import an_event
 
@@ -64,6 +66,33 @@ async def test_the_sequencer_moves_everything_and_wakes_the_sinks() -> None:
     loop.cancel()
     assert [each.sequence for each in events.log["a"]] == list(range(1, 8))
     assert len(woken) == 3
+
+
+async def test_what_comes_while_the_sequencer_rests_is_moved_in_one_look() -> None:
+    class Looked(MemoryEvents):
+        looks = 0
+
+        async def move(self, lease: Lease, *, limit: int) -> int:
+            self.looks += 1
+            return await super().move(lease, limit=limit)
+
+    events, bell = Looked(), LocalBell()
+    lease = await events.lease(SEQUENCER)
+    pace = Pace(gathered=timedelta(milliseconds=50))
+    await events.write(an_event("a"))
+    loop = asyncio.create_task(sequence(lease, outbox=events, bell=bell, moved=lambda: None, pace=pace))
+    async with asyncio.timeout(10):
+        while not events.looks:
+            await asyncio.sleep(0)
+        for _ in range(4):
+            await events.write(an_event("a"))
+            bell.ring()
+            await asyncio.sleep(0)
+        while len(events.log["a"]) < 5:
+            await asyncio.sleep(0)
+    loop.cancel()
+    await asyncio.gather(loop, return_exceptions=True)
+    assert events.looks == 2
 
 
 async def test_each_stream_is_delivered_whole_and_in_order() -> None:

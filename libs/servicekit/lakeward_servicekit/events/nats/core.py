@@ -23,7 +23,7 @@ from lakeward_servicekit.events.nats.connection import (
     too_large,
 )
 from lakeward_servicekit.events.nats.messages import messages_of
-from lakeward_servicekit.events.nats.wire import TOGETHER, send, write
+from lakeward_servicekit.events.nats.wire import TOGETHER, put, send
 from lakeward_servicekit.events.relay import EventRefusedError, LoggedEvent, SinkUnavailableError
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class NatsCoreSink:
         client = await self._reach()
         room = client.max_payload
         sent: list[frozenset[str]] = []
+        written: list[bytes] = []
         refused: str | None = None
         try:
             with self._denials.watched("") as aside:
@@ -66,10 +67,11 @@ class NatsCoreSink:
                         refused = too_large(largest, room)
                         break
                     for message in messages:
-                        await write(client, message, aside)
+                        put(written, message)
                     sent.append(frozenset(message.subject for message in messages))
                     if len(sent) % TOGETHER == 0:
-                        await send(client, aside)
+                        await send(client, written, aside)
+                await send(client, written, aside)
                 # it answers behind everything, and behind what it says of it
                 await first(client.flush(timeout=max(1, round(self._address.patience))), aside)
         except failures() as failure:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from lakeward_servicekit.events.references import WHOLE_MAX, forms
 from lakeward_servicekit.events.relay import LoggedEvent
@@ -21,9 +20,8 @@ _END: Final = len(b"\r\n")
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Message:
-    """One message.
+class Message(NamedTuple):
+    """One message; a tuple, since two are made of each event.
 
     Attributes:
         head: its headers as they are sent, but for the empty line that ends them.
@@ -57,7 +55,7 @@ def messages_of(logged: LoggedEvent, *, topic: str, room: int, expecting: str = 
         topic: the head of all subjects.
         room: bytes that one message may have, headers included. What does not fit goes as a reference; where not even the
             shortest one fits, the messages are larger than this.
-        expecting: lines of headers that the last message carries beside its own, each with its end.
+        expecting: lines of headers that each message carries beside its own, each with its end.
     """
     event = logged.event
     begins = f"{_HEAD}{logged.sequence}\r\n{MESSAGE_ID}: {event.event_id}"
@@ -65,7 +63,7 @@ def messages_of(logged: LoggedEvent, *, topic: str, room: int, expecting: str = 
     own = _fitting(logged, event.body, subject, f"{begins}\r\n{expecting}".encode(), room=room)
     if (copied := upstreams(event.body)) is None:
         return (own,)
-    return _fitting(logged, copied, topic, f"{begins}/topic\r\n".encode(), room=room), own
+    return _fitting(logged, copied, topic, f"{begins}/topic\r\n{expecting}".encode(), room=room), own
 
 
 def stream_subjects(stream: str, *, topic: str) -> str:

@@ -24,6 +24,7 @@ from lakeward_servicekit.events.nats.connection import (
     first,
     too_large,
 )
+from lakeward_servicekit.events.nats.ingest import Ingest, Trouble
 from lakeward_servicekit.events.nats.messages import (
     EXPECTED_SEQUENCE,
     EXPECTED_SUBJECT,
@@ -32,7 +33,7 @@ from lakeward_servicekit.events.nats.messages import (
     messages_of,
     stream_subjects,
 )
-from lakeward_servicekit.events.nats.wire import TOGETHER, send, write
+from lakeward_servicekit.events.nats.wire import TOGETHER, put, send
 from lakeward_servicekit.events.relay import EventRefusedError, LoggedEvent, SinkUnavailableError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("lakeward_servicekit.events")
 # JetStream's own numbers of errors. The first tells "no message" from "no stream": both are a 404.
 _NO_MESSAGE: Final = 10037
-_WRONG_SEQUENCE: Final = 10071
+_WRONG_SEQUENCES: Final = frozenset({10071, 10164})  # with the number that it would be, and without
 _CHECKS_STREAM_SINCE: Final = (2, 12)
 """Servers from here on compare the expected sequence over all subjects of a stream; an older one would compare one subject's."""
 # Of a batch: its name, the message's place in it, and the last one's mark. A server takes 1000 messages in one.
@@ -58,13 +59,8 @@ _BATCH_HEADERS: Final = 128  # bytes of these headers, with room to spare
 class _Said(msgspec.Struct):
     """A server's answer."""
 
-    error: _Trouble | None = None
+    error: Trouble | None = None
     seq: int = 0
-
-
-class _Trouble(msgspec.Struct):
-    err_code: int = 0
-    description: str = ""
 
 
 _ANSWER: Final = msgspec.json.Decoder(_Said)
@@ -78,6 +74,7 @@ class _Stream:
         room: bytes of one message, headers included, that the server and the stream take.
         checks: whether the expected sequence is compared over all subjects of one of ours.
         batches: whether it takes several messages as one: all of them or none, and one answer.
+        ingest: takes several, each as it comes, and one answer; None where the stream does not.
     """
 
     client: Client
@@ -86,6 +83,7 @@ class _Stream:
     room: int
     checks: bool
     batches: bool
+    ingest: Ingest | None
 
 
 class NatsSink:
@@ -107,6 +105,7 @@ class NatsSink:
         self._denials: Final = Denials()
         self._client: Client | None = None
         self._stream: _Stream | None = None
+        self._ingest: Ingest | None = None
         self._had: str | None = None
         self._reaching: Final = asyncio.Lock()
         # By stream: the broker's own number of the last message that it has of it.
@@ -134,19 +133,17 @@ class NatsSink:
         return int((last.headers or {}).get(SEQUENCE, 0))
 
     async def publish(self, events: Sequence[LoggedEvent]) -> None:
-        """See `Sink`. Many go as batches where the stream takes those, which is all or nothing; else one by one."""
+        """See `Sink`. Many go together where the stream takes that, as one batch at best; else one by one."""
         taken = 0
         try:
             while taken < len(events):
-                broker = await self._reach()
-                several = events[taken : taken + _EVENTS_MOST] if broker.batches else ()
-                if len(several) > 1 and await self._publish_batch(broker, several):
-                    taken += len(several)
-                else:
-                    # a batch that was refused says nothing of its messages: one by one they say it themselves
-                    for logged in events[taken : taken + max(1, len(several))]:
-                        await self._publish_one(await self._reach(), logged)
-                        taken += 1
+                several = events[taken : taken + _EVENTS_MOST]
+                gone = await self._publish_several(await self._reach(), several) if len(several) > 1 else 0
+                taken += gone
+                # of what a batch ended with it says little: one by one they say it themselves
+                for logged in several[gone:]:
+                    await self._publish_one(await self._reach(), logged)
+                    taken += 1
         except (SinkUnavailableError, EventRefusedError) as failed:
             self._last.pop(events[0].event.stream, None)
             failed.taken = taken
@@ -160,24 +157,62 @@ class NatsSink:
         if client is not None and not client.is_closed:
             await close(client, seconds=self._address.patience)
 
-    async def _publish_batch(self, broker: _Stream, events: Sequence[LoggedEvent]) -> bool:
+    async def _publish_several(self, broker: _Stream, events: Sequence[LoggedEvent]) -> int:
+        """Publish several as one, where the stream takes that; how many of them, from the first on, it surely has.
+
+        Raises:
+            SinkUnavailableError: nobody answered, or another has published meanwhile.
+        """
+        room = broker.room - _BATCH_HEADERS
+        if broker.ingest is None and not broker.batches:
+            return 0
+        messages = await self._made(broker, events, room=room)
+        if any(message.size > room for message in messages):
+            return 0
+        if broker.ingest is None:
+            return len(events) if await self._publish_atomic(broker, events[0].event.stream, messages) else 0
+        return await self._publish_batched(broker.ingest, events, messages)
+
+    async def _publish_batched(self, ingest: Ingest, events: Sequence[LoggedEvent], messages: Sequence[Message]) -> int:
+        stream, cause = events[0].event.stream, "a subject is denied"
+        try:
+            with self._denials.watched(messages[-1].subject) as aside:
+                ended = await ingest.publish(messages, aside, patience=self._address.patience)
+        except PublishingDeniedError:
+            ended = None
+        except failures() as failure:
+            raise self._failed(failure) from failure
+        except msgspec.MsgspecError as failure:
+            raise self._failed(failure) from failure
+        if ended is not None:
+            if ended.whole:
+                self._last[stream] = ended.sequence
+                return len(events)
+            if ended.trouble is not None:
+                cause = ended.trouble.description
+                if ended.trouble.err_code in _WRONG_SEQUENCES:
+                    raise self._failed(SinkUnavailableError(cause))
+        _LOG.info("a batch goes one by one", extra={"stream": stream, "cause": cause})
+        self._stream = None
+        reached = await self.position(stream)
+        return sum(logged.sequence <= reached for logged in events)
+
+    async def _publish_atomic(self, broker: _Stream, stream: str, messages: Sequence[Message]) -> bool:
         """Publish several as one; whether they were taken. Of those that were not, none is there.
 
         Raises:
             SinkUnavailableError: nobody answered.
         """
-        stream, room = events[0].event.stream, broker.room - _BATCH_HEADERS
-        messages = await self._made(broker, events, room=room)
-        if any(message.size > room for message in messages):
-            return False
         name, last = uuid4().hex, messages[-1]
         try:
             with self._denials.watched(last.subject) as aside:
                 of_batch = f"{_BATCH}: {name}\r\n{_BATCH_PLACE}: ".encode()
+                written: list[bytes] = []
                 for place, message in enumerate(messages[:-1], start=1):
-                    await write(broker.client, message, aside, b"%b%d\r\n" % (of_batch, place))
+                    put(written, message, more=b"%b%d\r\n" % (of_batch, place))
                     if place % _SENT_TOGETHER == 0:
-                        await send(broker.client, aside)
+                        await send(broker.client, written, aside)
+                await send(broker.client, written, aside)
                 headers = {**last.headers, _BATCH: name, _BATCH_PLACE: str(len(messages)), _BATCH_END: "1"}
                 asking = broker.client.request(
                     last.subject, last.payload, timeout=self._address.patience, headers=headers
@@ -191,7 +226,7 @@ class NatsSink:
         except msgspec.MsgspecError as failure:
             raise self._failed(failure) from failure
         if answer.error is not None:
-            if answer.error.err_code == _WRONG_SEQUENCE:
+            if answer.error.err_code in _WRONG_SEQUENCES:
                 raise self._failed(SinkUnavailableError(answer.error.description))
             _LOG.info("a batch goes one by one", extra={"stream": stream, "cause": answer.error.description})
             return False
@@ -250,7 +285,7 @@ class NatsSink:
         async with self._reaching:
             try:
                 if self._client is None or self._client.is_closed:
-                    self._stream = None
+                    self._stream = self._ingest = None
                     self._last.clear()
                     self._client = await connect(self._address, self._tls, self._denials)
                 if self._stream is None:
@@ -273,6 +308,9 @@ class NatsSink:
             config = (await jetstream.stream_info(name)).config
         assert config.name is not None, "a stream without a name"
         self._had = config.name
+        if config.allow_batched and self._ingest is None:
+            self._ingest = Ingest(client)
+            await self._ingest.listen()
         version = client.connected_server_version
         bounds = [bound for bound in (client.max_payload, config.max_msg_size) if bound is not None and bound > 0]
         return _Stream(
@@ -282,6 +320,7 @@ class NatsSink:
             min(bounds),
             checks=(version.major, version.minor) >= _CHECKS_STREAM_SINCE,
             batches=bool(config.allow_atomic),
+            ingest=self._ingest if config.allow_batched else None,
         )
 
     def _wanted(self) -> StreamConfig:
@@ -295,7 +334,8 @@ class NatsSink:
             max_bytes=address.max_bytes,
             duplicate_window=address.duplicates.total_seconds(),
             discard=DiscardPolicy.OLD,
-            allow_atomic=True,  # an older server makes the stream without it
+            allow_atomic=True,  # an older server makes the stream without either
+            allow_batched=True,
         )
 
     def _tell_made(self, config: StreamConfig) -> None:
