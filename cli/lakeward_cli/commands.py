@@ -148,11 +148,23 @@ def authz() -> None:
 
 @authz.command()
 @click.option("--repair", is_flag=True, help="Tell authz of what it does not know as it is, and wait until it does.")
-def verify(*, repair: bool) -> None:
-    """Compare authz's objects with the catalog's; exit 1 where differences are left. May run while others serve."""
+@click.option(
+    "--home",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Of a `lakeward up` that runs; without, the environment says where the database is.",
+)
+def verify(*, repair: bool, home: Path | None) -> None:
+    """Compare authz's objects with the catalog's, and OpenFGA's tuples with authz's grants where that decides.
+
+    Exits with 1 where differences are left. May run while others serve.
+    """
+    from lakeward_cli.homes import settings_of  # noqa: PLC0415 - see the module
     from lakeward_cli.verifying import verify as run  # noqa: PLC0415 - see the module
 
-    _run(run(os.environ, repair=repair))
+    async def verified() -> int:
+        return await run({**({} if home is None else settings_of(home)), **os.environ}, repair=repair)
+
+    _run(verified())
 
 
 @authz.command()

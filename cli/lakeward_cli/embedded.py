@@ -16,7 +16,7 @@ import click
 from lakeward_cli import people
 from lakeward_cli.composing import one_process
 from lakeward_cli.furnishing import Host, furnish
-from lakeward_cli.homes import kept
+from lakeward_cli.homes import SETTINGS, keep, kept
 from lakeward_cli.migrating import migrate_all
 from lakeward_cli.settings import EverySetting
 from lakeward_cli.snippets import Person, shown, shown_to_people
@@ -36,7 +36,8 @@ _DATABASE: Final = "lakeward"
 _TOPIC: Final = "lakeward"
 _KEYS: Final = "keys.json"
 _PROVIDER: Final = "OPENID_PROVIDER_URI"
-_DECIDES: Final = {"LAKEKEEPER__AUTHZ_BACKEND": "builtin"}
+_BACKEND: Final = "LAKEKEEPER__AUTHZ_BACKEND"
+_DECIDES: Final = {_BACKEND: "builtin"}
 _EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 - how a listener on all addresses is reached
 
 
@@ -58,7 +59,12 @@ async def up(home: Path, environ: Mapping[str, str], *, secure: bool = False) ->
         parts = await stack.enter_async_context(components(home, wanted=wanted, environment=environ))
         if not await databases.exists(parts.postgres, _DATABASE):
             await databases.create(parts.postgres, _DATABASE)
-        settings = loaded(EverySetting, {**chosen(parts, home), **environ})
+        ours = chosen(parts, home)
+        settings = loaded(EverySetting, {**ours, **environ})
+        decides = {_BACKEND: settings.authz.deciding.authorization.backend.value}
+        keep(
+            home / SETTINGS, {**ours, **decides}
+        )  # only its owner may read it; what the environment says is not copied
         await stack.enter_async_context(
             observed(settings.observability, service="all", version=version("lakeward-server"))
         )

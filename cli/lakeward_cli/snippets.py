@@ -33,6 +33,7 @@ def pyiceberg(url: str, warehouse: str, *, asked: bool = False) -> str:
     """Python with PyIceberg; `asked` where callers must say who they are."""
     needed, token = ("import os\n", f'os.environ["{VARIABLE}"]') if asked else ("", '"dev"')
     return f"""\
+# pip install 'pyiceberg[pyarrow]'
 {needed}from pyiceberg.catalog import load_catalog
 catalog = load_catalog("lakeward", type="rest", uri="{url}/catalog", warehouse="{warehouse}", token={token})
 print(catalog.list_namespaces())"""
@@ -55,6 +56,7 @@ def spark(url: str, warehouse: str, *, asked: bool = False) -> str:
         else ""
     )
     return f"""\
+# pip install 'pyspark=={SPARK_VERSION}.*', and Java 17 in JAVA_HOME or on the PATH
 spark-sql --packages {packages} \\
   --conf spark.sql.extensions=org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions \\
   --conf spark.sql.catalog.lakeward=org.apache.iceberg.spark.SparkCatalog \\
@@ -78,6 +80,11 @@ def curl(url: str, warehouse: str, *, token: str = "") -> str:
     """A shell; `token` where callers must say who they are."""
     known = f' -H "authorization: Bearer {token}"' if token else ""
     return f'curl "{url}/catalog/v1/config?warehouse={warehouse}"{known}'
+
+
+def why(url: str, warehouse: str) -> str:
+    """Why whoever the token is of may make a namespace, or may not."""
+    return f"{_command()} why me create_namespace warehouse/{warehouse} --url {url}"
 
 
 def shown(*, url: str, warehouse: str | None, home: Path) -> str:
@@ -113,6 +120,7 @@ def shown_to_people(*, url: str, warehouse: str, home: Path, people: Sequence[Pe
         ("PyIceberg", pyiceberg(url, warehouse, asked=True)),
         ("Spark", spark(url, warehouse, asked=True)),
         ("curl", curl(url, warehouse, token=f"${VARIABLE}")),
+        ("why", why(url, warehouse)),
     )
     return head + each + variable + "".join(f"\n{name}:\n\n{text}\n" for name, text in parts)
 

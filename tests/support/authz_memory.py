@@ -7,6 +7,8 @@ import datetime as dt
 from collections.abc import Collection, Sequence
 from uuid import UUID
 
+import msgspec
+
 from lakeward_authz.application.explaining import Trail
 from lakeward_authz.application.permissions import ALL, Given, Grant, Named, Rights, Shown, TreeChange, Wanted
 from lakeward_authz.domain.permissions.explaining import Link, Right, Way
@@ -36,7 +38,7 @@ class InMemory:
         """An object of the world, as people name it."""
         key = self.world.nodes[name].key
         found = as_named(key)
-        return dataclasses.replace(found, project_id=key.project_id if key.type == "project" else project_id)
+        return msgspec.structs.replace(found, project_id=key.project_id if key.type == "project" else project_id)
 
     async def find(self, named: Sequence[Named]) -> Sequence[ObjectKey | None]:
         return [next((node.key for node in self.world.nodes.values() if _is(node.key, each)), None) for each in named]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -87,6 +87,21 @@ async def migrate_openfga(settings: DecidingSettings) -> None:
 
     async with connected(address_of(settings.openfga)) as openfga:
         await openfga.migrate()
+
+
+async def openfga_drift(settings: DecidingSettings, pool: Pool, *, repair: bool) -> Sequence[str] | None:
+    """What OpenFGA holds otherwise than authz's rows say, each told; with `repair`, mended. None where it does not decide.
+
+    Raises:
+        Refusal: AUTHORIZATION_UNAVAILABLE, DATABASE_UNAVAILABLE.
+    """
+    if settings.authorization.backend is not AuthzBackend.OPENFGA:
+        return None
+    from lakeward_authz.adapters.openfga.connection import connected  # noqa: PLC0415 - see `_openfga`
+    from lakeward_authz.adapters.openfga.feeding import Feeder  # noqa: PLC0415
+
+    async with connected(address_of(settings.openfga)) as openfga:
+        return [str(each) for each in await Feeder(pool, openfga).verify(repair=repair)]
 
 
 async def _openfga(settings: OpenFgaSettings, pool: Pool, stack: AsyncExitStack) -> Deciding:

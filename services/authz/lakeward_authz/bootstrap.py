@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from importlib.metadata import version
@@ -26,13 +26,13 @@ from lakeward_authz.application.identifying import Authenticate, Authenticator
 from lakeward_authz.application.tree import ApplyTreeChanges
 from lakeward_authz.application.users import BootstrapAdministrator, ProvisionUser
 from lakeward_authz.authentication import open_authenticator
-from lakeward_authz.authorization import Deciding, open_authorizer
+from lakeward_authz.authorization import Deciding, open_authorizer, openfga_drift
 from lakeward_authz.directory import add_directory
 from lakeward_authz.domain.bindings import Bindings
 from lakeward_authz.domain.engines import EngineTokens
 from lakeward_authz.granting import grant_servicer
 from lakeward_authz.provisioning import add_provisioning
-from lakeward_authz.settings import AuthzSettings
+from lakeward_authz.settings import AuthzSettings, DecidingSettings
 from lakeward_authz.synchronising import synchronised
 from lakeward_authz.transport.callers import caller_of, project_id_of
 from lakeward_authz.transport.decisions import DecisionServicer
@@ -190,6 +190,19 @@ async def tree_alone(settings: PostgresSettings) -> AsyncIterator[Host]:
         host = Host("authz", reflects=False)
         host.add(tree_pb2_grpc.add_TreeServiceServicer_to_server, _tree(PostgresTree(pool, Outbox()), pool))
         yield host
+
+
+async def verify_openfga(
+    settings: DecidingSettings, postgres: PostgresSettings, *, repair: bool
+) -> Sequence[str] | None:
+    """What OpenFGA holds otherwise than authz's rows say; see `openfga_drift`. Others may serve meanwhile.
+
+    Raises:
+        SchemaMismatch: `lakeward migrate` did not run, or another release's did.
+        Refusal: DATABASE_UNAVAILABLE, AUTHORIZATION_UNAVAILABLE.
+    """
+    async with _checked_pool(postgres, use="openfga") as pool:
+        return await openfga_drift(settings, pool, repair=repair)
 
 
 @asynccontextmanager

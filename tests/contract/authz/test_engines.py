@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from lakeward_authz.adapters.builtin import Builtin
 from lakeward_authz.adapters.openfga.connection import OpenFga
 from lakeward_authz.adapters.openfga.engine import OpenFgaEngine
-from lakeward_authz.adapters.openfga.feeding import Feeder
+from lakeward_authz.adapters.openfga.feeding import Drift, Feeder
 from lakeward_authz.application.permissions import Gone, Grant, Made, Moved
-from lakeward_authz.domain.permissions.lakeward import GLIMPSE, MODEL
+from lakeward_authz.domain.permissions.compiled import NOTHING
+from lakeward_authz.domain.permissions.lakeward import GLIMPSE, MODEL, SIGHT
 from lakeward_authz.domain.permissions.language import Computed
 from lakeward_authz.domain.permissions.objects import ObjectKey
 from lakeward_authz.domain.permissions.tuples import FgaTuple
@@ -81,7 +82,7 @@ async def test_both_engines_hold_every_relation_alike(
     stores: Stores, openfga: OpenFga, engine: OpenFgaEngine, world: World, some: Random
 ) -> None:
     await stores.forget()
-    await Feeder(stores.pool, openfga).repair()
+    await Feeder(stores.pool, openfga).catch_up()
     await fill(world, stores.tree, stores.grants)
     every = [
         (node.key, relation)
@@ -104,7 +105,7 @@ async def test_both_engines_answer_demands_alike(
     stores: Stores, openfga: OpenFga, engine: OpenFgaEngine, world: World, some: Random
 ) -> None:
     await stores.forget()
-    await Feeder(stores.pool, openfga).repair()
+    await Feeder(stores.pool, openfga).catch_up()
     await fill(world, stores.tree, stores.grants)
     builtin = Builtin(stores.rights)
     every = [
@@ -173,14 +174,42 @@ async def test_drift_is_repaired_and_what_is_others_stays(stores: Stores, openfg
     await fill(world, stores.tree, stores.grants)
     feeder = Feeder(stores.pool, openfga)
     await feeder.catch_up()
-    assert await feeder.repair() == 0
+    assert await feeder.verify(repair=True) == []
     fed = {each async for each in openfga.tuples()}
     lost = next(each for each in fed if each.relation == "select")
     extra = FgaTuple("user:mallory", "modify", lost.object)
     others = FgaTuple("user:someone", "modify", "warehouse:4c6d7a4e-0000-7000-8000-000000000000")
     await openfga.write([(lost, False), (extra, True), (others, True)])
-    assert await feeder.repair() == 2
+    drift = {Drift(lost, wanted=True), Drift(extra, wanted=False)}
+    assert set(await feeder.verify(repair=False)) == drift
+    assert set(await feeder.verify(repair=True)) == drift
     assert {each async for each in openfga.tuples()} == {*fed, others}
+    assert await feeder.verify(repair=False) == []
+
+
+async def test_what_was_answered_of_drift_is_not_remembered_once_it_is_repaired(
+    stores: Stores, openfga: OpenFga, engine: OpenFgaEngine
+) -> None:
+    world = small()
+    world.give("user:anne", "modify", "t")
+    await fill(world, stores.tree, stores.grants)
+    anne, table = user("oidc~anne"), ref_of(world, world.nodes["t"])
+    demands = [Demand(table, Action.TABLE_READ_DATA), Demand(table, Action.TABLE_WRITE_DATA)]
+    assert await engine.decide(anne, demands) == [Outcome.ALLOWED] * 2
+    (lost,) = [each async for each in openfga.tuples() if each.relation == "modify"]
+    await openfga.write([(lost, False), (lost._replace(relation="select"), True)])
+    await stores.grants.change(world.nodes["n"].key, writes=[Grant(subject_of("user:ben"), "select")], deletes=[])
+    assert await engine.decide(anne, demands) == [Outcome.ALLOWED, Outcome.DENIED]
+    assert len(await Feeder(stores.pool, openfga).verify(repair=True)) == 2
+    assert await engine.decide(anne, demands) == [Outcome.ALLOWED] * 2
+
+
+async def test_a_store_that_nobody_feeds_is_not_compared(stores: Stores, openfga: OpenFga) -> None:
+    await fill(small(), stores.tree, stores.grants)
+    with pytest.raises(Refusal, match="was not told everything yet") as refused:
+        await Feeder(stores.pool, openfga).verify(repair=True)
+    assert refused.value.reason == Reason.REASON_AUTHORIZATION_UNAVAILABLE
+    assert not [each async for each in openfga.tuples() if each.object.startswith("table:")]
 
 
 async def test_of_feeders_at_once_each_returns_with_all_that_was_there(stores: Stores, openfga: OpenFga) -> None:
@@ -194,7 +223,7 @@ async def test_of_feeders_at_once_each_returns_with_all_that_was_there(stores: S
         return (await engines[number % 3].holds(owner, [(keys[number], "can_delete")]))[0]
 
     assert all(await asyncio.gather(*(make_and_ask(number) for number in range(len(keys)))))
-    assert await Feeder(stores.pool, openfga).repair() == 0
+    assert await Feeder(stores.pool, openfga).verify(repair=False) == []
 
 
 def reading(world: World, *callers: str) -> list[Turn]:
@@ -287,6 +316,15 @@ async def test_what_was_answered_is_not_asked_again_until_a_right_is_given_or_ta
         await stores.grants.change(world.nodes["n"].key, writes=[Grant(subject_of("user:anne"), "modify")], deletes=[])
     await stores.grants.change(world.nodes["n"].key, writes=[], deletes=[Grant(subject_of("user:anne"), "modify")])
     assert await engine.decide(anne, demands) == [Outcome.ALLOWED, Outcome.DENIED]
+
+
+def test_what_is_made_inside_gives_no_right_on_what_is_kept_of_a_container_that_shows() -> None:
+    for name in ("warehouse", "namespace"):
+        found = MODEL.types[name]
+        glimpsed = MODEL.held(found.index, found.bits[GLIMPSE], NOTHING, 0) & ~found.bits[GLIMPSE]
+        for right in MODEL.alone(name, SIGHT):
+            held = MODEL.held(found.index, found.bits[right], NOTHING, 0)
+            assert held | glimpsed == held, f"{right} on a {name} shows less than something in it does"
 
 
 async def test_a_no_about_what_is_not_there_is_not_remembered(stores: Stores, engine: OpenFgaEngine) -> None:

@@ -182,6 +182,30 @@ def test_why_says_what_lets_the_reader_read_and_what_would_let_it_write(secured:
         http.delete(f"{tables}/asked").raise_for_status()
 
 
+def test_the_printed_why_says_what_the_writer_has_and_the_reader_lacks(secured: Secured) -> None:
+    tokens = {name: fresh_token(name, secured.home).stdout.strip() for name in PEOPLE}
+    asked = printed(secured)["why"]
+    allowed, refused = shell(asked, tokens["writer"]), shell(asked, tokens["reader"])
+    assert (allowed.returncode, refused.returncode) == (0, 1), (allowed, refused)
+    assert allowed.stdout.startswith("yes: me may create_namespace on warehouse/demo\n  by create on warehouse ")
+    assert refused.stdout.startswith("no: me may not create_namespace on warehouse/demo\n  create on warehouse ")
+
+
+def verified(home: Path) -> subprocess.CompletedProcess[str]:
+    """`lakeward authz verify`, of what runs in a home."""
+    command = [sys.executable, "-m", "lakeward_cli", "authz", "verify", "--home", str(home)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_what_authz_knows_is_compared_by_who_may_read_the_home(secured: Secured, tmp_path: Path) -> None:
+    seen = verified(secured.home)
+    assert (seen.returncode, seen.stdout) == (0, "authz knows of every object, and of no other\n"), seen.stderr
+    assert (secured.home / "settings.json").stat().st_mode & 0o077 == 0
+    nowhere = verified(tmp_path / "nowhere")
+    assert nowhere.returncode == 69
+    assert "start it with `lakeward up`" in nowhere.stderr
+
+
 def test_the_printed_spark_shell_writes_as_the_writer_and_is_told_why_not_as_the_reader(
     secured: Secured, tmp_path: Path
 ) -> None:
@@ -251,5 +275,6 @@ def test_openfga_decides_where_it_is_asked_for(start: Start, tmp_path: Path, ope
             namespaces = f"/catalog/v1/{prefix(http)}/namespaces"
             assert http.get(namespaces).json()["namespaces"] == [["default"]]
             assert http.post(namespaces, json={"namespace": ["mine"]}).status_code == 403
+        assert "OpenFGA holds what authz knows" in verified(tmp_path / "home").stdout
         up.process.send_signal(signal.SIGINT)
         assert up.process.wait(timeout=SECONDS) == 0, up.said()

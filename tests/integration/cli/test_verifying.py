@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
 from uuid import UUID
 
 import pytest
 
+from lakeward_authz.adapters.openfga.feeding import Feeder
 from lakeward_cli.verifying import verify
+from lakeward_components.openfga import OpenFgaServer
+from tests.support.authz_stores import openfga_store
 from tests.support.catalog.joined import joined_at
 
 pytestmark = pytest.mark.integration
@@ -36,4 +40,42 @@ async def test_the_command_says_what_differs_and_ends_with_1_until_it_is_repaire
         assert await verify(environment, repair=True) == 0
         assert capsys.readouterr().out.splitlines()[-1] == "differences: 1; all of them are repaired"
         assert await joined.differences() == []
+        assert await verify(environment, repair=False) == 0
+
+
+async def test_where_openfga_decides_its_store_is_compared_too(
+    postgres_url: str, openfga_server: OpenFgaServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, prefix = f"t{secrets.token_hex(6)}", "collaboration"
+    environment = {
+        "LAKEKEEPER__PG_DATABASE_URL_WRITE": postgres_url,
+        "LAKEKEEPER__AUTHZ_BACKEND": "openfga",
+        "LAKEKEEPER__OPENFGA__ENDPOINT": openfga_server.url,
+        "LAKEKEEPER__OPENFGA__API_KEY": openfga_server.api_key,
+        "LAKEKEEPER__OPENFGA__STORE_NAME": store,
+        "LAKEKEEPER__OPENFGA__AUTHORIZATION_MODEL_PREFIX": prefix,
+    }
+    async with (
+        joined_at(postgres_url) as joined,
+        openfga_store(openfga_server, name=store, prefix=prefix) as openfga,
+    ):
+        house = await joined.a_house()
+        await house.make_namespace("sales")
+        await house.make_table("sales", "orders")
+        await Feeder(joined.authz.pool, openfga).catch_up()
+        assert await verify(environment, repair=True) == 0  # another test's tables are there too
+        capsys.readouterr()
+        assert await verify(environment, repair=False) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == "OpenFGA holds what authz knows, and nothing else of it"
+
+        lost = [each async for each in openfga.tuples() if each.object.startswith("table:") and "/" in each.user][-1]
+        await openfga.write([(lost, False)])
+        assert await verify(environment, repair=False) == 1
+        told = capsys.readouterr()
+        assert told.out.splitlines() == [f"missing in OpenFGA: {lost.user} {lost.relation} {lost.object}"]
+        assert "--repair" in told.err
+
+        assert await verify(environment, repair=True) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == "differences: 1; all of them are repaired"
+        assert lost in [each async for each in openfga.tuples()]
         assert await verify(environment, repair=False) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import msgspec
 import pytest
 
 from lakeward_authz.application.doors import Doors
@@ -167,7 +168,7 @@ async def test_an_absent_object_is_refused_like_one_that_the_caller_may_do_nothi
     rows: InMemory, caller: Principal
 ) -> None:
     named = rows.named("t")
-    absent = dataclasses.replace(named, id=id_of("absent"))
+    absent = msgspec.structs.replace(named, id=id_of("absent"))
     there = await refused(rows, GrantChange(named, (SELECT,)), caller=caller)
     gone = await refused(rows, GrantChange(absent, (SELECT,)), caller=caller)
     assert there.reason == gone.reason == Reason.REASON_NO_SUCH_TABLE

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from lakeward_authz.application.doors import Doors
@@ -80,7 +80,7 @@ async def test_an_object_that_the_caller_may_do_nothing_to_is_absent_whoever_is_
 ) -> None:
     actions, subject = AllowedActions(doors(rows)), None if about is None else subject_of(about)
     there = Inspection(rows.named("t"), subject)
-    gone = Inspection(dataclasses.replace(rows.named("t"), id=id_of("absent")), subject)
+    gone = Inspection(msgspec.structs.replace(rows.named("t"), id=id_of("absent")), subject)
     for inspection in (there, gone):
         assert await actions(inspection, caller=caller, absent_is_nothing=True) == frozenset()
         with pytest.raises(Refusal) as caught:
@@ -139,7 +139,7 @@ async def test_an_administrator_of_the_instance_may_all_but_reach_data_and_give_
 
 async def test_many_checks_are_answered_in_order_by_one_question_a_principal(rows: InMemory) -> None:
     table, hidden, namespace = rows.named("t"), rows.named("hidden"), rows.named("n")
-    absent = dataclasses.replace(table, id=id_of("absent"))
+    absent = msgspec.structs.replace(table, id=id_of("absent"))
     reader = subject_of("user:reader")
     checks = [
         Check(table, "read_data"),
@@ -160,7 +160,7 @@ async def test_many_checks_are_answered_in_order_by_one_question_a_principal(row
 async def test_a_hidden_object_is_refused_like_an_absent_one_by_what_it_was_called_where_absence_is_refused(
     rows: InMemory, target_id: UUID | None
 ) -> None:
-    target = dataclasses.replace(rows.named("hidden"), id=target_id, called="n.deep.hidden")
+    target = msgspec.structs.replace(rows.named("hidden"), id=target_id, called="n.deep.hidden")
     checks = [Check(rows.named("t"), "read_data"), Check(target, "read_data")]
     check = CheckActions(doors(rows))
     assert await check(ActionChecks(checks), caller=READER) == [True, False]

@@ -13,7 +13,7 @@ def asked(who: str, *, shown: tuple[ObjectKey, ...] = ()) -> Asked:
 
 
 def test_an_answer_is_known_under_its_revision_alone() -> None:
-    answers = Answers()
+    answers = Answers[Asked, bool](most=10)
     assert not answers.of(7)
     answers.keep(7, {asked("anne"): True})
     assert answers.of(7) == {asked("anne"): True}
@@ -23,7 +23,7 @@ def test_an_answer_is_known_under_its_revision_alone() -> None:
 
 
 def test_an_answer_that_was_overtaken_is_not_kept() -> None:
-    answers = Answers()
+    answers = Answers[Asked, bool](most=10)
     answers.of(7)
     answers.of(8)
     answers.keep(7, {asked("anne"): True})
@@ -33,7 +33,7 @@ def test_an_answer_that_was_overtaken_is_not_kept() -> None:
 
 
 def test_no_more_answers_are_kept_than_were_agreed_on() -> None:
-    answers = Answers(most=2)
+    answers = Answers[Asked, bool](most=2)
     answers.of(1)
     answers.keep(1, {asked("a"): True, asked("b"): True})
     answers.keep(1, {asked("c"): True})

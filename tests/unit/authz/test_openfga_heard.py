@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lakeward_authz.adapters.openfga.connection import OpenFga, StoreAddress
+from lakeward_authz.adapters.openfga.connection import OpenFga, StoreAddress, is_proxied
 from lakeward_servicekit.errors import Reason, Refusal
 
 
@@ -65,3 +66,24 @@ async def test_one_that_is_not_well_or_away_is_no_sign_of_life(health: int | OSE
     assert server.asked == ["http://openfga/healthz"] * 2
     server.health = 200
     await asked.hear()
+
+
+@pytest.mark.parametrize(
+    ("environment", "url", "looks"),
+    [
+        ({}, "http://openfga.example.org:8080", False),
+        ({"https_proxy": "http://proxy:3128"}, "http://openfga.example.org:8080", False),
+        ({"http_proxy": "http://proxy:3128"}, "http://openfga.example.org:8080", True),
+        ({"http_proxy": "http://proxy:3128", "no_proxy": "example.org"}, "http://openfga.example.org:8080", False),
+        ({"http_proxy": "http://proxy:3128", "no_proxy": "127.0.0.1"}, "http://127.0.0.1:8080", False),
+    ],
+)
+def test_it_is_heard_from_by_the_proxy_by_which_it_is_asked(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], url: str, looks: bool
+) -> None:
+    for name in [*os.environ]:
+        if name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    for name, its in environment.items():
+        monkeypatch.setenv(name, its)
+    assert is_proxied(url) is looks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from lakeward_authz.application.permissions import Asked, Rights, RightsTogether, Shown
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
@@ -14,6 +14,8 @@ from lakeward_servicekit.errors import Refusal
 
 # All as whom is asked: a subject, and the roles that it has for this question alone.
 _Asking: TypeAlias = tuple[Subject, tuple[Subject, ...]]
+_MANY: Final = 64
+"""Objects of a question that is a statement by itself: to find out whether another asks the same costs more than it saves."""
 _Question: TypeAlias = tuple[_Asking, tuple[ObjectKey, ...]]
 
 
@@ -39,6 +41,8 @@ class JoinedRights:
 
     async def of(self, subject: Subject, objects: Sequence[ObjectKey], *, also: Sequence[Subject] = ()) -> Rights:
         """See `RightsReader`."""
+        if len(objects) > _MANY:
+            return (await self._rights.of_apart([(subject, objects, also)]))[0]
         return await self._joined(((subject, tuple(also)), tuple(objects)))
 
     async def revision(self) -> int:
@@ -68,6 +72,9 @@ class JoinedRights:
 
     async def _ask(self, questions: Sequence[_Question]) -> Sequence[Rights | Exception]:
         """One statement, or one for each subject where that fails; what one raises is raised for the questions about it."""
+        if len(questions) == 1:
+            ((subject, also), objects) = questions[0]
+            return await self._rights.of_apart([(subject, objects, also)])
         places: dict[_Asking, dict[ObjectKey, int]] = {}
         for asking, objects in questions:
             asked = places.setdefault(asking, {})

@@ -117,7 +117,7 @@ class Doors:
                     admit(each, found, [READS_GRANTS])
             await self._check_known(subject, shown)
             held = await self._all(shown, subject)
-        return [held[places[each]] for each in named]
+        return held if len(places) == len(named) else [held[places[each]] for each in named]
 
     async def _held(self, key: ObjectKey | None, subject: Subject, caller: Principal | None = None) -> frozenset[str]:
         asked = _NOTHING if key is None or not self._admits(key, subject, caller) else key

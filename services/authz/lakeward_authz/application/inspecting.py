@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from lakeward_authz.application.doors import ACTION, Doors, absent, there
 from lakeward_authz.application.grants import Inspection, invalid
 from lakeward_authz.application.permissions import Named, TreeStore
@@ -43,8 +45,7 @@ class AllowedActions:
         return frozenset(relation.removeprefix(ACTION) for relation in held if relation.startswith(ACTION))
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Check:
+class Check(msgspec.Struct, frozen=True, gc=False):
     """A question whether an action may be taken.
 
     Attributes:

@@ -7,12 +7,15 @@ that question's state. What is made moves no revision: of an object that may not
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Hashable, Mapping
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
+from lakeward_servicekit.authorization.authorizer import Demand
+from lakeward_servicekit.authorization.principals import Principal
 
-_MOST: Final = 65_536  # of about 250 bytes each
+Key = TypeVar("Key", bound=Hashable)
+Answer = TypeVar("Answer")
 
 
 class Asked(NamedTuple):
@@ -30,26 +33,38 @@ class Asked(NamedTuple):
     shown: tuple[ObjectKey, ...]
 
 
-class Answers:
+class Question(NamedTuple):
+    """What one principal may, as it was asked.
+
+    Attributes:
+        also: roles that it has for this question alone.
+    """
+
+    principal: Principal
+    demands: tuple[Demand, ...]
+    also: tuple[Subject, ...]
+
+
+class Answers(Generic[Key, Answer]):
     """Those of the newest revision that anybody read, in memory.
 
     Args:
         most: answers that are kept; with one more all are forgotten.
     """
 
-    def __init__(self, *, most: int = _MOST) -> None:
+    def __init__(self, *, most: int) -> None:
         """Know nothing."""
         self._most: Final = most
         self._revision = -1
-        self._kept: dict[Asked, bool] = {}
+        self._kept: dict[Key, Answer] = {}
 
-    def of(self, revision: int) -> Mapping[Asked, bool]:
+    def of(self, revision: int) -> Mapping[Key, Answer]:
         """What is known under a revision that was just read; nothing under one that was overtaken meanwhile."""
         if revision > self._revision:
             self._revision, self._kept = revision, {}
         return self._kept if revision == self._revision else {}
 
-    def keep(self, revision: int, answers: Mapping[Asked, bool]) -> None:
+    def keep(self, revision: int, answers: Mapping[Key, Answer]) -> None:
         """Keep answers that were asked for after the revision was read."""
         if revision != self._revision:
             return

@@ -15,6 +15,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any, Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from openfga_sdk import ReadRequestTupleKey
@@ -279,8 +281,16 @@ async def connected(address: StoreAddress) -> AsyncIterator[OpenFga]:
         retry_params=RetryParams(max_retry=1, min_wait_in_ms=50),  # type: ignore[no-untyped-call]
         timeout_millisec=int(address.patience.total_seconds() * 1000),
     )
-    async with OpenFgaClient(configuration) as client, aiohttp.ClientSession(trust_env=True) as session:
+    # Where it is told to look for a proxy a session does so for each request, in a thread.
+    hearing = aiohttp.ClientSession(trust_env=is_proxied(address.url))
+    async with OpenFgaClient(configuration) as client, hearing as session:
         yield OpenFga(client, address, session)
+
+
+def is_proxied(url: str) -> bool:
+    """Whether the environment names a proxy for what the server is asked, as the client goes by one then."""
+    place = urlsplit(url)
+    return place.scheme in getproxies() and not proxy_bypass(place.netloc.rpartition("@")[2])
 
 
 def _is_unknown(error: Exception) -> bool:

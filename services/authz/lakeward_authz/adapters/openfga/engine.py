@@ -4,17 +4,18 @@ Sets, and what a container shows because of something in it, come from authz's o
 container to say no. It is told of the latter with each question, as a tuple beside the stored ones.
 
 What is remembered is no answer while OpenFGA gives none: each question hears from it, if only that it is there, and those that
-come together share that.
+come together share that, with the statement that reads the state of the grants. A whole question that was answered before is then
+found by itself; where a right was given or taken since, or something else is asked, each relation is looked for, and asked.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from lakeward_authz.adapters.builtin import Builtin
-from lakeward_authz.adapters.openfga.answers import Answers, Asked
+from lakeward_authz.adapters.openfga.answers import Answers, Asked, Question
 from lakeward_authz.adapters.openfga.connection import OpenFga
 from lakeward_authz.adapters.openfga.feeding import Feeder
 from lakeward_authz.application.permissions import RightsTogether, key_of, subject_of, token_roles_of
@@ -32,6 +33,12 @@ from lakeward_servicekit.errors import Reason, Refusal
 _ROLE: Final = "role:"
 _SERVER: Final = key_of(SERVER)
 _ATTEMPTS: Final = 5
+_MOST_ANSWERS: Final = 65_536  # of about 250 bytes each
+_MOST_QUESTIONS: Final = 32_768  # of about 700
+# Something that is made in one of these, for whoever sees it, gives no right on it and shows nothing of it that did not show.
+_KEPT: Final = frozenset(
+    {ObjectKind.WAREHOUSE, ObjectKind.NAMESPACE, ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.GENERIC_TABLE}
+)
 # Who asks, which relations on which objects, and the roles that it has for this question alone.
 _Relations: TypeAlias = tuple[Subject, Sequence[tuple[ObjectKey, str]], Sequence[Subject]]
 
@@ -53,9 +60,10 @@ class OpenFgaEngine:
         self._feeder = feeder
         self._rights = rights
         self._builtin = Builtin(rights)
-        self._answers = Answers()
-        # a few at a time, however long it takes: who waits for it could do nothing without it
-        self._there = Coalescer[None, None](self._ping, alike=True, at_once=2, patience=None)
+        self._answers = Answers[Asked, bool](most=_MOST_ANSWERS)
+        self._decided = Answers[Question, Sequence[Outcome]](most=_MOST_QUESTIONS)
+        # one at a time, however long it takes: who waits for it could do nothing without it
+        self._moment = Coalescer[None, int](self._hear, alike=True, patience=None)
 
     @property
     def revision(self) -> str:
@@ -64,33 +72,43 @@ class OpenFgaEngine:
 
     async def decide(self, principal: Principal, demands: Sequence[Demand]) -> Sequence[Outcome]:
         """See `Authorizer`."""
-        (outcomes,) = await self._outcomes([Turn(principal, demands)])
+        also = await self._roles_of(principal, demands) if principal.token_roles else ()
+        question = Question(principal, tuple(demands), also)
+        now = await self._moment(None)
+        known = self._decided.of(now).get(question)
+        if known is not None:
+            return known
+        wanted = _relations(demands)
+        ((revision, may),) = await self._hold([_asked(principal, wanted, also)], now)
+        outcomes = _told(demands, wanted, may)
+        if _is_lasting(demands, wanted, may):
+            self._decided.keep(revision, {question: outcomes})
         return outcomes
 
     async def decide_each(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
         """See `Authorizer`; asked again where a right was taken meanwhile, since OpenFGA promises no one state for a batch."""
         for _ in range(_ATTEMPTS):
-            before = await self._now()
-            answers = await self._outcomes(turns)
-            if await self._now() == before:
+            before = await self._moment(None)
+            answers = await self._outcomes(turns, before)
+            if await self._rights.revision() == before:
                 return answers
         raise Refusal(
             Reason.REASON_AUTHORIZATION_UNAVAILABLE,
             "rights were taken away each time it was asked who may do this; retry later",
         )
 
-    async def _now(self) -> int:
-        """The state of the grants: a number that goes up with each right that is taken."""
-        return await self._rights.revision()
-
-    async def _outcomes(self, turns: Sequence[Turn]) -> Sequence[Sequence[Outcome]]:
+    async def _outcomes(self, turns: Sequence[Turn], now: int) -> Sequence[Sequence[Outcome]]:
         wanted = [_relations(turn.demands) for turn in turns]
-        asked: list[_Relations] = []
-        for turn, own in zip(turns, wanted, strict=True):
-            also = await token_roles_of(turn.principal, self._rights, {ref.project_id for ref, _ in own})
-            asked.append((subject_of(turn.principal), [(key_of(ref), relation) for ref, relation in own], also))
-        held = await self._hold(asked)
-        return [_told(turn.demands, own, may) for turn, own, may in zip(turns, wanted, held, strict=True)]
+        asked = [
+            _asked(turn.principal, own, await self._roles_of(turn.principal, turn.demands))
+            for turn, own in zip(turns, wanted, strict=True)
+        ]
+        held = await self._hold(asked, now)
+        return [_told(turn.demands, own, may) for turn, own, (_, may) in zip(turns, wanted, held, strict=True)]
+
+    async def _roles_of(self, principal: Principal, demands: Sequence[Demand]) -> tuple[Subject, ...]:
+        """Roles that it has by its token, of the projects that it asks about."""
+        return tuple(await token_roles_of(principal, self._rights, {demand.object.project_id for demand in demands}))
 
     async def visible(self, principal: Principal, scope: ObjectRef, kind: ObjectKind) -> VisibleSet:
         """See `Authorizer`."""
@@ -104,12 +122,15 @@ class OpenFgaEngine:
         Raises:
             Refusal: AUTHORIZATION_UNAVAILABLE, DATABASE_UNAVAILABLE.
         """
-        (held,) = await self._hold([(subject, asked, also)])
+        ((_, held),) = await self._hold([(subject, asked, also)], await self._moment(None))
         return held
 
-    async def _hold(self, asked: Sequence[_Relations]) -> Sequence[Sequence[bool]]:
-        # The state is read before anything is answered, so that no answer is kept under one that it is older than.
-        _, turns = await asyncio.gather(self._there(None), self._turns(asked))
+    async def _hold(self, asked: Sequence[_Relations], now: int) -> Sequence[tuple[int, Sequence[bool]]]:
+        """What each holds, behind the state of the grants that it may be kept under; `now` is one that was just read.
+
+        A state is read before anything is answered, so that no answer is kept under one that it is older than.
+        """
+        turns = [await self._turn(*each, now) for each in asked]
         known: dict[Asked, bool] = {}
         for revision, questions in turns:
             kept = self._answers.of(revision)
@@ -120,28 +141,29 @@ class OpenFgaEngine:
             known |= zip(fresh, await self._openfga.allowed([_check(each) for each in fresh]), strict=True)
             for revision, questions in turns:
                 self._answers.keep(revision, _lasting(questions, known))
-        return [[known[each] for each in questions] for _, questions in turns]
+        return [(revision, [known[each] for each in questions]) for revision, questions in turns]
 
-    async def _ping(self, questions: Sequence[None]) -> Sequence[None]:
-        """Hear from OpenFGA, once for all who ask at one moment."""
-        await self._openfga.hear()
-        return questions
-
-    async def _turns(self, asked: Sequence[_Relations]) -> Sequence[tuple[int, Sequence[Asked]]]:
-        return [await self._turn(*each) for each in asked]
+    async def _hear(self, questions: Sequence[None]) -> Sequence[int]:
+        """Hear from OpenFGA and read the state of the grants, once for all who ask at one moment."""
+        _, revision = await asyncio.gather(self._openfga.hear(), self._rights.revision())
+        return [revision] * len(questions)
 
     async def _turn(
-        self, subject: Subject, relations: Sequence[tuple[ObjectKey, str]], also: Sequence[Subject]
+        self, subject: Subject, relations: Sequence[tuple[ObjectKey, str]], also: Sequence[Subject], now: int
     ) -> tuple[int, Sequence[Asked]]:
         """The state of the grants, and what is to be known: each relation beside what something inside shows of its object."""
         looks_at = {key: _looks_at(key) for key, _ in relations}
         containers = [*{each: None for found in looks_at.values() for each in found}] or [_SERVER]
         rights = self._rights.glimpsed(subject, containers, also=also)
-        if rights is None or rights.revision != await self._rights.revision():
+        if rights is None or rights.revision != now:
             rights = await self._rights.of(subject, containers, also=also)
         shown = {each for each, glimpsed in zip(containers, rights.glimpsed, strict=True) if glimpsed}
         beside = {key: tuple(each for each in found if each in shown) for key, found in looks_at.items()}
         return rights.revision, [Asked(subject, tuple(also), key, relation, beside[key]) for key, relation in relations]
+
+
+def _asked(principal: Principal, wanted: Iterable[tuple[ObjectRef, str]], also: Sequence[Subject]) -> _Relations:
+    return subject_of(principal), [(key_of(ref), relation) for ref, relation in wanted], also
 
 
 def _check(asked: Asked) -> tuple[FgaTuple, Sequence[FgaTuple]]:
@@ -157,6 +179,14 @@ def _lasting(questions: Sequence[Asked], known: Mapping[Asked, bool]) -> Mapping
     """Answers that hold until a right is given or taken: those about objects that are there, as who holds anything shows."""
     there = {each.object for each in questions if known[each]} | {_SERVER}
     return {each: known[each] for each in questions if each.object in there}
+
+
+def _is_lasting(demands: Sequence[Demand], asked: Mapping[tuple[ObjectRef, str], int], may: Sequence[bool]) -> bool:
+    """Whether outcomes hold until a right is given or taken: all that is asked about is seen, and of a kind that stays so."""
+    return all(
+        demand.object.kind in _KEPT and may[asked[demand.object, RELATION_OF[demand.action.sight]]]
+        for demand in demands
+    )
 
 
 def _relations(demands: Sequence[Demand]) -> dict[tuple[ObjectRef, str], int]:

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from lakeward_authz.adapters.openfga.connection import OpenFga, unavailable
+from lakeward_authz.adapters.postgres.revisions import bump
 from lakeward_authz.domain.permissions.lakeward import MANAGED_ACCESS, MODEL
 from lakeward_authz.domain.permissions.objects import ObjectKey, Subject
 from lakeward_authz.domain.permissions.tuples import MARK, FgaTuple, grant_tuple, link_tuple, managed_tuples
@@ -51,10 +52,32 @@ _NEXT: Final = """
 select position, tuple_user, relation, object, wanted from openfga_outbox order by position limit 1000
 """
 _DONE: Final = "delete from openfga_outbox where position = any($1::bigint[])"
+_PENDING: Final = "select tuple_user, relation, object from openfga_outbox"
 _OBJECTS: Final = "select kind, project_id, warehouse_id, object_id, parent_id, managed_access from objects"
 _GRANTS: Final = "select kind, project_id, warehouse_id, object_id, subject, relation from grants"
+_JUDGED: Final = 500  # suspects, while nobody else feeds
+_EVERYWHERE: Final = ""  # in place of a project whose grants changed
+_FED_BY_NOBODY: Final = (
+    "OpenFGA's store can't be compared: no server that decides by it has asked for it in the last half hour, or it was not told"
+    " everything yet; it is, when such a server starts"
+)
 # Of what feeding meets, these say no more to a caller than that there is no answer now.
 _BUSY: Final = frozenset({Reason.REASON_CONCURRENT_CHANGE, Reason.REASON_COMMIT_STATE_UNKNOWN})
+
+
+class Drift(NamedTuple):
+    """A tuple that OpenFGA lacks, or that it has though nothing says so.
+
+    Attributes:
+        wanted: whether it lacks it.
+    """
+
+    tuple: FgaTuple
+    wanted: bool
+
+    def __str__(self) -> str:
+        where = "missing in OpenFGA" if self.wanted else "in OpenFGA alone"
+        return f"{where}: {self.tuple.user} {self.tuple.relation} {self.tuple.object}"
 
 
 class Feeder:
@@ -105,18 +128,24 @@ class Feeder:
                 each.cancel()
             await asyncio.gather(*last, return_exceptions=True)
 
-    async def repair(self) -> int:
-        """Write what OpenFGA lacks, take away what it has too much, and answer how many tuples that were.
+    async def verify(self, *, repair: bool) -> Sequence[Drift]:
+        """What OpenFGA holds otherwise than the rows say, when it knows of all that was on its way; with `repair`, mended.
 
         Only tuples on our objects, and of the relations that we write, are looked at: others in a shared store stay.
-        Both sides are held in memory.
+        Both sides are held in memory. What was answered meanwhile is not remembered any more where something was mended.
 
         Raises:
-            Refusal: AUTHORIZATION_UNAVAILABLE, DATABASE_UNAVAILABLE.
+            Refusal: AUTHORIZATION_UNAVAILABLE, also where no process feeds the store; DATABASE_UNAVAILABLE.
         """
-        async with self._alone() as connection:
-            await self._openfga.prepare()
-            return await self._repair(connection)
+        await self._openfga.prepare()
+        async with self._pool.reading() as connection:
+            await self._check_fed(connection)
+            wanted = await _wanted(connection)
+        suspects = sorted(wanted ^ await self._there())
+        found: list[Drift] = []
+        for start in range(0, len(suspects), _JUDGED):
+            found += await self._judge(suspects[start : start + _JUDGED], repair=repair)
+        return found
 
     async def _keep_up(self) -> None:
         away = False
@@ -177,13 +206,42 @@ class Feeder:
 
     async def _repair(self, connection: Connection) -> int:
         await self._drain_by(connection)
-        wanted = await _wanted(connection)
-        there = {each async for each in self._openfga.tuples() if _is_ours(each)}
-        changes = [(each, True) for each in sorted(wanted - there)]
-        changes += [(each, False) for each in sorted(there - wanted)]
-        await self._openfga.write(changes)
+        wanted, there = await _wanted(connection), await self._there()
+        drift = [Drift(each, wanted=each in wanted) for each in sorted(wanted ^ there)]
+        await self._mend(drift)
         # what was changed meanwhile waits in the outbox, behind what was written here
-        return len(changes)
+        return len(drift)
+
+    async def _judge(self, suspects: Sequence[FgaTuple], *, repair: bool) -> list[Drift]:
+        """Which tuples differ for certain: nobody feeds meanwhile, and what is on its way is no difference."""
+        async with self._alone() as connection:
+            await self._check_fed(connection)
+            await self._drain_by(connection)
+            wanted, objects = await _wanted(connection), {each.object for each in suspects}
+            there = {each for name in objects async for each in self._openfga.tuples(on=name)}
+            pending = {FgaTuple(*row) for row in await connection.fetch(_PENDING)}
+            drift = [
+                Drift(each, wanted=each in wanted)
+                for each in suspects
+                if (each in wanted) != (each in there) and each not in pending
+            ]
+            if repair and drift:
+                await self._mend(drift)
+                # No right was given or taken, and what is remembered of OpenFGA's answers may all the same not hold.
+                await bump(connection, _EVERYWHERE)
+            return drift
+
+    async def _check_fed(self, connection: Connection) -> None:
+        complete, _ = await self._state(connection)
+        if not complete:
+            raise Refusal(Reason.REASON_AUTHORIZATION_UNAVAILABLE, _FED_BY_NOBODY)
+
+    async def _there(self) -> set[FgaTuple]:
+        """Every tuple that is ours."""
+        return {each async for each in self._openfga.tuples() if _is_ours(each)}
+
+    async def _mend(self, drift: Sequence[Drift]) -> None:
+        await self._openfga.write([(each.tuple, each.wanted) for each in drift])
 
     async def _drain_by(self, connection: Connection) -> None:
         while rows := await connection.fetch(_NEXT):

@@ -14,6 +14,7 @@ from lakeward_authz.domain.permissions.objects import NIL
 NOWHERE: Final = NIL.bytes
 _SERVER: Final[Place] = ("server", "", NOWHERE, NOWHERE)
 BITS: Final = {name: found.bits for name, found in MODEL.types.items()}
+_INDEX: Final = {name: found.index for name, found in MODEL.types.items()}
 TABULAR: Final = frozenset(kind.word for kind in TABULARS)
 
 
@@ -35,7 +36,7 @@ class Facts:
         self._revision: Final[int] = rows[0][-1]
         for n, project_id, warehouse_id, kind, object_id, parent_id, managed, given, extra, _ in rows:
             bits = BITS[kind]
-            own = own_of(kind, given)
+            own = own_of(kind, given) if given else 0
             if managed:
                 own |= bits[MANAGED_ACCESS]
             if extra:
@@ -70,15 +71,17 @@ class Facts:
     def _held(self, place: Place) -> int:
         """What follows along the chain from the server down; a missing link gives nothing, and so does what is above it."""
         known, facts = self._known, self._facts
+        if (found := known.get(place)) is not None:
+            return found
         chain: list[Place] = []
         link: Place | None = place
         while link is not None and link not in known:
             chain.append(link)
             link = facts[link][1] if link in facts else None
-        above = NOTHING if link is None else MODEL.types[link[0]].index
+        above = NOTHING if link is None else _INDEX[link[0]]
         held = 0 if link is None else known[link]
         for one in reversed(chain):
-            index = MODEL.types[one[0]].index
+            index = _INDEX[one[0]]
             held = MODEL.held(index, facts[one][0] if one in facts else 0, above, held)
             above = index
             known[one] = held

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Final, NewType
 from uuid import UUID
+
+import msgspec
 
 Subject = NewType("Subject", str)
 """`user:<user id>` or `role:<role id>`; of a role it means who holds it. "anonymous" is nobody's."""
@@ -13,9 +14,8 @@ NIL: Final = UUID(int=0)
 ANYBODY: Final = Subject("anonymous")
 
 
-@dataclasses.dataclass(frozen=True, slots=True, order=True)
-class ObjectKey:
-    """An object.
+class ObjectKey(msgspec.Struct, frozen=True, order=True, gc=False):
+    """An object. Thousands are made and looked for in one question, and a dataclass takes ten times as long for either.
 
     Attributes:
         type: as the model names it.
