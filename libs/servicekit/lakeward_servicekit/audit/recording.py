@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import operator
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -43,6 +44,8 @@ _MEMBERS: Final = (
     "project_id",
 )
 _PATHS: Final = ("table", "view", "ident", "source", "namespace")
+_VALUE: Final = operator.itemgetter(1)
+_ACTIONS: Final[dict[str, str]] = {}  # by method, of which there are some two hundred
 
 
 class AuditStore(Protocol):
@@ -150,7 +153,7 @@ class Recorder:
             audit_id=self._ids.uuid7(),
             at=self._clock.now(),
             outcome=outcome,
-            action=_action_of(rule),
+            action=_ACTIONS.get(rule.path) or _action_of(rule),
             object_id=_object_id(request),
             object=_path_of(request)[:MOST_NAMED] if names else "",
             project_id=(getattr(user, "project", None) or self._default_project)[:128],
@@ -182,7 +185,7 @@ def line_of(record: AuditRecord) -> dict[str, object]:
         "client": record.client,
         "user_agent": record.user_agent,
     }
-    return {name: value for name, value in said.items() if value}
+    return dict(filter(_VALUE, said.items()))
 
 
 @asynccontextmanager
@@ -224,7 +227,10 @@ async def write_waiting(recorder: Recorder, store: AuditStore) -> None:
 def _action_of(rule: MethodRule) -> str:
     """The method's name; of an item of a batch, that of the method that takes one alone."""
     name = rule.path.rpartition("/")[2]
-    return name if rule.acts_for is not ActsFor.USER_OF_EACH_ITEM else name.removeprefix("Batch").removesuffix("s")
+    if rule.acts_for is ActsFor.USER_OF_EACH_ITEM:
+        name = name.removeprefix("Batch").removesuffix("s")
+    _ACTIONS[rule.path] = name
+    return name
 
 
 def _object_id(request: Any) -> str:  # noqa: ANN401 - any message

@@ -80,14 +80,20 @@ class BodyRow:
 
 
 def _columns(parts: Sequence[BodyPart]) -> tuple[object, ...]:
-    own = [part.part.raw if part.chunk_id is None else b"" for part in parts]
-    return (
-        [part.chunk_id for part in parts],
-        [part.part.crc32 for part in parts],
-        [part.part.size for part in parts],
-        [len(raw) for raw in own],
-        own[0] if len(own) == 1 else b"".join(own),
-    )
+    ids: list[UUID | None] = []
+    crcs: list[int] = []
+    sizes: list[int] = []
+    lengths: list[int] = []
+    own: list[bytes] = []
+    for part in parts:
+        text = part.part
+        raw = text.raw if part.chunk_id is None else b""
+        ids.append(part.chunk_id)
+        crcs.append(text.crc32)
+        sizes.append(text.size)
+        lengths.append(len(raw))
+        own.append(raw)
+    return ids, crcs, sizes, lengths, b"".join(own)
 
 
 def _parts(  # noqa: PLR0917 - the columns of the statements above

@@ -377,7 +377,8 @@ async def _commit_one(connection: Connection, commit: TabularCommit) -> asyncpg.
 def _commit_columns(commit: TabularCommit) -> tuple[object, ...]:
     row = BodyRow.of(commit.body)
     place = (None, None, None) if commit.location is None else _place(str(commit.location), commit.location)
-    new = [chunk_id for chunk_id in row.chunks if chunk_id not in commit.kept_chunks]
+    chunks = row.chunks
+    new = [chunk_id for chunk_id in chunks if chunk_id not in commit.kept_chunks] if chunks else []
     return (
         commit.warehouse_id,
         commit.incarnation,
@@ -386,9 +387,9 @@ def _commit_columns(commit: TabularCommit) -> tuple[object, ...]:
         commit.metadata_location,
         *place,
         *row.forms,
-        list(row.chunks),
+        list(chunks),
         new,
-        [row.chunks[chunk_id] for chunk_id in new],
+        [chunks[chunk_id] for chunk_id in new] if new else new,
         None if commit.location is None else folded_of(commit.location),
     )
 

@@ -220,14 +220,15 @@ class Commits(Generic[M]):
         for entry in changed:
             result, after = entry.result, entry.after
             self.kind.keep(after, result.metadata, entry.body, instead_of=entry.before.tabular.metadata_id)
-            forget_trimmed(
-                means.files,
-                entry.before.warehouse,
-                after,
-                result.trimmed,
-                result.metadata.properties,
-                principal=principal,
-            )
+            if result.trimmed:
+                forget_trimmed(
+                    means.files,
+                    entry.before.warehouse,
+                    after,
+                    result.trimmed,
+                    result.metadata.properties,
+                    principal=principal,
+                )
 
     async def _keep_key(self, prepared: Sequence[_Prepared[M]], keeper: Keeper) -> None:
         """Remember a commit that changes nothing; there is nothing to find out where that is not known to have happened."""
@@ -240,19 +241,25 @@ class Commits(Generic[M]):
             pass
 
     async def _put_files(self, changed: Sequence[_Prepared[M]], principal: str) -> None:
-        turns = asyncio.Semaphore(_WRITERS)
-
-        async def put(entry: _Prepared[M]) -> None:
-            async with turns:
-                await write_metadata(
-                    self.means.files, entry.before.warehouse, entry.after, entry.body, principal=principal
-                )
-
         for entry in changed:
             if entry.result.moves_to is not None:  # before a file is put there: it may be another's
                 async with self.means.changes.change() as change:
                     await _take(change, entry.after, entry.result.moves_to)
-        await _all([put(entry) for entry in changed if self.kind.filed])
+        if not self.kind.filed:
+            return
+        if len(changed) == 1:
+            await self._put(changed[0], principal)
+            return
+        turns = asyncio.Semaphore(_WRITERS)
+
+        async def put(entry: _Prepared[M]) -> None:
+            async with turns:
+                await self._put(entry, principal)
+
+        await _all([put(entry) for entry in changed])
+
+    async def _put(self, entry: _Prepared[M], principal: str) -> None:
+        await write_metadata(self.means.files, entry.before.warehouse, entry.after, entry.body, principal=principal)
 
     async def _swap(self, changed: Sequence[_Prepared[M]], caller: Caller, keeper: Keeper) -> None:
         async with self.means.changes.change() as change:

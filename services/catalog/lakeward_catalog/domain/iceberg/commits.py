@@ -206,6 +206,8 @@ def _log_previous(draft: Draft, previous_file: str | None) -> tuple[str, ...]:
     keep = previous_versions_max(draft.table.properties)
     trimmed, kept = log[:-keep], log[-keep:]
     draft.change(metadata_log=kept)
+    if not trimmed:
+        return ()
     # A log that came with a file can name one file twice, the file itself among them.
     still = {entry.head.metadata_file for entry in kept}
     return tuple(dict.fromkeys(old.head.metadata_file for old in trimmed if old.head.metadata_file not in still))
