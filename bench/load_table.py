@@ -35,7 +35,7 @@ class Seen:
 
 
 async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
-    """All legs, each beside its own pgbench, in turns.
+    """All legs, and pgbench once a round, in turns.
 
     Raises:
         StaleReadError: a reply was older than it may be, or the check was found blind.
@@ -50,8 +50,9 @@ async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
         await _see_a_fault(served, warehouse, kinds[0], told)
         async with writing(served.url, path, told, headers=CLIENT_MANAGED) as written:
             for _ in range(plan.rounds):
+                selects = await run_pgbench(served.stack, script=script, seconds=plan.seconds)
                 for leg in kinds:
-                    seen[leg.name].selects.append(await run_pgbench(served.stack, script=script, seconds=plan.seconds))
+                    seen[leg.name].selects.append(selects)
                     with served.metered() as usage:
                         seen[leg.name].loads.append(await _fresh(served, warehouse, leg, told, plan.seconds))
                     seen[leg.name].usages.append(usage)

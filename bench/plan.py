@@ -36,7 +36,7 @@ class Plan:
 
 
 FULL: Final = Plan(
-    rounds=5,
+    rounds=3,
     seconds=5,
     snapshots=9000,
     appends=100,
