@@ -9,7 +9,7 @@ from uuid import UUID
 from lakeward_authz.adapters.postgres.names import SERVED
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
-from lakeward_authz.adapters.postgres.suspending import listed, of_suspended, set_aside, take_aside
+from lakeward_authz.adapters.postgres.suspending import hold_users, listed, set_aside, take_aside
 from lakeward_authz.application import announcements
 from lakeward_authz.application.permissions import ALL, Given, Grant, Named, Wanted
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE, OWNERSHIP
@@ -148,12 +148,14 @@ class PostgresGrants:
             return False
         roles = sorted({UUID(grant.subject[len(_ROLE) :]) for grant in writes if grant.subject.startswith(_ROLE)})
         await _check_roles(connection, key, roles)
-        aside = await of_suspended(connection, writes)
+        suspended = await hold_users(connection, writes, deletes)
+        aside = [each for each in writes if each.subject in suspended]
+        counting = [each for each in writes if each.subject not in suspended]
         taken = await connection.fetch(_DELETE, *_columns(key), *listed(deletes))
         taken_aside = await take_aside(connection, key, deletes)
         if key.type == "role" and roles:
             await self._check_nesting(connection, key, roles)
-        given = await connection.fetch(_INSERT, *_columns(key), *listed([each for each in writes if each not in aside]))
+        given = await connection.fetch(_INSERT, *_columns(key), *listed(counting))
         given_aside = await set_aside(connection, key, aside)
         if exact:
             _check_all(deletes, [*taken, *taken_aside], writes, [*given, *given_aside])

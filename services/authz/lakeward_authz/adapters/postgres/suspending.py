@@ -12,7 +12,7 @@ from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
 from lakeward_authz.application.announcements import UserChange
 from lakeward_authz.application.permissions import Grant
-from lakeward_authz.domain.permissions.objects import ObjectKey, user_subject
+from lakeward_authz.domain.permissions.objects import ObjectKey, Subject, user_subject
 from lakeward_authz.domain.permissions.tuples import grant_tuple
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.postgres.pools import Connection
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from asyncpg import Record
 
 _USER: Final = "user:"
-# Held, so that nobody is active again before what is given to them is set aside.
-_OF_SUSPENDED: Final = """
-select user_id from provisioned_users where user_id = any($1::text[]) and not active order by user_id for share
+# Held whether active or not: a change of that, which moves all of their grants, then finds what is given here, or is found.
+_HOLD_USERS: Final = """
+select user_id, active from provisioned_users where user_id = any($1::text[]) order by user_id for share
 """
 _SET_ASIDE: Final = """
 insert into suspended_grants (project_id, warehouse_id, kind, object_id, subject, relation)
@@ -51,13 +51,17 @@ returning project_id, warehouse_id, kind, object_id, relation
 """
 
 
-async def of_suspended(connection: Connection, grants: Collection[Grant]) -> frozenset[Grant]:
-    """Those that are given to users who are not active."""
-    users = sorted({each.subject.removeprefix(_USER) for each in grants if each.subject.startswith(_USER)})
+async def hold_users(connection: Connection, *grants: Collection[Grant]) -> frozenset[Subject]:
+    """Keep the users of some grants as active or suspended as they are, to the transaction's end; those who are suspended.
+
+    Before any of their grants is touched: whoever changes a user holds it first, and the grants then.
+    """
+    subjects = {each.subject for some in grants for each in some}
+    users = sorted(each.removeprefix(_USER) for each in subjects if each.startswith(_USER))
     if not users:
         return frozenset()
-    idle = {user_subject(UserId(row["user_id"])) for row in await connection.fetch(_OF_SUSPENDED, users)}
-    return frozenset(each for each in grants if each.subject in idle)
+    held = await connection.fetch(_HOLD_USERS, users)
+    return frozenset(user_subject(UserId(row["user_id"])) for row in held if not row["active"])
 
 
 async def set_aside(connection: Connection, key: ObjectKey, grants: Collection[Grant]) -> Sequence[Record]:
