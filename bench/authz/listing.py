@@ -31,7 +31,7 @@ async def run(its: Company, plan: Plan) -> Sequence[Figure]:
     for size in _TOLD:
         bases: list[float] = []
         took: dict[tuple[Decider, int], list[float]] = {}
-        for _ in range(max(plan.rounds - 2, 1)):
+        for _ in range(plan.rounds):
             base = await _crowd(its, Decider.ALLOW_ALL, people(100), size, expected=range(its.listed, its.listed + 1))
             bases.append(base)
             for share in SHARES:
