@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -131,8 +132,11 @@ class PostgresLedger:
         if not (events or grown or remembers or self._around):
             return
         one = len(events) == 1 and grown <= 1
-        rows = [columns_of(event) for event in events]
-        told = rows[0] if one else [[row[column] for row in rows] for column in range(len(_EVENT))]
+        if one:
+            told: Sequence[object] = columns_of(events[0])
+        else:
+            rows = [columns_of(event) for event in events]
+            told = [[row[column] for row in rows] for column in range(len(_EVENT))]
         records = of_changes(events) if self._audits else []
         if not (grown or remembers or self._around or records):
             await self._connection.execute(TELL_ALONE if one else TELL, *told)

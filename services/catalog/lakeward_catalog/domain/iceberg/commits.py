@@ -187,9 +187,10 @@ def _check_bindings(draft: Draft) -> None:
 def _snapshot_log(draft: Draft) -> History[SnapshotLogEntry]:
     """The log without snapshots that this commit both added and superseded, and without what a removal cuts off."""
     log, current = draft.table.snapshot_log, draft.table.current_snapshot_id
-    passing = {snapshot_id for snapshot_id in draft.became_current if snapshot_id in draft.added} - {current}
-    if passing:
-        log = log.without(passing)
+    if draft.became_current:
+        passing = {snapshot_id for snapshot_id in draft.became_current if snapshot_id in draft.added} - {current}
+        if passing:
+            log = log.without(passing)
     if not draft.snapshots_removed:
         return log
     gone = log.ids() - draft.table.snapshots.ids()
