@@ -138,7 +138,7 @@ class Method:
     async def _answered(self, request: Any, caller: CallerValue) -> Any:  # noqa: ANN401 - any message of the contract
         rule = self.rule
         if caller not in rule.callers:
-            check_caller(caller, rule)
+            raise not_for(caller, rule)
         if self._read_only and rule.mutation:
             raise Refusal(Reason.REASON_MAINTENANCE, "the server is in read-only maintenance; retry when it has ended")
         try:
@@ -212,19 +212,13 @@ def broken(rule: MethodRule) -> Refusal:
     )
 
 
-def check_caller(caller: CallerValue, rule: MethodRule) -> None:
-    """Return where a method is for a caller.
-
-    Raises:
-        Refusal: WORKLOAD_REFUSED.
-    """
-    if caller in rule.callers:
-        return
+def not_for(caller: CallerValue, rule: MethodRule) -> Refusal:
+    """WORKLOAD_REFUSED, of a caller whom a method's rule does not name."""
     if caller == Caller.CALLER_USER:
         message = f"{rule.path} is for Lakeward's own services"
     else:
         message = f"{rule.path} is not for {Caller.Name(caller).removeprefix('CALLER_').lower()}"
-    raise Refusal(Reason.REASON_WORKLOAD_REFUSED, message, method=rule.path)
+    return Refusal(Reason.REASON_WORKLOAD_REFUSED, message, method=rule.path)
 
 
 def fill_context(request: Any, metadata: Mapping[str, str]) -> None:  # noqa: ANN401 - any message with a context

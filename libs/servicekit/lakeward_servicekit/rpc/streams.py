@@ -17,7 +17,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc.call import Again, CallerValue, Settle
 from lakeward_servicekit.rpc.methods import MethodRule
 from lakeward_servicekit.rpc.origin import Audit
-from lakeward_servicekit.rpc.pipeline import HANDLED, broken, check_caller
+from lakeward_servicekit.rpc.pipeline import HANDLED, broken, not_for
 from lakeward_servicekit.rpc.status import code_of
 
 MOST_OPEN: Final = 256
@@ -62,7 +62,8 @@ class StreamMethod:
             return user
 
         try:
-            check_caller(caller, self.rule)
+            if caller not in self.rule.callers:
+                raise not_for(caller, self.rule)
             async with aclosing(self._told(self._handler(request, again))) as answers:
                 opened = False
                 async for answer in answers:
