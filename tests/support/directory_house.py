@@ -82,6 +82,8 @@ class CountedIds:
         self.last += 1
         return role_id(self.last)
 
+    uuid4 = uuid7
+
 
 class DirectoryHouse:
     """The services, what is below them, and who decides.

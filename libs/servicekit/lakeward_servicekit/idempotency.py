@@ -23,6 +23,7 @@ from uuid import UUID
 import msgspec
 
 from lakeward_servicekit.errors import PREFIX, Family, Reason, Refusal, name_of, rule_of
+from lakeward_servicekit.system import Clock
 
 T = TypeVar("T")
 
@@ -89,14 +90,6 @@ class IdempotencyStore(Protocol):
 
     async def keep_refusal(self, place: KeyPlace, remembered: Remembered, *, until: datetime) -> None:
         """Remember a lasting refusal, which changed nothing and so has no transaction; an earlier record stays."""
-        ...
-
-
-class Clock(Protocol):
-    """The time."""
-
-    def now(self) -> datetime:
-        """In UTC."""
         ...
 
 

@@ -8,7 +8,7 @@ import random
 import time
 import uuid
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, Protocol
 
 _VERSION_AND_VARIANT: Final = (7 << 76) | (2 << 62)
 _RANDOM_BITS: Final = (((1 << 12) - 1) << 64) | ((1 << 62) - 1)
@@ -21,6 +21,26 @@ def request_id() -> str:
     number = (time.time_ns() // 1_000_000 << 80) | _VERSION_AND_VARIANT | (_random.getrandbits(76) & _RANDOM_BITS)
     digits = f"{number:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+class Clock(Protocol):
+    """The time."""
+
+    def now(self) -> datetime:
+        """In UTC, with its time zone."""
+        ...
+
+
+class Ids(Protocol):
+    """Fresh ids."""
+
+    def uuid7(self) -> uuid.UUID:
+        """One that is larger than those before, by the time at which it was made."""
+        ...
+
+    def uuid4(self) -> uuid.UUID:
+        """One that nobody can guess."""
+        ...
 
 
 class SystemClock:

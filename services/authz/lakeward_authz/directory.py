@@ -17,7 +17,6 @@ from lakeward_authz.application.members import (
     UserMembershipListings,
 )
 from lakeward_authz.application.roles import (
-    Ids,
     RoleBindings,
     RoleCreations,
     RoleDeletions,
@@ -37,7 +36,6 @@ from lakeward_authz.application.user_directory import (
     UserSearches,
     UserUpdates,
 )
-from lakeward_authz.application.users import Clock
 from lakeward_authz.settings import AuthzSettings
 from lakeward_authz.transport.roles import RoleServicer
 from lakeward_authz.transport.users import UserServicer
@@ -46,7 +44,7 @@ from lakeward_servicekit.idempotency import Once
 from lakeward_servicekit.paging import PageSizes
 from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.rpc import Host
-from lakeward_servicekit.system import SystemClock, SystemIds
+from lakeward_servicekit.system import Clock, Ids, SystemClock, SystemIds
 
 
 def add_directory(

@@ -27,15 +27,13 @@ from lakeward_authz.application.provisioned_users import (
     ProvisionedUserStore,
     UserProvisionings,
 )
-from lakeward_authz.application.roles import Ids
-from lakeward_authz.application.users import Clock
 from lakeward_authz.domain.provisioning import MatchedBy, Matching
 from lakeward_authz.transport.provisioning import ProvisioningServicer
 from lakeward_protocol.authz.v1 import provisioning_pb2_grpc
 from lakeward_servicekit.postgres.pools import Pool
 from lakeward_servicekit.rpc import Host
 from lakeward_servicekit.settings.provisioning import ScimSettings
-from lakeward_servicekit.system import SystemClock, SystemIds
+from lakeward_servicekit.system import Clock, Ids, SystemClock, SystemIds
 
 
 class GroupsAndMemberships(ProvisionedGroupStore, MembershipStore, Protocol):

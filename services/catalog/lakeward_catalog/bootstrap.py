@@ -45,7 +45,6 @@ from lakeward_catalog.application.feeding import TreeFeed
 from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports.gates import ChangeGate
-from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.server import Facts
 from lakeward_catalog.application.tree import TreeWatch
@@ -79,7 +78,7 @@ from lakeward_servicekit.rpc import Channel, Host
 from lakeward_servicekit.settings.authorization import AuthzBackend, TrustedEngine
 from lakeward_servicekit.settings.postgres import PostgresSettings
 from lakeward_servicekit.settings.problems import Problem, SettingsError
-from lakeward_servicekit.system import SystemClock, SystemIds
+from lakeward_servicekit.system import Clock, Ids, SystemClock, SystemIds
 
 MIGRATIONS: Final = "lakeward_catalog.adapters.postgres.migrations"
 SCHEMA_NUMBER: Final = 20

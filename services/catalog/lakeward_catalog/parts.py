@@ -18,7 +18,6 @@ from lakeward_catalog.application.ports.gates import ChangeGate
 from lakeward_catalog.application.ports.measuring import Measuring
 from lakeward_catalog.application.ports.storage import StorageJudge, UnnamedSecrets
 from lakeward_catalog.application.ports.stores import VersionStore
-from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.ports.tags import TagStore
 from lakeward_catalog.application.ports.tasks import TaskRecords
 from lakeward_catalog.application.ports.upkeep import ScheduleStore, StatisticsStore, Upkeep
@@ -28,6 +27,7 @@ from lakeward_catalog.application.tabulars.means import Shield
 from lakeward_servicekit.authorization.identity import Identity
 from lakeward_servicekit.authorization.registrar import Registrar
 from lakeward_servicekit.events.history import HistoryReads
+from lakeward_servicekit.system import Clock, Ids
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

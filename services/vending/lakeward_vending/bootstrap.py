@@ -74,9 +74,10 @@ if TYPE_CHECKING:
     from lakeward_servicekit.permits import PermitVerifier
     from lakeward_servicekit.rpc import Channel, Settle
     from lakeward_servicekit.settings.postgres import PostgresSettings
+    from lakeward_servicekit.system import Clock, Ids
     from lakeward_vending.adapters.postgres.secrets import Kept
     from lakeward_vending.application.caller import Caller
-    from lakeward_vending.application.ports import Clock, Ids, StorageKind
+    from lakeward_vending.application.ports import StorageKind
     from lakeward_vending.settings import SecretSettings, StorageSettings, VendingSettings
 
 _log = logging.getLogger(__name__)

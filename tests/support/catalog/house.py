@@ -29,7 +29,6 @@ from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.metadata_files import to_the_end
 from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports.gates import CheckerAway, Question
-from lakeward_catalog.application.ports.system import Ids
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.server import Facts
 from lakeward_catalog.application.tabulars.means import Shield
@@ -81,6 +80,7 @@ from lakeward_servicekit.audit.serving import AuditListings
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.permits import PermitSigner
 from lakeward_servicekit.rpc import Caller, Host
+from lakeward_servicekit.system import Ids
 from tests.support.catalog.fakes import CountedIds, CountingAccess, MemoryFiles, PlainJudge, TokenIdentity
 from tests.support.catalog.memory import MemoryCatalog
 from tests.support.catalog.memory_calls import MemoryCalls

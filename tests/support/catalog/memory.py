@@ -24,7 +24,6 @@ from lakeward_catalog.application.ports.stores import (
     ReadView,
     Visibility,
 )
-from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.domain.bodies import BodyPart
 from lakeward_catalog.domain.generic.versions import TableVersion
 from lakeward_catalog.domain.model import (
@@ -45,6 +44,7 @@ from lakeward_catalog.domain.model import (
 from lakeward_catalog.domain.names import SEPARATOR, NamespaceIdent, TabularIdent, name_key
 from lakeward_locations import Location
 from lakeward_servicekit.idempotency import KeyPlace, Remembered
+from lakeward_servicekit.system import Clock, Ids
 from tests.support.catalog.memory_changes import MemoryChanges
 from tests.support.catalog.memory_rows import Fate, Rows, versions_of
 from tests.support.catalog.memory_tags import MemoryTags

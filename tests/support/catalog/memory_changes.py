@@ -12,7 +12,6 @@ from uuid import UUID
 
 from lakeward_catalog.application.changes import Change, Committed, Contents, Stood, TabularCommit
 from lakeward_catalog.application.placing import location_taken
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.application.tree import PROJECTS, Gone, Made, Moved, Switched
 from lakeward_catalog.domain.bodies import Body
@@ -50,6 +49,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.idempotency import KeyPlace, Remembered
 from lakeward_servicekit.postgres.failures import OutcomeUnknown
+from lakeward_servicekit.system import Clock
 from tests.support.catalog.memory_rows import Fate, Rows, versions_of
 from tests.support.catalog.memory_tags import TagRowChanges, forget, stored_owner
 from tests.support.catalog.memory_task_rows import TaskRowChanges

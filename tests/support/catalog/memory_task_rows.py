@@ -10,12 +10,12 @@ from uuid import UUID
 
 from lakeward_catalog.application.changes import QueuedTask
 from lakeward_catalog.application.ports.stores import After
-from lakeward_catalog.application.ports.system import Ids
 from lakeward_catalog.application.ports.tasks import AttemptRecord, TaskFilter, TaskRecord, TaskStatus
 from lakeward_catalog.domain.model import Incarnation, ProjectId, WarehouseId
 from lakeward_catalog.domain.schedules import Cron, Timetable
 from lakeward_catalog.domain.tasks import Asked, NewTask, Owner, Queue, QueueConfig, Task
 from lakeward_catalog.domain.wording import already_queued
+from lakeward_servicekit.system import Ids
 
 if TYPE_CHECKING:
     from tests.support.catalog.memory_rows import Rows

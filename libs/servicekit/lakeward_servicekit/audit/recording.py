@@ -12,7 +12,6 @@ import operator
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
 from typing import Any, Final, Protocol
 from uuid import UUID
 
@@ -21,6 +20,7 @@ from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import Family, Refusal, name_of, rule_of
 from lakeward_servicekit.rpc.methods import ActsFor, MethodRule
 from lakeward_servicekit.rpc.origin import Origin
+from lakeward_servicekit.system import Clock, Ids
 
 LOGGER: Final = "lakeward.audit"
 MESSAGE: Final = "audited"
@@ -53,22 +53,6 @@ class AuditStore(Protocol):
 
     async def add(self, records: Sequence[AuditRecord]) -> None:
         """Write records down. Raises DATABASE_UNAVAILABLE."""
-
-
-class Clock(Protocol):
-    """The time."""
-
-    def now(self) -> datetime:
-        """In UTC."""
-        ...
-
-
-class Ids(Protocol):
-    """Fresh ids."""
-
-    def uuid7(self) -> UUID:
-        """RFC 9562 version 7."""
-        ...
 
 
 class Recorder:

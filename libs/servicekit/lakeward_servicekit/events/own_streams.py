@@ -17,13 +17,14 @@ from lakeward_servicekit.events.history import HistoryReads
 from lakeward_servicekit.events.messages import page_message, part_of
 from lakeward_servicekit.events.positions import position_of
 from lakeward_servicekit.events.postgres_history import PostgresHistory
-from lakeward_servicekit.events.postgres_snapshots import CONNECTIONS, Ids, PostgresSnapshots, Tells
+from lakeward_servicekit.events.postgres_snapshots import CONNECTIONS, PostgresSnapshots, Tells
 from lakeward_servicekit.events.streams import of_project
 from lakeward_servicekit.events.subscribing import Subscriptions
 from lakeward_servicekit.events.tail import Tail
 from lakeward_servicekit.postgres.pools import Pool, service_pool
 from lakeward_servicekit.rpc.call import Again
 from lakeward_servicekit.settings.postgres import PostgresSettings
+from lakeward_servicekit.system import Ids
 
 Page = TypeVar("Page")
 Some = TypeVar("Some")

@@ -23,6 +23,7 @@ from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.events.history import Entry, Snapshot
 from lakeward_servicekit.events.postgres_log import MOVE_STREAM
 from lakeward_servicekit.postgres.pools import Connection, Pool
+from lakeward_servicekit.system import Ids
 
 if TYPE_CHECKING:
     from asyncpg import Record
@@ -110,14 +111,6 @@ class Tells(Protocol):
         Raises:
             Refusal: whose the stream is, is gone.
         """
-        ...
-
-
-class Ids(Protocol):
-    """Fresh ids."""
-
-    def uuid7(self) -> UUID:
-        """One that is larger than those before."""
         ...
 
 

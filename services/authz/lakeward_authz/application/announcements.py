@@ -10,8 +10,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Collection, Mapping
-from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 from uuid import UUID
 
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE
@@ -21,7 +20,8 @@ from lakeward_authz.domain.roles import Role
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.events.acting import actor
 from lakeward_servicekit.events.cloud_events import Event, cloud_event
-from lakeward_servicekit.events.streams import of_project
+from lakeward_servicekit.events.streams import of_service
+from lakeward_servicekit.system import Clock, Ids
 from lakeward_servicekit.telemetry.correlation import current
 
 STREAM: Final = "authz"
@@ -45,22 +45,6 @@ class RoleChange(enum.Enum):
     CREATED = ("created", "createRole")
     UPDATED = ("updated", "updateRole")
     DELETED = ("deleted", "deleteRole")
-
-
-class Clock(Protocol):
-    """The time."""
-
-    def now(self) -> datetime:
-        """In UTC."""
-        ...
-
-
-class Ids(Protocol):
-    """Fresh ids."""
-
-    def uuid7(self) -> UUID:
-        """One that is larger than those before."""
-        ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -152,7 +136,7 @@ class Announcer:
             event_id=self.ids.uuid7(),
             at=self.clock.now(),
             source=SOURCE,
-            stream=STREAM if project_id is None else of_project(project_id, kind=STREAM),
+            stream=of_service(project_id, kind=STREAM),
             kind=kind,
             verb=verb,
             upstream_type=type_,

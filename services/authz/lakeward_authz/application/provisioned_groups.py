@@ -12,13 +12,12 @@ from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.directory_doors import DirectoryDoors, no_such_project
 from lakeward_authz.application.members import MemberKind
 from lakeward_authz.application.provisioned_users import LARGEST_PAGE, DeleteProvisioned, ListProvisioned
-from lakeward_authz.application.roles import Ids
-from lakeward_authz.application.users import Clock
 from lakeward_authz.domain.provisioning import OF_GROUPS, Filter, changed_meanwhile, check_filter
 from lakeward_authz.domain.roles import Role, RoleIdent, check_role, no_such_role
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import invalid_field
 from lakeward_servicekit.settings.provisioning import SCIM
+from lakeward_servicekit.system import Clock, Ids
 
 MOST_MEMBERS_SENT: Final = 10_000
 MOST_MEMBERS_LISTED: Final = 100_000

@@ -15,8 +15,6 @@ from uuid import UUID
 from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.directory_doors import DirectoryDoors
 from lakeward_authz.application.provisioned_memberships import Memberships
-from lakeward_authz.application.roles import Ids
-from lakeward_authz.application.users import Clock
 from lakeward_authz.domain.provisioning import (
     OF_PEOPLE,
     Filter,
@@ -28,6 +26,7 @@ from lakeward_authz.domain.provisioning import (
     not_provisioned,
 )
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.system import Clock, Ids
 
 LARGEST_PAGE: Final = 200
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 from uuid import UUID
 
 from lakeward_authz.application.caller import Caller
@@ -12,21 +11,13 @@ from lakeward_authz.application.directory_doors import DirectoryDoors, no_such_p
 from lakeward_authz.application.paging import read_page
 from lakeward_authz.application.permissions import subject_of
 from lakeward_authz.application.role_store import ALL_ROLES, RoleFilter, RoleStore
-from lakeward_authz.application.users import Clock
 from lakeward_authz.domain.permissions.objects import ANYBODY
 from lakeward_authz.domain.roles import NATIVE, Role, RoleIdent, check_role, invalid_ident, no_such_role
 from lakeward_authz.domain.search import sought
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.idempotency import Keeper, Keyed, Once, of_project
 from lakeward_servicekit.paging import Page, PageRequest, PageSizes
-
-
-class Ids(Protocol):
-    """Fresh ids."""
-
-    def uuid7(self) -> UUID:
-        """One that is larger than those before."""
-        ...
+from lakeward_servicekit.system import Clock, Ids
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
-from datetime import datetime
+from collections.abc import Collection
+from typing import ClassVar
 from uuid import UUID
 
 from lakeward_authz.application.announcements import (
-    SOURCE,
     STREAM,
     Given,
-    Ids,
     attributes_of,
     attributes_of_role,
     is_membership,
@@ -24,27 +22,15 @@ from lakeward_authz.domain.permissions.objects import ObjectKey
 from lakeward_authz.domain.profiles import Profile
 from lakeward_authz.domain.roles import Role
 from lakeward_servicekit.authorization.principals import UserId
-from lakeward_servicekit.events.acting import NOBODY
-from lakeward_servicekit.events.cloud_events import Event, cloud_event
-from lakeward_servicekit.events.streams import of_project
+from lakeward_servicekit.events.cloud_events import Event
+from lakeward_servicekit.events.own_snapshots import OwnSnapshot
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class SnapshotTeller:
-    """Tells what is in a stream at a moment.
+class SnapshotTeller(OwnSnapshot):
+    """Tells what is in a stream of authz's at a moment."""
 
-    Attributes:
-        project_id: whose it is; None: the server's.
-        at: the moment.
-    """
-
-    ids: Ids
-    project_id: str | None
-    at: datetime
-
-    def begun(self) -> Event:
-        """Whose it is."""
-        return self._of_stream("snapshot", "snapshotAuthz", {"project-id": self.project_id})
+    service: ClassVar[str] = STREAM
 
     def of_user(self, user_id: UserId, profile: Profile, *, updated_with: str, suspended: bool) -> Event:
         """A user."""
@@ -76,37 +62,3 @@ class SnapshotTeller:
         data = {"object": said_of_object(key, public_id), "managed": True}
         verb, type_ = "snapshot-managed-access", "snapshotManagedAccess"
         return self._event("grant", verb, type_, subject=name_of(key), attributes=attributes_of(key), data=data)
-
-    def completed(self, *, sequence: int, entities: int) -> Event:
-        """The end: `entities` events came before, and the last event of the log whose change is in it is `sequence`."""
-        data = {"sequence": sequence, "entities": entities}
-        return self._of_stream("snapshot-completed", "completeAuthzSnapshot", data)
-
-    def _of_stream(self, verb: str, type_: str, data: Mapping[str, object]) -> Event:
-        attributes = {} if self.project_id is None else {"projectid": self.project_id}
-        return self._event(STREAM, verb, type_, subject=self.project_id or "server", attributes=attributes, data=data)
-
-    def _event(
-        self,
-        kind: str,
-        verb: str,
-        type_: str,
-        *,
-        subject: str,
-        attributes: Mapping[str, str],
-        data: Mapping[str, object],
-    ) -> Event:
-        return cloud_event(
-            event_id=self.ids.uuid7(),
-            at=self.at,
-            source=SOURCE,
-            stream=STREAM if self.project_id is None else of_project(self.project_id, kind=STREAM),
-            kind=kind,
-            verb=verb,
-            upstream_type=type_,
-            subject=subject,
-            actor=NOBODY,
-            trace_id="",
-            attributes=attributes,
-            data=data,
-        )

@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from lakeward_authz.application.users import Clock
 from lakeward_authz.domain.directories import DirectoryContents, SourcedGroup, with_everybody
 from lakeward_authz.domain.roles import RoleIdent, check_role
 from lakeward_authz.domain.user_ids import user_id_of
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.leases import Lease
+from lakeward_servicekit.system import Clock
 
 _LOG: Final = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from uuid import UUID
 from lakeward_authz.application.caller import Caller
 from lakeward_authz.application.directory_doors import DirectoryDoors
 from lakeward_authz.application.paging import read_page
-from lakeward_authz.application.users import Clock, User
+from lakeward_authz.application.users import User
 from lakeward_authz.domain.profiles import Profile, UserKind, checked_email, checked_name, incomplete
 from lakeward_authz.domain.roles import no_such_role
 from lakeward_authz.domain.search import sought
@@ -27,6 +27,7 @@ from lakeward_servicekit.authorization.principals import Principal, PrincipalKin
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.idempotency import OF_SERVER, Keeper, Keyed, Once, Record
 from lakeward_servicekit.paging import Page, PageRequest, PageSizes
+from lakeward_servicekit.system import Clock
 
 _CREATED: Final = "create-endpoint"
 _UPDATED: Final = "update-endpoint"

@@ -10,6 +10,7 @@ from lakeward_authz.application.identifying import Identification
 from lakeward_authz.domain.profiles import Profile
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.system import Clock
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -64,14 +65,6 @@ class UserStore(Protocol):
 
         The anonymous caller is recorded and gets no right: nobody could be told from it.
         """
-        ...
-
-
-class Clock(Protocol):
-    """The time."""
-
-    def now(self) -> datetime:
-        """In UTC."""
         ...
 
 

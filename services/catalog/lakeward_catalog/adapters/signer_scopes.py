@@ -21,12 +21,12 @@ from uuid import UUID
 import msgspec
 
 from lakeward_catalog.application.ports.access import Access
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.tables.signer_scopes import Minted, SignerScope
 from lakeward_catalog.domain.model import Incarnation, Kind, NamespaceId, TabularId, WarehouseId
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.keeping import Kept
 from lakeward_servicekit.permits import SCOPE_LIFETIME_SECONDS, PermitSigner, key_id_of
+from lakeward_servicekit.system import Clock
 
 _LIFETIME: Final = timedelta(seconds=SCOPE_LIFETIME_SECONDS)
 _SIGNATURE_BYTES: Final = 64

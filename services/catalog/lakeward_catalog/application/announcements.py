@@ -16,11 +16,11 @@ from typing import Final
 import msgspec
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.ports.system import Ids
 from lakeward_catalog.domain.model import Namespace, Project, State, Tabular, Warehouse
 from lakeward_catalog.domain.tags import TagDefinition, TaggedObject
 from lakeward_servicekit.events.cloud_events import Actor, Event, cloud_event
 from lakeward_servicekit.events.streams import of_project
+from lakeward_servicekit.system import Ids
 from lakeward_servicekit.telemetry.correlation import current
 
 SERVER_STREAM: Final = "server"

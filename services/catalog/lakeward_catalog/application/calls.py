@@ -13,10 +13,10 @@ from typing import Final
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.ports.counting import CallStore, Counted, Window
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import WarehouseId
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal, invalid_field
+from lakeward_servicekit.system import Clock
 
 LONGEST: Final = timedelta(days=366)
 DAY: Final = timedelta(days=1)

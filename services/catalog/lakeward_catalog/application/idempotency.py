@@ -10,6 +10,7 @@ from lakeward_servicekit.idempotency import OF_SERVER, Keeper, Keyed, of_project
 
 if TYPE_CHECKING:
     from lakeward_catalog.application.rules import Rules
+    from lakeward_servicekit.system import Clock
 
 __all__ = ["OF_SERVER", "Keeper", "Keyed", "Once", "of_project", "of_warehouse"]
 
@@ -23,7 +24,7 @@ class Once(idempotency.Once):
         self,
         *,
         store: idempotency.IdempotencyStore,
-        clock: idempotency.Clock,
+        clock: Clock,
         rules: Rules,
         twin_wait: timedelta = _TWIN_WAIT,
     ) -> None:

@@ -10,13 +10,13 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import OF_SERVER, Keeper, Keyed, Once, of_project
-from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.domain.model import Project, ProjectId
 from lakeward_catalog.domain.names import name_key
 from lakeward_catalog.domain.project_rules import check_project_name
 from lakeward_catalog.domain.wording import no_such_project
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.objects import SERVER, ObjectKind
+from lakeward_servicekit.system import Clock, Ids
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from lakeward_catalog.application.announcements import Announcer, ProjectChange,
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.model import Project
 from lakeward_servicekit.authorization.registrar import Presented, Registrar
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.system import Clock
 
 DEFAULT_PROJECT_NAME: Final = "Default Project"
 

@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.leases import Lease
+from lakeward_servicekit.system import Clock
 
 _LOG: Final = logging.getLogger("lakeward_catalog.sweeping")
 SWEEPER: Final = "sweeper"

@@ -22,10 +22,10 @@ from datetime import datetime, timedelta
 from time import perf_counter
 from typing import Any, Final, Protocol
 
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.tasks import Queue, Task
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.events.relay import Bell, retry_pause
+from lakeward_servicekit.system import Clock
 from lakeward_servicekit.telemetry.metrics import LONG, Histogram
 
 _LOG: Final = logging.getLogger("lakeward_catalog.workers")

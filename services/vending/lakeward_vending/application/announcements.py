@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from lakeward_servicekit.events.acting import actor
 from lakeward_servicekit.events.cloud_events import Event, cloud_event
-from lakeward_servicekit.events.streams import of_project
+from lakeward_servicekit.events.streams import of_service
 from lakeward_servicekit.telemetry.correlation import current
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Announcer:
             event_id=self.ids.uuid7(),
             at=self.clock.now(),
             source=SOURCE,
-            stream=stream_of(known.project_id),
+            stream=of_service(known.project_id, kind=STREAM),
             kind="credential",
             verb=verb,
             upstream_type=type_,
@@ -97,8 +97,3 @@ class Announcer:
             attributes=known.attributes,
             data={"credential": known.document, **({} if unused is None else {"unused": unused})},
         )
-
-
-def stream_of(project_id: str | None) -> str:
-    """The stream of a project; None: the server's."""
-    return STREAM if project_id is None else of_project(project_id, kind=STREAM)

@@ -21,22 +21,6 @@ if TYPE_CHECKING:
     from lakeward_vending.domain.signing import SignedRequest, SigningRequest
 
 
-class Clock(Protocol):
-    """The time."""
-
-    def now(self) -> dt.datetime:
-        """Now, in UTC."""
-        ...
-
-
-class Ids(Protocol):
-    """New identifiers."""
-
-    def uuid4(self) -> UUID:
-        """One that nobody can guess."""
-        ...
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class ListedObject:
     """An object as a listing has it; `size` in bytes."""

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from lakeward_servicekit.authorization.authorizer import Authorizer
+    from lakeward_servicekit.system import Clock, Ids
     from lakeward_vending.application.caller import Caller
-    from lakeward_vending.application.ports import Clock, Ids, SecretStore
+    from lakeward_vending.application.ports import SecretStore
     from lakeward_vending.domain.credentials import CredentialKind
 
 STAGED_FOR: Final = dt.timedelta(hours=1)

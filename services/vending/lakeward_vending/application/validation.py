@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from lakeward_locations import Location
-    from lakeward_vending.application.ports import Clock, Ids, ObjectStore, StorageKind
+    from lakeward_servicekit.system import Clock, Ids
+    from lakeward_vending.application.ports import ObjectStore, StorageKind
     from lakeward_vending.application.storages import Storages
     from lakeward_vending.domain.delegation import Vended
     from lakeward_vending.domain.permit import Permit

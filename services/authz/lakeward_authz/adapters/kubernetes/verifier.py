@@ -12,7 +12,6 @@ from typing import Final
 
 from lakeward_authz.adapters.kubernetes.reviews import ClusterUnreachable, Review, Reviewed
 from lakeward_authz.application.identifying import Fit, Identification
-from lakeward_authz.application.users import Clock
 from lakeward_authz.domain.claims import check_times, refused
 from lakeward_authz.domain.engines import EngineTokens, engines_of
 from lakeward_authz.domain.profiles import Profile, UserKind
@@ -20,6 +19,7 @@ from lakeward_authz.domain.tokens import Unverified
 from lakeward_authz.domain.user_ids import user_id_of
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.system import Clock
 
 _log = logging.getLogger(__name__)
 

@@ -12,7 +12,6 @@ import jwt
 
 from lakeward_authz.adapters.oidc.provider import Provider
 from lakeward_authz.application.identifying import Fit, Identification
-from lakeward_authz.application.users import Clock
 from lakeward_authz.domain.claims import (
     Claims,
     at_path,
@@ -29,6 +28,7 @@ from lakeward_authz.domain.tokens import Unverified
 from lakeward_authz.domain.user_ids import user_id_of
 from lakeward_servicekit.authorization.principals import Principal, PrincipalKind
 from lakeward_servicekit.errors import Refusal
+from lakeward_servicekit.system import Clock
 
 # What is checked here or in `domain.claims`, where wrong types and far-off numbers have an answer of their own.
 _SIGNATURE_ALONE: Final = {

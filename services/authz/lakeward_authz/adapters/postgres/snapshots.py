@@ -10,13 +10,14 @@ from lakeward_authz.adapters.postgres.roles import COLUMNS as ROLE
 from lakeward_authz.adapters.postgres.roles import role_of
 from lakeward_authz.adapters.postgres.users import COLUMNS as USER
 from lakeward_authz.adapters.postgres.users import user_of
-from lakeward_authz.application.announcements import STREAM, Given, Ids
+from lakeward_authz.application.announcements import STREAM, Given
 from lakeward_authz.application.snapshots import SnapshotTeller
 from lakeward_authz.domain.permissions.objects import SERVER, ObjectKey
 from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.events.postgres_snapshots import Moment, Told, chapters
-from lakeward_servicekit.events.streams import of_project
+from lakeward_servicekit.events.streams import project_of
 from lakeward_servicekit.postgres.pools import Connection
+from lakeward_servicekit.system import Ids
 
 if TYPE_CHECKING:
     from asyncpg import Record
@@ -53,7 +54,7 @@ class AuthzTold:
 
     def __call__(self, connection: Connection, moment: Moment) -> Told:
         """See `Tells`; the stream is one of authz's."""
-        project_id = None if moment.stream == STREAM else moment.stream.removeprefix(of_project("", kind=STREAM))
+        project_id = project_of(moment.stream, kind=STREAM)
         teller = SnapshotTeller(self._ids, project_id, moment.at)
         return chapters(
             connection,

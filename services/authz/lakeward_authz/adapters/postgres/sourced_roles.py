@@ -12,7 +12,6 @@ from lakeward_authz.adapters.postgres.grants import PostgresGrants
 from lakeward_authz.adapters.postgres.roles import COLUMNS, PostgresRoles, key_of_role, role_of
 from lakeward_authz.application.announcements import RoleChange, UserChange
 from lakeward_authz.application.permissions import Grant
-from lakeward_authz.application.roles import Ids
 from lakeward_authz.application.synchronising import RoleMembers, Synchronised, WouldEmpty
 from lakeward_authz.domain.permissions.lakeward import ASSIGNEE
 from lakeward_authz.domain.permissions.objects import NIL, Subject, user_subject
@@ -21,6 +20,7 @@ from lakeward_authz.domain.roles import Role, name_key
 from lakeward_authz.domain.search import trigrams
 from lakeward_servicekit.authorization.principals import UserId
 from lakeward_servicekit.postgres.pools import Connection, Pool
+from lakeward_servicekit.system import Ids
 
 _PROVIDER: Final = "role-provider"
 _LOCK: Final = "select pg_advisory_xact_lock(hashtextextended('roles that follow ' || $1, 0))"

@@ -26,11 +26,11 @@ from lakeward_catalog.adapters.postgres.tag_changes import PostgresTagChanges
 from lakeward_catalog.adapters.postgres.task_changes import PostgresTaskChanges
 from lakeward_catalog.adapters.postgres.warehouse_changes import PostgresWarehouseChanges
 from lakeward_catalog.application.changes import Change
-from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.tree import StreamId, TreeWatch
 from lakeward_catalog.domain.model import Incarnation, MetadataId, Warehouse, WarehouseId
 from lakeward_servicekit.postgres import failures
 from lakeward_servicekit.postgres.pools import Connection, Pool
+from lakeward_servicekit.system import Clock, Ids
 
 _COMMIT_TIMEOUT: Final = 30.0
 _ROLLBACK_TIMEOUT: Final = 5.0

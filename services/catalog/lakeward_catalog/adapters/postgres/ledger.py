@@ -18,7 +18,6 @@ from lakeward_catalog.adapters.postgres.growth import Growth, grow, grow_one
 from lakeward_catalog.adapters.postgres.places import FOLDS, at_or_above
 from lakeward_catalog.adapters.postgres.shared import FOLDED, LOCATION_KEY_INDEXED
 from lakeward_catalog.application.placing import location_taken
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Incarnation, WarehouseId
 from lakeward_locations import Location
 from lakeward_servicekit.audit.postgres import COUNT as RECORDED
@@ -29,6 +28,7 @@ from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.events.outbox import TELL_ONE, TELL_SOME, columns_of
 from lakeward_servicekit.idempotency import KeyPlace, Remembered
 from lakeward_servicekit.postgres.pools import Connection
+from lakeward_servicekit.system import Clock
 
 # Waits for a transaction that is writing the same key. An expired record counts as none.
 _REMEMBER: Final = """

@@ -13,7 +13,6 @@ import msgspec
 from lakeward_catalog.adapters.postgres.places import folded_of
 from lakeward_catalog.adapters.postgres.tasks import BEGUN, IN_PROJECT, LOGGED
 from lakeward_catalog.application.changes import QueuedTask
-from lakeward_catalog.application.ports.system import Ids
 from lakeward_catalog.domain.model import Incarnation, ProjectId, WarehouseId
 from lakeward_catalog.domain.names import SEPARATOR
 from lakeward_catalog.domain.schedules import Cron
@@ -21,6 +20,7 @@ from lakeward_catalog.domain.tasks import Asked, Level, NewTask, Owner, Queue, Q
 from lakeward_catalog.domain.wording import already_queued
 from lakeward_locations import Location
 from lakeward_servicekit.postgres.pools import Connection
+from lakeward_servicekit.system import Ids
 
 _AT_ONCE: Final = 2000
 # Whoever has queued more than one task a second stands in line behind itself; see `tasks`.

@@ -8,11 +8,11 @@ from typing import Final
 
 from lakeward_catalog.adapters.postgres.task_changes import PostgresTaskChanges
 from lakeward_catalog.adapters.postgres.task_records import timetable_of
-from lakeward_catalog.application.ports.system import Ids
 from lakeward_catalog.domain.model import ProjectId
 from lakeward_catalog.domain.schedules import Timetable
 from lakeward_catalog.domain.tasks import NewTask, Queue
 from lakeward_servicekit.postgres.pools import Pool
+from lakeward_servicekit.system import Ids
 
 FORGET: Final = """
 with gone as (

@@ -10,7 +10,6 @@ import asyncpg
 from lakeward_catalog.adapters.postgres.growth import Growth
 from lakeward_catalog.adapters.postgres.places import LOCK_EXCLUSIVE, storage_lock
 from lakeward_catalog.adapters.postgres.rows import WAREHOUSE, encode_mapping, warehouse_of
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.contracts.contract import encoded
 from lakeward_catalog.domain.model import ProjectId, Warehouse, WarehouseId
 from lakeward_catalog.domain.names import name_key
@@ -18,6 +17,7 @@ from lakeward_catalog.domain.wording import no_such_project
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.postgres.pools import Connection
+from lakeward_servicekit.system import Clock
 
 AT_PLACE: Final = f"select {WAREHOUSE} from warehouse w where w.place = $1 order by w.warehouse_id"
 # Not for update: namespaces may be made meanwhile, whose foreign key needs the row to stay.

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from lakeward_catalog.adapters.vending.permits import Permits
 from lakeward_catalog.application.caller import Delegation
 from lakeward_catalog.application.ports.access import Access, Folder, SignedRequest, StorageRequest, Vended
-from lakeward_catalog.application.ports.system import Ids
 from lakeward_catalog.domain.model import Tabular, Warehouse
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2, vending_pb2_grpc
 from lakeward_servicekit.rpc import Channel, stub
+from lakeward_servicekit.system import Ids
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Storage, Warehouse
 from lakeward_protocol.vending.v1 import permits_pb2, vending_pb2
 from lakeward_servicekit.keeping import Kept
 from lakeward_servicekit.permits import PermitSigner
+from lakeward_servicekit.system import Clock
 
 _LIFETIME_SECONDS: Final = 60
 _HANDED_OUT_FOR: Final = timedelta(seconds=30)

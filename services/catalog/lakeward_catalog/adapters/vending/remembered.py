@@ -20,9 +20,9 @@ from lakeward_catalog.application.ports.access import (
     StorageRequest,
     Vended,
 )
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Tabular, Warehouse
 from lakeward_servicekit.keeping import Kept
+from lakeward_servicekit.system import Clock
 from lakeward_servicekit.telemetry.caches import told
 
 _LONGEST: Final = timedelta(seconds=30)

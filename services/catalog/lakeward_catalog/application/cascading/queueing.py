@@ -14,11 +14,11 @@ from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_war
 from lakeward_catalog.application.namespaces.dropping import check_protection, drop_of
 from lakeward_catalog.application.ports.gates import ChangeGate
 from lakeward_catalog.application.ports.stores import After, Visibility
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import Kind, Namespace, NamespaceId, State, Warehouse, WarehouseId
 from lakeward_catalog.domain.tasks import NewTask, Owner, Queue
 from lakeward_catalog.domain.wording import no_such_namespace, no_such_warehouse, task_active, warehouse_protected
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.system import Clock
 
 _EVERYTHING: Final = Visibility(everything=True)
 _PAGE: Final = 100

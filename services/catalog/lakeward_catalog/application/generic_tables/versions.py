@@ -16,12 +16,12 @@ from lakeward_catalog.application.changes import Change, Changes
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.opened import OpenedTabular
 from lakeward_catalog.application.ports.stores import VersionStore
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.generic.versions import TableVersion, check_next, check_version, no_such_version
 from lakeward_catalog.domain.model import Kind, State, Tabular, WarehouseId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_catalog.domain.wording import no_such_tabular
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.system import Clock
 
 MOST: Final = 1000
 

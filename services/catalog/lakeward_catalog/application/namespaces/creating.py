@@ -14,7 +14,6 @@ from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_war
 from lakeward_catalog.application.namespaces.properties import LOCATION, storable
 from lakeward_catalog.application.placing import base_of, check_place, layout_of, parse_location
 from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
-from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
@@ -24,6 +23,7 @@ from lakeward_locations.layout import Named
 from lakeward_locations.location import Location, LocationError
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.system import Clock, Ids
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

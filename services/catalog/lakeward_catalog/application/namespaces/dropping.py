@@ -15,7 +15,6 @@ from lakeward_catalog.application.garbage import Garbage
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.opened import OpenedNamespace
 from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.model import Kind, Namespace, State, Warehouse, WarehouseId
@@ -25,6 +24,7 @@ from lakeward_catalog.domain.wording import no_such_namespace
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.events.cloud_events import Event
+from lakeward_servicekit.system import Clock
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from lakeward_catalog.application.doors import Doors, absent_warehouse, warehous
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.placing import layout_of
 from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.refs import namespace_ref, nobodys_namespace, warehouse_ref
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.contracts.contract import Operation
@@ -32,6 +31,7 @@ from lakeward_locations.layout import NAME, LayoutKind
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Demand, Need
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.system import Clock
 
 # Who takes a namespace in takes in what is granted inside of it: that is more than to make an empty one.
 _INTO_WAREHOUSE: Final = (Action.WAREHOUSE_CREATE_NAMESPACE, Action.WAREHOUSE_ACCEPT_MOVED_NAMESPACE)

@@ -15,13 +15,13 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.opened import OpenedNamespace
 from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.contracts.contract import Operation
 from lakeward_catalog.domain.model import Namespace, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent
 from lakeward_catalog.domain.wording import no_such_namespace
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.system import Clock
 
 LOCATION: Final = "location"
 NAMESPACE_ID: Final = "namespace_id"

@@ -8,10 +8,10 @@ from lakeward_catalog.application.announcements import Announcer, NamespaceChang
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import NamespaceId, WarehouseId
 from lakeward_catalog.domain.wording import no_such_namespace
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.system import Clock
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.opened import LIVE_OR_STAGED, OpenedTabular
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.tables import etags
 from lakeward_catalog.application.tables.giving import AccessGiving, level_of
 from lakeward_catalog.application.tables.updates import read_update, table_of_branch
@@ -31,6 +30,7 @@ from lakeward_catalog.domain.table_bodies import body_of, shared_ids
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.deflated import Deflated
 from lakeward_servicekit.errors import NoSuchTable
+from lakeward_servicekit.system import Clock
 
 _NONE_LEFT: Final[frozenset[int]] = frozenset()
 _NOTHING: Final[Mapping[str, object]] = {}

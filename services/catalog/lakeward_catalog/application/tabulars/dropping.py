@@ -14,7 +14,6 @@ from lakeward_catalog.application.garbage import Garbage
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.opened import OpenedTabular
 from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.domain.contracts.contract import Operation
@@ -23,6 +22,7 @@ from lakeward_catalog.domain.names import TabularIdent
 from lakeward_catalog.domain.tasks import NewTask, Queue
 from lakeward_catalog.domain.wording import no_such_tabular
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.system import Clock
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports.files import Files
 from lakeward_catalog.application.ports.gates import ChangeGate
-from lakeward_catalog.application.ports.system import Clock, Ids
+from lakeward_servicekit.system import Clock, Ids
 
 T = TypeVar("T")
 

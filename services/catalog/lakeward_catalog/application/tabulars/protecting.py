@@ -8,10 +8,10 @@ from lakeward_catalog.application.announcements import Announcer, TabularChange,
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.domain.model import Kind, TabularId, WarehouseId
 from lakeward_catalog.domain.wording import no_such_tabular
+from lakeward_servicekit.system import Clock
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from lakeward_catalog.application.contracts.gate import changed_meanwhile
 from lakeward_catalog.application.doors import Doors, absent_warehouse, warehouse_needs
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
 from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.refs import namespace_ref, nobodys_namespace, nobodys_tabular, tabular_ref
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.application.tabulars.taken import refuse_taken
@@ -22,6 +21,7 @@ from lakeward_catalog.domain.model import Kind, Namespace, State, Tabular, Wareh
 from lakeward_catalog.domain.names import TabularIdent, check_new_name
 from lakeward_catalog.domain.wording import new_name_taken, no_such_namespace, no_such_tabular, unseen_new_name_taken
 from lakeward_servicekit.authorization.authorizer import Demand, Need
+from lakeward_servicekit.system import Clock
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

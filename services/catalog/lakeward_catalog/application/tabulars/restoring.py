@@ -16,7 +16,6 @@ from lakeward_catalog.application.opened import OpenedListing
 from lakeward_catalog.application.paging import read_page
 from lakeward_catalog.application.ports.gates import ChangeGate, ProposedChange
 from lakeward_catalog.application.ports.stores import After, Deleted, Visibility
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.tabulars.demands import DEMANDS
 from lakeward_catalog.domain.contracts.contract import Operation
@@ -26,6 +25,7 @@ from lakeward_catalog.domain.wording import no_such_tabular
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.paging import EVERYTHING, Page, PageRequest
+from lakeward_servicekit.system import Clock
 
 MOST_AT_ONCE: Final = 1000
 

@@ -12,7 +12,6 @@ from lakeward_catalog.application.announcements import Announcer, TagChange, occ
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change, Changes
 from lakeward_catalog.application.documents import Documents
-from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.tags.doors import OpenedTarget, TagDoors, TagTarget
 from lakeward_catalog.domain.model import Tabular
 from lakeward_catalog.domain.tags import (
@@ -26,6 +25,7 @@ from lakeward_catalog.domain.tags import (
     no_such_column,
 )
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.system import Clock, Ids
 
 T = TypeVar("T")
 

@@ -13,7 +13,6 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_project
 from lakeward_catalog.application.paging import read_page
 from lakeward_catalog.application.ports.stores import After
-from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.ports.tags import TagStore
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.tags.doors import TagDoors
@@ -29,6 +28,7 @@ from lakeward_catalog.domain.tags import (
 )
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.paging import EVERYTHING, Page, PageRequest
+from lakeward_servicekit.system import Clock, Ids
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from lakeward_catalog.application.changes import Change, Changes, QueuedTask
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_project, of_warehouse
 from lakeward_catalog.application.ports.gates import ChangeGate
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.ports.tasks import TaskRecord, TaskRecords
 from lakeward_catalog.application.tabulars.restoring import ask_to_restore, bring_back
 from lakeward_catalog.application.tasks.deciding import CONTROL, check_number, decide_on_tasks
@@ -30,6 +29,7 @@ from lakeward_catalog.domain.model import ProjectId, State, Tabular, Warehouse, 
 from lakeward_catalog.domain.tasks import Asked, Owner
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal, invalid_field
+from lakeward_servicekit.system import Clock
 
 FARTHEST: Final = timedelta(days=365)
 

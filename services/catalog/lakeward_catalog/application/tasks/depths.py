@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, Literal, Protocol, TypeAlias
 
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.tasks import Queue
+from lakeward_servicekit.system import Clock
 from lakeward_servicekit.telemetry.metrics import Gauge
 
 State: TypeAlias = Literal["scheduled", "due", "running", "failed"]

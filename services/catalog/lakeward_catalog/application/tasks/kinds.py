@@ -15,12 +15,12 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.ports.files import Files
 from lakeward_catalog.application.ports.measuring import Measuring
 from lakeward_catalog.application.ports.storage import StorageJudge, UnnamedSecrets
-from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.ports.tasks import TaskRecords
 from lakeward_catalog.application.ports.upkeep import Upkeep
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.application.workers import Handler, Terms
 from lakeward_catalog.domain.tasks import Level, Queue
+from lakeward_servicekit.system import Clock, Ids
 
 
 class Tools(Protocol):

@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.ports.upkeep import ScheduleStore
 from lakeward_catalog.application.tasks.kinds import QueueKind
 from lakeward_catalog.domain.schedules import Timetable
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.leases import Lease
+from lakeward_servicekit.system import Clock
 
 _LOG: Final = logging.getLogger("lakeward_catalog.scheduling")
 SCHEDULER: Final = "task-schedules"

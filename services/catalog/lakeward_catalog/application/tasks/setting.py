@@ -13,7 +13,6 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change, Changes
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_project
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.ports.tasks import TaskRecords
 from lakeward_catalog.application.tasks.kinds import QueueKind
 from lakeward_catalog.application.tasks.queues import KINDS
@@ -24,6 +23,7 @@ from lakeward_catalog.domain.tasks import NewTask, Owner, Queue, QueueConfig
 from lakeward_catalog.domain.wording import no_such_project, no_such_warehouse, not_schedulable, task_active, too_far
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import invalid_field
+from lakeward_servicekit.system import Clock
 
 SHORTEST_SILENCE: Final = timedelta(seconds=10)
 LONGEST_SILENCE: Final = timedelta(days=1)

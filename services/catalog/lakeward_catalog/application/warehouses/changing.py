@@ -13,7 +13,6 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change, Changes
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_warehouse
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.warehouses.places import Places
 from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.domain.model import ManagedBy, Warehouse, WarehouseId
@@ -25,6 +24,7 @@ from lakeward_catalog.domain.warehouse_rules import (
 )
 from lakeward_catalog.domain.wording import instance_admin_required, no_such_warehouse, warehouse_protected
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.system import Clock
 
 _SERVING: Final = {
     True: (Action.WAREHOUSE_ACTIVATE, WarehouseChange.ACTIVATED),

@@ -10,12 +10,12 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.paging import read_page
 from lakeward_catalog.application.ports.stores import After
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.ports.upkeep import Hour, StatisticsStore
 from lakeward_catalog.application.rules import Rules
 from lakeward_catalog.domain.model import Kind, WarehouseId
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.paging import EVERYTHING, Page, PageRequest
+from lakeward_servicekit.system import Clock
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper, Keyed, Once, of_project
 from lakeward_catalog.application.payloads import Payload
 from lakeward_catalog.application.ports.storage import StorageJudge
-from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.warehouses.places import Places, overlapped
 from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.domain.model import ManagedBy, Project, Storage, Warehouse, WarehouseId
@@ -32,6 +31,7 @@ from lakeward_catalog.domain.warehouse_rules import check_restorable_for, check_
 from lakeward_catalog.domain.wording import warehouse_managed
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.system import Clock, Ids
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ from lakeward_catalog.application.changes import Change
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.placing import base_of
 from lakeward_catalog.application.ports.storage import PlaceMark, StorageJudge
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.domain.model import ProjectId, Storage, Warehouse, WarehouseId
 from lakeward_locations.location import Location
 from lakeward_servicekit.errors import CommitStateUnknown, Reason, Refusal
+from lakeward_servicekit.system import Clock
 
 _log = logging.getLogger(__name__)
 

@@ -16,11 +16,11 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.ports.storage import StorageJudge
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.warehouses.places import Places, has_moved, overlapped
 from lakeward_catalog.application.warehouses.secrets import Secrets
 from lakeward_catalog.domain.model import Storage, Warehouse, WarehouseId
 from lakeward_servicekit.authorization.actions import Action
+from lakeward_servicekit.system import Clock
 
 _WHOLE: Final = Action.WAREHOUSE_MODIFY_STORAGE, WarehouseChange.STORAGE_UPDATED
 _CREDENTIAL_ALONE: Final = Action.WAREHOUSE_MODIFY_STORAGE_CREDENTIAL, WarehouseChange.CREDENTIAL_UPDATED

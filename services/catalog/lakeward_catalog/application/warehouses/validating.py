@@ -15,7 +15,6 @@ from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.ports.storage import Checked, CheckStatus, StorageJudge
-from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.warehouses.creating import CreateWarehouse, name_taken
 from lakeward_catalog.application.warehouses.places import Places, has_moved, overlapped
 from lakeward_catalog.application.warehouses.storage import ReplaceStorage, secret_after
@@ -24,6 +23,7 @@ from lakeward_catalog.domain.warehouse_rules import check_restorable_for, check_
 from lakeward_catalog.domain.wording import warehouse_managed
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Family, Refusal, rule_of
+from lakeward_servicekit.system import Clock, Ids
 
 Result = TypeVar("Result")
 

@@ -12,7 +12,8 @@ from lakeward_servicekit.telemetry.caches import told
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from lakeward_vending.application.ports import Clock, Grant, ObjectStore, Storage
+    from lakeward_servicekit.system import Clock
+    from lakeward_vending.application.ports import Grant, ObjectStore, Storage
     from lakeward_vending.domain.access import Access
 
 LONGEST: Final = dt.timedelta(hours=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lakeward_servicekit.events.postgres_snapshots import chapters
-from lakeward_servicekit.events.streams import of_project
+from lakeward_servicekit.events.streams import project_of
 from lakeward_vending.application.announcements import STREAM, Known
 from lakeward_vending.application.snapshots import SnapshotTeller
 
@@ -35,7 +35,7 @@ class VendingTold:
 
     def __call__(self, connection: Connection, moment: Moment) -> Told:
         """See `Tells`; the stream is one of vending's."""
-        project_id = None if moment.stream == STREAM else moment.stream.removeprefix(of_project("", kind=STREAM))
+        project_id = project_of(moment.stream, kind=STREAM)
         teller = SnapshotTeller(self._ids, project_id, moment.at)
         return chapters(
             connection,

@@ -21,9 +21,10 @@ from lakeward_vending.domain.s3 import session_policy
 
 if TYPE_CHECKING:
     from lakeward_locations import Location
+    from lakeward_servicekit.system import Clock, Ids
     from lakeward_vending.adapters.network.addresses import AddressGuard
     from lakeward_vending.adapters.network.calls import HttpCalls
-    from lakeward_vending.application.ports import Clock, Grant, Ids, ObjectStore, Storage
+    from lakeward_vending.application.ports import Grant, ObjectStore, Storage
     from lakeward_vending.domain.profiles.s3 import S3Profile
     from lakeward_vending.domain.s3.keys import Session, SigningKey, SigningTerms
     from lakeward_vending.domain.s3.system_identity import SystemIdentityRules

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from lakeward_locations import Location
+    from lakeward_servicekit.system import Clock
     from lakeward_vending.adapters.s3.kind import S3Stores
-    from lakeward_vending.application.ports import Clock, ObjectStore, Storage
+    from lakeward_vending.application.ports import ObjectStore, Storage
     from lakeward_vending.domain.s3.keys import SigningKey, SigningTerms
 
 _TERMS: Final = 256

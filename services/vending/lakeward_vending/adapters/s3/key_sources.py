@@ -13,9 +13,9 @@ from lakeward_vending.domain.s3.keys import SigningKey
 from lakeward_vending.domain.secret import Secret
 
 if TYPE_CHECKING:
+    from lakeward_servicekit.system import Clock
     from lakeward_vending.adapters.network.calls import HttpCalls
     from lakeward_vending.adapters.s3.sts import RoleRequest
-    from lakeward_vending.application.ports import Clock
     from lakeward_vending.domain.credentials import Credential
     from lakeward_vending.domain.s3.keys import Session
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lakeward_locations import Location
-    from lakeward_vending.application.ports import Clock, Grant, ObjectStore, Storage
+    from lakeward_servicekit.system import Clock
+    from lakeward_vending.application.ports import Grant, ObjectStore, Storage
     from lakeward_vending.domain.credentials import Credential, CredentialKind
     from lakeward_vending.domain.delegation import Offer, Vended
     from lakeward_vending.domain.profiles.profile import Profile

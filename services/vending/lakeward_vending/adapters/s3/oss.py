@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lakeward_locations import Location
+    from lakeward_servicekit.system import Clock, Ids
     from lakeward_vending.adapters.network.calls import HttpCalls
-    from lakeward_vending.application.ports import Clock, Grant, Ids
+    from lakeward_vending.application.ports import Grant
     from lakeward_vending.domain.credentials import Credential
     from lakeward_vending.domain.profiles.s3 import S3Profile
     from lakeward_vending.domain.s3.keys import Session

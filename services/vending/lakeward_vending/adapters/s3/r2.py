@@ -15,8 +15,9 @@ from lakeward_vending.adapters.s3 import granted
 from lakeward_vending.domain.access import Access
 
 if TYPE_CHECKING:
+    from lakeward_servicekit.system import Clock
     from lakeward_vending.adapters.network.calls import HttpCalls
-    from lakeward_vending.application.ports import Clock, Grant
+    from lakeward_vending.application.ports import Grant
     from lakeward_vending.domain.credentials import Credential
     from lakeward_vending.domain.s3.keys import Session
 

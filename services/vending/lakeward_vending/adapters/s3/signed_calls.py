@@ -19,9 +19,9 @@ from lakeward_vending.domain.s3.signing.target import UNRESERVED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from lakeward_servicekit.system import Clock
     from lakeward_vending.adapters.network.calls import HttpCalls, Reply
     from lakeward_vending.adapters.s3.key_sources import KeySource
-    from lakeward_vending.application.ports import Clock
     from lakeward_vending.domain.profiles.s3 import S3Profile
 
 _PAUSES_SECONDS: Final = (0.1, 0.3, 0.9)

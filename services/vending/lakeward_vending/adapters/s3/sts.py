@@ -16,8 +16,8 @@ from lakeward_vending.domain.s3.signing.request import Signable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lakeward_servicekit.system import Clock
     from lakeward_vending.adapters.network.calls import HttpCalls
-    from lakeward_vending.application.ports import Clock
     from lakeward_vending.domain.s3.keys import Session, SigningKey
 
 _VERSION: Final = "2011-06-15"

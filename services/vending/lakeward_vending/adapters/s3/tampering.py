@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lakeward_locations import Location
+    from lakeward_servicekit.system import Clock
     from lakeward_vending.adapters.network.calls import HttpCalls, Reply
-    from lakeward_vending.application.ports import Clock
     from lakeward_vending.domain.profiles.s3 import S3Profile
     from lakeward_vending.domain.s3.keys import SigningKey
 

@@ -24,7 +24,6 @@ from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.generic_tables.kind import body_of
 from lakeward_catalog.application.ports.measuring import Meant, Measuring, Unreadable
 from lakeward_catalog.application.ports.stores import Visibility
-from lakeward_catalog.application.ports.system import Clock, Ids
 from lakeward_catalog.application.tasks.kinds import QueueKind
 from lakeward_catalog.application.workers import Again, Progress, Terms
 from lakeward_catalog.domain.generic.measures import Measures, may_record, recorded
@@ -33,6 +32,7 @@ from lakeward_catalog.domain.model import MetadataId, State, Tabular, Warehouse
 from lakeward_catalog.domain.tasks import Level, Queue, Task
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.events.cloud_events import Actor
+from lakeward_servicekit.system import Clock, Ids
 
 _LOG: Final = logging.getLogger("lakeward_catalog.generic_statistics")
 _PAGE: Final = 50

@@ -10,13 +10,13 @@ from typing import Any, Final
 from lakeward_catalog.application.announcements import Occasion
 from lakeward_catalog.application.cascading.contents import Cascade, Wish
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.tasks.kinds import QueueKind
 from lakeward_catalog.application.workers import Again, GivenUp, Progress, Terms
 from lakeward_catalog.domain.model import Namespace, NamespaceId, Warehouse, WarehouseId
 from lakeward_catalog.domain.tasks import Level, Queue, Task
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.events.cloud_events import Actor
+from lakeward_servicekit.system import Clock
 
 WAITING: Final = "waiting"
 _PROTECTED: Final = (

@@ -9,12 +9,12 @@ from typing import Final
 from lakeward_catalog.application.announcements import Announcer, Occasion, TabularChange
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.ports.stores import WarehouseStore
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.tasks.kinds import OnCancel, QueueKind
 from lakeward_catalog.application.workers import Progress, Terms
 from lakeward_catalog.domain.model import State
 from lakeward_catalog.domain.tasks import Level, NewTask, Queue, Task
 from lakeward_servicekit.events.cloud_events import Actor
+from lakeward_servicekit.system import Clock
 
 _GONE: Final = "The tabular was restored, or is gone already"
 _TRACE: Final = "background"  # in place of a request's id, in events

@@ -6,11 +6,11 @@ import dataclasses
 from datetime import timedelta
 from typing import Final
 
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.ports.upkeep import Upkeep
 from lakeward_catalog.application.tasks.kinds import QueueKind
 from lakeward_catalog.application.workers import Progress, Terms
 from lakeward_catalog.domain.tasks import Level, Queue, Task
+from lakeward_servicekit.system import Clock
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ import dataclasses
 from datetime import timedelta
 from typing import Final
 
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.ports.tasks import TaskRecords
 from lakeward_catalog.application.ports.upkeep import Upkeep
 from lakeward_catalog.application.tasks.kinds import QueueKind
 from lakeward_catalog.application.workers import Progress, Terms
 from lakeward_catalog.domain.tasks import Level, Queue, Task
+from lakeward_servicekit.system import Clock
 
 KEPT_FOR: Final = timedelta(days=90)
 EVERY: Final = timedelta(days=1)

@@ -11,7 +11,6 @@ from lakeward_catalog.application.cascading.contents import Cascade
 from lakeward_catalog.application.cascading.queueing import top_namespaces
 from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.doors import Doors
-from lakeward_catalog.application.ports.system import Clock
 from lakeward_catalog.application.ports.tasks import TaskFilter, TaskRecords, TaskStatus
 from lakeward_catalog.application.tasks.kinds import QueueKind
 from lakeward_catalog.application.tasks.queues.namespace_drop import WAITING, occasion_of, step, wish_of
@@ -21,6 +20,7 @@ from lakeward_catalog.application.workers import Again, GivenUp, Progress, Terms
 from lakeward_catalog.domain.model import Warehouse, WarehouseId
 from lakeward_catalog.domain.tasks import Level, Queue, Task
 from lakeward_catalog.domain.wording import warehouse_protected
+from lakeward_servicekit.system import Clock
 
 _PAUSE: Final = timedelta(seconds=30)
 """Between looks whether the warehouse's own tasks have ended."""
