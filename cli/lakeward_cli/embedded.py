@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import logging
 import os
+import signal
+import sys
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from importlib.metadata import version
@@ -17,10 +20,10 @@ from lakeward_cli import people
 from lakeward_cli.composing import one_process
 from lakeward_cli.furnishing import Host, furnish
 from lakeward_cli.homes import SETTINGS, keep, kept
-from lakeward_cli.migrating import migrate_all
 from lakeward_cli.settings import EverySetting
 from lakeward_cli.snippets import Person, shown, shown_to_people
 from lakeward_components import databases
+from lakeward_components.child import SELF, launched
 from lakeward_components.embedded import Components, Wanted, components, first_to_end
 from lakeward_components.errors import ComponentMisconfigured
 from lakeward_gateway.server import bound_socket
@@ -53,6 +56,7 @@ async def up(home: Path, environ: Mapping[str, str], *, secure: bool = False) ->
         FolderInUse: another process works in `home`.
         ComponentError: a component can't be had, or ended by itself; or what is asked for can't be had together.
         SettingsError: with everything that is wrong.
+        SystemExit: the schemas could not be migrated.
     """
     wanted = secured(home, environ) if secure else Wanted()
     async with AsyncExitStack() as stack:
@@ -60,7 +64,8 @@ async def up(home: Path, environ: Mapping[str, str], *, secure: bool = False) ->
         if not await databases.exists(parts.postgres, _DATABASE):
             await databases.create(parts.postgres, _DATABASE)
         ours = chosen(parts, home)
-        settings = loaded(EverySetting, {**ours, **environ})
+        whole = {**ours, **environ}
+        settings = loaded(EverySetting, whole)
         decides = {_BACKEND: settings.authz.deciding.authorization.backend.value}
         keep(
             home / SETTINGS, {**ours, **decides}
@@ -68,7 +73,7 @@ async def up(home: Path, environ: Mapping[str, str], *, secure: bool = False) ->
         await stack.enter_async_context(
             observed(settings.observability, service="all", version=version("lakeward-server"))
         )
-        await migrate_all(settings.catalog.postgres, settings.authz.deciding, settings.catalog.identity)
+        await _migrate(whole)
         composition = await stack.enter_async_context(one_process(settings))
         tokens = {name: await people.token(home, name) for name in people.PEOPLE} if secure else {}
         host = Host(f"Bearer {tokens[people.ADMIN]}", guests()) if secure else None
@@ -84,6 +89,20 @@ async def up(home: Path, environ: Mapping[str, str], *, secure: bool = False) ->
             click.echo(shown(url=url, warehouse=warehouse, home=home))
         await first_to_end(told_to_stop(), parts.watch())
         click.echo("stopping")
+
+
+async def _migrate(environ: Mapping[str, str]) -> None:
+    """`lakeward migrate`, as a process that ends: what it imports would stay in this one, and is a fifth of what it holds.
+
+    Raises:
+        SystemExit: with its status; it has said why.
+    """
+    migrate = [sys.executable, "-m", "lakeward_cli", "migrate"]
+    process = await asyncio.create_subprocess_exec(
+        *launched(migrate, death_signal=signal.SIGTERM, identity=SELF), env=dict(environ), start_new_session=True
+    )
+    if status := await process.wait():
+        raise SystemExit(status)
 
 
 def secured(home: Path, environ: Mapping[str, str]) -> Wanted:

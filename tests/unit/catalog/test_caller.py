@@ -32,6 +32,7 @@ async def test_a_user_agent_is_cut_to_256_bytes_of_whole_characters() -> None:
 async def test_an_unspecified_delegation_is_none() -> None:
     words = [context_pb2.DELEGATION_UNSPECIFIED, context_pb2.DELEGATION_REMOTE_SIGNING]
     assert (await called(delegation=words)).delegation == {Delegation.REMOTE_SIGNING}
+    assert (await called(delegation=words[:1])).delegation == frozenset()
     assert (await called()).delegation == frozenset()
 
 

@@ -19,6 +19,10 @@ def test_what_migrating_alone_needs_is_not_loaded_to_serve(loaded: set[str], lib
     assert library not in loaded
 
 
+def test_the_http_library_is_not_loaded_where_no_event_is_posted(loaded: set[str]) -> None:
+    assert "httpx" not in loaded
+
+
 def test_who_publishes_to_nats_has_its_library_before_the_first_event_and_nobody_else_has_it(loaded: set[str]) -> None:
     made = (
         "import sys; from lakeward_servicekit.events.nats.connection import NatsAddress; "

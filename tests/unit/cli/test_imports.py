@@ -6,7 +6,7 @@ import sys
 import pytest
 
 SHOW = (
-    "import sys, lakeward.cli.main, lakeward_cli.failing, lakeward_cli.serving; "
+    "import sys, lakeward.cli.main, lakeward_cli.failing, lakeward_cli.serving, lakeward_cli.embedded; "
     "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
 )
 

@@ -67,6 +67,13 @@ async def test_what_is_written_already_is_the_answer_that_the_catalog_gives_now(
         assert len(served.catalog.asked) == 3
 
 
+async def test_answers_that_come_and_go_are_never_taken_for_one_another(served: World) -> None:
+    for number in range(20):
+        served.catalog.answers["GetConfig"] = warehouses_pb2.GetConfigResponse(warehouse_id=f"warehouse-{number}")
+        told = [(await served.client.get("/catalog/v1/config?warehouse=demo")).json() for _ in range(2)]
+        assert [each["overrides"]["prefix"] for each in told] == [f"warehouse-{number}"] * 2
+
+
 @pytest.mark.parametrize("refusal", [Refusal(Reason.REASON_NO_SUCH_WAREHOUSE, "renamed", warehouse="demo")])
 async def test_a_refusal_takes_the_place_of_what_was_written(served: World, refusal: Refusal) -> None:
     served.catalog.answers["GetConfig"] = CONFIG

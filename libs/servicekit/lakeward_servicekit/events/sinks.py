@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lakeward_servicekit.events.kafka import KafkaAddress, KafkaSettingsError, KafkaSink
 from lakeward_servicekit.events.log_sink import LogSink
@@ -13,9 +13,11 @@ from lakeward_servicekit.events.nats.connection import NatsAddress
 from lakeward_servicekit.events.nats.core import NatsCoreSink
 from lakeward_servicekit.events.nats.sink import NatsSink
 from lakeward_servicekit.events.relay import Sink
-from lakeward_servicekit.events.webhook import WebhookAddress, WebhookSink
 from lakeward_servicekit.settings.events import EventSettings
 from lakeward_servicekit.settings.problems import Problem, SettingsError
+
+if TYPE_CHECKING:
+    from lakeward_servicekit.events.webhook import WebhookSink
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -56,6 +58,11 @@ def _closing(settings: EventSettings) -> Iterator[NatsSink | NatsCoreSink | Kafk
     if settings.kafka_topic is not None and settings.kafka_config is not None:
         yield _kafka(KafkaAddress(settings.kafka_topic, settings.kafka_config, settings.kafka_every_topic))
     if settings.webhook_url is not None:
+        from lakeward_servicekit.events.webhook import (  # noqa: PLC0415 - the HTTP library, where it is needed
+            WebhookAddress,
+            WebhookSink,
+        )
+
         yield WebhookSink(WebhookAddress(settings.webhook_url, settings.webhook_secret, settings.webhook_timeout))
 
 

@@ -5,6 +5,7 @@ The host settles it before a method runs, and hands the method the caller.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from lakeward_servicekit.telemetry import current
 
 MAX_USER_AGENT_BYTES: Final = 256
 _NONE: Final[frozenset[Delegation]] = frozenset()
+_ALONE: Final = {int(each): frozenset({each}) for each in Delegation}
 
 
 async def caller_of(context: RequestContext, *, identity: Identity) -> Caller:
@@ -33,7 +35,7 @@ async def caller_of(context: RequestContext, *, identity: Identity) -> Caller:
         request_id=context.request_id or _bound_request_id(),
         project=named,
         base_uri=context.base_uri,
-        delegation=frozenset(map(Delegation, filter(None, context.delegation))) if context.delegation else _NONE,
+        delegation=_delegation(context.delegation),
         idempotency_key=idempotency_key,
         user_agent=context.user_agent.encode()[:MAX_USER_AGENT_BYTES].decode(errors="ignore"),
     )
@@ -42,6 +44,14 @@ async def caller_of(context: RequestContext, *, identity: Identity) -> Caller:
 def presented(context: RequestContext) -> Presented:
     """What a request presents to have its caller recorded."""
     return Presented(context.authorization, context.request_id, context.traceparent)
+
+
+def _delegation(accepted: Sequence[int]) -> frozenset[Delegation]:
+    """What the client accepts, which mostly is one: a set of that is there."""
+    if not accepted:
+        return _NONE
+    alone = _ALONE.get(accepted[0]) if len(accepted) == 1 else None
+    return alone or frozenset(map(Delegation, filter(None, accepted)))
 
 
 def _bound_request_id() -> str:

@@ -17,6 +17,7 @@ from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.keeping import Kept
 
 _WRITTEN_BYTES: Final = 4 << 20
+_SEEN: Final = 256
 _WAREHOUSE: Final = Text("warehouse", 'Required: the warehouse\'s name, "project/name", or its id.')
 
 
@@ -44,6 +45,9 @@ class Configs:
         self._prefix_template: Final = prefix_template
         # by the answer, the base of links and whether it is gzipped
         self._written: Final = Kept[tuple[bytes, str, bool], Response](size=_WRITTEN_BYTES)
+        # In one process an equal answer is the same message, which nobody changes. It is kept beside what was written of it, so
+        # that no other message can have its id.
+        self._seen: Final = Kept[tuple[int, str, bool], tuple[warehouses_pb2.GetConfigResponse, Response]](_SEEN)
 
     async def __call__(self, request: Request, /) -> Response:
         """The configuration of one warehouse."""
@@ -53,13 +57,26 @@ class Configs:
                 Reason.REASON_NO_HOST,
                 "the request has no usable Host header, so no link to this server can be made; send one, or set BASE_URI",
             )
-        asked = warehouses_pb2.GetConfigRequest(warehouse=_WAREHOUSE.read(request.query) or "")
+        asked = warehouses_pb2.GetConfigRequest()
+        asked.warehouse = _WAREHOUSE.read(request.query) or ""
         asked.context.CopyFrom(context)
         config = await self._warehouses.GetConfig(asked)
-        key = (config.SerializeToString(deterministic=True), context.base_uri, request.takes_gzip)
+        same = (id(config), context.base_uri, request.takes_gzip)
+        seen = self._seen.look(same)
+        if seen is not None:
+            self._seen.used(same)
+            return seen[1]
+        written = await self._written_of(config, context.base_uri, takes_gzip=request.takes_gzip)
+        self._seen.put(same, (config, written))
+        return written
+
+    async def _written_of(
+        self, config: warehouses_pb2.GetConfigResponse, base_uri: str, *, takes_gzip: bool
+    ) -> Response:
+        key = (config.SerializeToString(deterministic=True), base_uri, takes_gzip)
         written = self._written.look(key)
         if written is None:
-            written = await self._write(config, context.base_uri, takes_gzip=request.takes_gzip)
+            written = await self._write(config, base_uri, takes_gzip=takes_gzip)
             self._written.put(key, written, size=len(written.body) + len(key[0]) + len(key[1]))
         else:
             self._written.used(key)
