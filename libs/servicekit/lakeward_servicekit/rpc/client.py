@@ -96,10 +96,14 @@ class RemoteChannel:
         rule = rule_at(method)
         lanes = None
         if rule is not None and rule.stays_open:
-            stream: Callable[..., grpc.aio.StreamStreamCall[bytes, Any]] = self._channel.stream_stream(
-                method, None, response_deserializer, **kwargs
+            stream: Callable[..., grpc.aio.StreamStreamCall[bytes, bytes]] = self._channel.stream_stream(
+                method, **kwargs
             )
-            lanes = Lanes(lambda: stream(metadata=self._proof(), wait_for_ready=False), is_answer=is_refusal)
+            lanes = Lanes(
+                lambda: stream(metadata=self._proof(), wait_for_ready=False),
+                read=response_deserializer,
+                is_answer=is_refusal,
+            )
         return _RemoteCall(call, request_serializer, rule, service=self._service, proof=self._proof, lanes=lanes)
 
     def unary_stream(

@@ -11,6 +11,9 @@ its own would keep is kept:
 - Refusals: one ends the lane, with the status and details that it would end a call with.
 - Peers that go away: a question whose lane broke is asked again by a call of its own, which is why only what changes nothing goes
   over lanes. A peer that drains ends its lanes between two questions.
+
+Question and answer are one batch of gRPC's core, which wakes its poller and our loop once; `write` and `read` wake both twice.
+Its Python has no method for that, so this is said to the core itself, as gRPC's own methods do (ADR 60).
 """
 
 from __future__ import annotations
@@ -21,26 +24,36 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 import grpc.aio
+from grpc._cython import cygrpc  # type: ignore[attr-defined]  # it is no part of what is typed
 
 SPREAD: Final = 4
 """Lanes of a method of a channel, open at once."""
 LASTS_SECONDS: Final = 5.0
 
-_Stream: TypeAlias = "grpc.aio.StreamStreamCall[bytes, Any]"
+_CORE: Final[Any] = cygrpc
+_NO_FLAGS: Final = 0
+
+_Stream: TypeAlias = "grpc.aio.StreamStreamCall[bytes, bytes]"
 
 
 class Lanes:
     """The lanes of one method of a channel.
 
     Args:
-        open_stream: makes a call that stays open.
+        open_stream: makes a call that stays open, of bytes.
+        read: makes a message of an answer's bytes.
         is_answer: whether an error is what the peer answered a question, rather than the loss of one.
     """
 
     def __init__(
-        self, open_stream: Callable[[], _Stream], *, is_answer: Callable[[grpc.aio.AioRpcError], bool]
+        self,
+        open_stream: Callable[[], _Stream],
+        *,
+        read: Callable[[bytes], Any],
+        is_answer: Callable[[grpc.aio.AioRpcError], bool],
     ) -> None:
         """None is open yet."""
+        self._read: Final = read
         self._open_stream: Final = open_stream
         self._is_answer: Final = is_answer
         self._idle: Final[deque[_Lane]] = deque()
@@ -56,13 +69,11 @@ class Lanes:
         lane = self._taken()
         if lane is None:
             return None
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
         answer: Any = grpc.aio.EOF
         try:
-            async with asyncio.timeout(seconds):
-                await lane.stream.write(sent)
-                answer = await lane.stream.read()
-        except asyncio.InvalidStateError:
-            return None  # the peer ended it while nothing was asked
+            answer = await lane.answer(sent, until, loop)
         except grpc.aio.AioRpcError as error:
             if self._is_answer(error):
                 raise
@@ -72,7 +83,7 @@ class Lanes:
                 self._leave(lane)
             else:
                 self._idle.append(lane)
-        return None if answer is grpc.aio.EOF else answer
+        return None if answer is grpc.aio.EOF else self._read(answer)
 
     def _taken(self) -> _Lane | None:
         """The one whose turn it is; None where all carry a question."""
@@ -98,12 +109,48 @@ class Lanes:
 
 
 class _Lane:
-    __slots__ = ("end", "old", "stream")
+    __slots__ = ("_connected", "_late", "end", "old", "stream")
 
     def __init__(self, stream: _Stream) -> None:
         self.stream: Final = stream
         self.end: asyncio.TimerHandle | None = None
         self.old = False
+        self._connected = False
+        self._late = False
+
+    async def answer(self, sent: bytes, until: float, loop: asyncio.AbstractEventLoop) -> Any:  # noqa: ANN401 - bytes or EOF
+        """What a question is answered by the peer's next message; `grpc.aio.EOF` where it ended the call.
+
+        Raises:
+            grpc.aio.AioRpcError: how the call ended.
+            TimeoutError: it was not answered until then, by the loop's clock.
+        """
+        if self.stream.done():
+            return grpc.aio.EOF  # the peer ended it while nothing was asked
+        if not self._connected:
+            async with asyncio.timeout_at(until):
+                await self.stream.wait_for_connection()
+            self._connected = True
+        receiving = _CORE.ReceiveMessageOperation(_NO_FLAGS)
+        asking = (_CORE.SendMessageOperation(sent, _NO_FLAGS), receiving)
+        # What ends late is the call, and so the batch: the core has its memory until then.
+        end = loop.call_at(until, self._give_up)
+        try:
+            await _CORE.execute_batch(self.stream._cython_call, asking, loop)  # type: ignore[attr-defined]  # noqa: SLF001 - see the module
+        except _CORE.InternalError:
+            pass  # the call ended, and tells below how
+        finally:
+            end.cancel()
+        answer = receiving.message()
+        if answer is not None:
+            return answer
+        if self._late:
+            raise TimeoutError
+        return await self.stream.read()
+
+    def _give_up(self) -> None:
+        self._late = True
+        self.stream.cancel()
 
 
 class Questions:

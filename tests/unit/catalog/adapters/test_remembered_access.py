@@ -83,6 +83,35 @@ async def test_nobody_gets_what_was_vended_for_something_else(change: dict[str, 
     assert await vend(access) != await vend(access, **change)
 
 
+BY_ITSELF = {"delegation": frozenset({Delegation.CLIENT_MANAGED})}
+
+
+@pytest.mark.parametrize(
+    ("change", "shared"),
+    [
+        ({"principal": "user:bert"}, True),
+        ({"level": Access.READ_WRITE_DELETE}, True),
+        ({"tabular": a_tabular(a_namespace(WAREHOUSE, "sales"))}, True),
+        ({"delegation": frozenset({Delegation.CLIENT_MANAGED, Delegation.REMOTE_SIGNING})}, False),
+        ({"warehouse": dataclasses.replace(WAREHOUSE, storage=a_storage())}, False),
+        ({"warehouse": a_warehouse(a_project())}, False),
+    ],
+    ids=["principal", "level", "table", "delegation", "storage or secret", "warehouse"],
+)
+async def test_clients_with_credentials_of_their_own_share_what_a_storage_says_of_itself(
+    change: dict[str, object], *, shared: bool
+) -> None:
+    clock = HeldClock()
+    access = RememberedAccess(Vending(clock, None), clock)
+    assert (await vend(access, **BY_ITSELF) == await vend(access, **{**BY_ITSELF, **change})) is shared
+
+
+async def test_a_credential_is_never_shared_even_where_none_was_asked_for() -> None:
+    clock = HeldClock()
+    access = RememberedAccess(Vending(clock, timedelta(hours=1)), clock)
+    assert await vend(access, **BY_ITSELF) != await vend(access, **BY_ITSELF, principal="user:bert")
+
+
 async def test_the_answer_that_was_given_first_goes_first() -> None:
     clock = HeldClock()
     access = RememberedAccess(Vending(clock, None), clock, capacity=2)

@@ -3,7 +3,9 @@
 A client's loads of one table come many a second, and what vending answers to them is the same: properties of the warehouse,
 and a credential that it keeps for half of its life. The caller's rights are decided before each load, so nothing here is a
 decision. What is remembered is keyed by all that a permit names, and for no longer than a permit is handed out again: a
-warehouse whose storage or secret changes has another key at once.
+warehouse whose storage or secret changes has another key at once. Who brings credentials of its own and asks for nothing else is
+told what the warehouse's storage says of itself, the same for each table and caller, so that is keyed by the storage alone; an
+answer with a credential never is.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from lakeward_servicekit.telemetry.caches import told
 
 _LONGEST: Final = timedelta(seconds=30)
 _CAPACITY: Final = 8192
+_BY_ITSELF: Final = frozenset({Delegation.CLIENT_MANAGED})
 
 
 class RememberedAccess:
@@ -55,17 +58,10 @@ class RememberedAccess:
         min_validity: timedelta = timedelta(0),
     ) -> Vended:
         """See `ClientAccess`."""
-        storage = warehouse.storage
-        key = (
-            warehouse.warehouse_id,
-            storage.secret_id,
-            storage.profile,
-            tabular.incarnation,
-            tabular.location,
-            level,
-            delegation,
-            principal,
-        )
+        key: tuple[object, ...] = (warehouse.warehouse_id, warehouse.storage.secret_id, warehouse.storage.profile)
+        of_storage = delegation == _BY_ITSELF
+        if not of_storage:
+            key += (tabular.incarnation, tabular.location, level, delegation, principal)
         now = self._clock.now()
         kept = self._remembered.look(key)
         if kept is not None and now < kept[1] and _lasts(kept[0], now, min_validity):
@@ -75,6 +71,8 @@ class RememberedAccess:
         vended = await self._access.vend(
             warehouse, tabular, level, delegation=delegation, principal=principal, min_validity=min_validity
         )
+        if of_storage and (vended.credential or vended.expires_at is not None):
+            return vended
         lasts = _LONGEST if vended.expires_at is None else min(_LONGEST, (vended.expires_at - now) / 2)
         self._remembered.put(key, (vended, now + lasts))
         return vended
