@@ -65,7 +65,8 @@ def _fields(struct: JsonObject, ids: FieldIds) -> None:
     for field in fields:
         field["id"] = ids.assign(field["id"])
     for field in fields:
-        _type(field["type"], ids)
+        if not isinstance(kind := field["type"], str):
+            _type(kind, ids)
 
 
 def _type(kind: object, ids: FieldIds) -> None:

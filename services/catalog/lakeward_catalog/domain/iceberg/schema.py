@@ -237,17 +237,17 @@ def check_schema(schema: Schema, *, format_version: int | None) -> None:
         if column.name in names:
             raise Invalid(column.path, f"field name {column.name!r} is used twice")
         names[column.name] = column.id
-        _check_version(column, format_version)
-        _check_defaults(column, format_version)
+        kind, field = column.primitive, column.field
+        if kind is not None and kind.kind in V3_TYPES:
+            _check_version(column, kind, format_version)
+        if field is not None and (field.initial_default is not None or field.write_default is not None):
+            _check_defaults(column, field, format_version)
     for field_id in schema.body.identifier_field_ids or ():
         _check_identifier(schema.columns.get(field_id), field_id)
 
 
-def _check_version(column: Column, format_version: int | None) -> None:
-    kind = column.primitive
-    if kind is None:
-        return
-    if kind.kind in V3_TYPES and format_version is not None and format_version < V3:
+def _check_version(column: Column, kind: Primitive, format_version: int | None) -> None:
+    if format_version is not None and format_version < V3:
         raise Invalid(
             join(column.path, "type"),
             f"type {kind.text} of {column.name!r} needs format version 3; the table has {format_version}",
@@ -256,13 +256,8 @@ def _check_version(column: Column, format_version: int | None) -> None:
         raise Invalid(join(column.path, "type"), f"{column.name!r} has type unknown, so it must be optional")
 
 
-def _check_defaults(column: Column, format_version: int | None) -> None:
-    if column.field is None:
-        return
-    for member, value in (
-        ("initial-default", column.field.initial_default),
-        ("write-default", column.field.write_default),
-    ):
+def _check_defaults(column: Column, field: NestedField, format_version: int | None) -> None:
+    for member, value in (("initial-default", field.initial_default), ("write-default", field.write_default)):
         if value is None:
             continue
         if format_version is not None and format_version < V3:

@@ -52,15 +52,20 @@ class Primitive(msgspec.Struct, frozen=True):
     second: int = 0
 
 
+_PLAIN: Final = {name: Primitive(name, name) for name in PLAIN_TYPES}
+
+
 def parse_primitive(text: str) -> Primitive:
     """Read a type's name; letters compare without case.
 
     Raises:
         Invalid: no Iceberg type is written so.
     """
+    if (usual := _PLAIN.get(text)) is not None:
+        return usual
     lowered = text.strip().lower()
-    if lowered in PLAIN_TYPES:
-        return Primitive(lowered, lowered)
+    if lowered in _PLAIN:
+        return _PLAIN[lowered]
     if match := _FIXED.fullmatch(lowered):
         length = int(match[1])
         return Primitive("fixed", f"fixed[{length}]", length)

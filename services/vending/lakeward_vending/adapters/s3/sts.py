@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from lakeward_servicekit.remembering import remembered
 from lakeward_vending.adapters.s3 import granted
 from lakeward_vending.domain.access import Access
 from lakeward_vending.domain.s3.signing import sigv4
@@ -61,7 +62,7 @@ async def assume_role(request: RoleRequest, key: SigningKey, *, calls: HttpCalls
     Raises:
         Refusal: CREDENTIAL_NOT_ISSUED, STORE_UNAVAILABLE, ADDRESS_DENIED.
     """
-    body = b"&".join(b"%b=%b" % (name.encode(), quoted(value)) for name, value in _form(request).items())
+    body = b"&".join(b"%b=%b" % (name.encode(), _quoted(value)) for name, value in _form(request).items())
     url = urlsplit(request.url)
     signable = Signable(
         method="POST",
@@ -95,6 +96,10 @@ def quoted(text: str) -> bytes:
     for other in set(_DONE.sub(b"", value)):
         value = value.replace(bytes([other]), b"%%%02X" % other)
     return value.replace(b" ", b"+")
+
+
+# Of a form's values the policy alone is another for each table, and is longer than the others.
+_quoted: Final = remembered(entries=1024, longest=256)(quoted)
 
 
 def _form(request: RoleRequest) -> dict[str, str]:

@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
+from lakeward_servicekit.remembering import remembered
 from lakeward_vending.domain.access import Access
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ _PARTITIONS: Final = (
 _ROLE: Final = re.compile(r"arn:(aws[a-z-]*):")
 # Made once: `json.dumps` makes one for each document that is written in another way than its own.
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+# No bucket's name and no partition holds it.
+_INSIDE: Final = "<inside>"
 _PATTERN_MARK: Final = re.compile(r"[*?]|\$(?=\{)")
 
 
@@ -43,19 +46,25 @@ def build(location: Location, *, access: Access, partition: str, kms_key: str | 
         partition: "aws", "aws-cn" and so on; see `partition_of`.
         kms_key: the ARN of the bucket's key, or None.
     """
-    bucket = f"arn:{partition}:s3:::{location.bucket}"
-    inside = f"{escape(location.prefix)}*"
-    statements = [
-        _allow("TableAccess", _ACTIONS[access], f"{bucket}/{inside}"),
-        _allow("ListBucketForFolder", ("s3:ListBucket",), bucket)
-        | {"Condition": {"StringLike": {"s3:prefix": inside}}},
-        _allow("GetBucketLocation", ("s3:GetBucketLocation",), bucket),
-    ]
+    inside = _ENCODER.encode(f"{escape(location.prefix)}*")[1:-1]
+    statements = inside.join(_around(f"arn:{partition}:s3:::{location.bucket}", access))
     if kms_key is not None:
         # a reader needs no new data keys
         actions = ("kms:Decrypt",) if access is Access.READ else ("kms:Decrypt", "kms:GenerateDataKey")
-        statements.append(_allow("KmsAccess", actions, kms_key))
-    return _ENCODER.encode({"Version": "2012-10-17", "Statement": statements})
+        statements = f"{statements},{_ENCODER.encode(_allow('KmsAccess', actions, kms_key))}"
+    return f'{{"Version":"2012-10-17","Statement":[{statements}]}}'
+
+
+@remembered(entries=256, longest=512)
+def _around(bucket: str, access: Access) -> tuple[str, ...]:
+    """What a bucket's policies have in common: the JSON around each place where the pattern of a location stands."""
+    statements = (
+        _allow("TableAccess", _ACTIONS[access], f"{bucket}/{_INSIDE}"),
+        _allow("ListBucketForFolder", ("s3:ListBucket",), bucket)
+        | {"Condition": {"StringLike": {"s3:prefix": _INSIDE}}},
+        _allow("GetBucketLocation", ("s3:GetBucketLocation",), bucket),
+    )
+    return tuple(",".join(map(_ENCODER.encode, statements)).split(_INSIDE))
 
 
 def partition_of(*, role: str | None, region: str) -> str:
