@@ -129,6 +129,16 @@ async def test_a_batch_ends_where_it_is_large_enough_and_is_never_empty(pool: Po
     assert [each.sequence for each in await log.read("s", after=2, limit=1)] == [3]
 
 
+async def test_a_batch_of_small_events_ends_before_a_large_one(pool: Pool) -> None:
+    await _days(pool, 0, 0, size=10)
+    await pool.execute(_LOGGED, "s", 3, 0, b"x" * READ_BYTES)
+    log = PostgresEventLog(pool)
+    small = await log.read("s", after=0, limit=100)
+    assert [(each.sequence, len(each.event.body)) for each in small] == [(1, 10), (2, 10)]
+    [large] = await log.read("s", after=2, limit=100)
+    assert (large.sequence, len(large.event.body)) == (3, READ_BYTES)
+
+
 async def test_what_was_refused_is_kept_whole_listed_and_published_again_or_dropped(pool: Pool) -> None:
     log, letters = PostgresEventLog(pool), PostgresDeadLetters(pool)
     events = [LoggedEvent(n, an_event("s", body=b"body"), NOON) for n in (1, 2, 3)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -12,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TypeAlias
 
+import msgspec
 import pytest
 import pytest_asyncio
 
@@ -62,7 +62,7 @@ def _events(count: int, *, stream: str = "w", kinds: dict[int, str] | None = Non
         kind = (kinds or {}).get(number, "namespace")
         event = an_event(stream, kind, "created")
         text = event_sinks.body(number, kind, event_id=str(event.event_id), pad=pad if kind == REFUSED_KIND else 0)
-        made.append(LoggedEvent(number, dataclasses.replace(event, body=text), NOON))
+        made.append(LoggedEvent(number, msgspec.structs.replace(event, body=text), NOON))
     return made
 
 
@@ -115,7 +115,9 @@ async def test_a_server_that_neither_reads_nor_answers_is_given_up_and_nothing_i
 ) -> None:
     """What was written to it may fill every buffer on the way: that is no wait without a bound either."""
     events = _events(60, kinds=dict.fromkeys(range(2, 61), REFUSED_KIND) if size else None, pad=size)
-    events = [dataclasses.replace(each, event=dataclasses.replace(each.event, kind="namespace")) for each in events]
+    events = [
+        msgspec.structs.replace(each, event=msgspec.structs.replace(each.event, kind="namespace")) for each in events
+    ]
     async with making(tmp_path, answers_in=timedelta(milliseconds=300)) as ground:
         assert ground.mute is not None
         await ground.sink.publish(events[:1])

@@ -208,6 +208,7 @@ def statements(tabular: Tabular) -> dict[str, tuple[str, tuple[object, ...], set
         "queued": (task_changes.QUEUED[Level.WAREHOUSE], (here, "tabular_purge", incarnation), {"task_one_active"}),
         "claim": (tasks.CLAIM, ("tabular_purge", NOON, timedelta(minutes=5), 5), {"task_turn", "task_due"}),
         "replay": (postgres_log.READ, ("s1", 0, 100), {"event_log_00_pkey"}),
+        "replay of large ones": (postgres_log.READ_LARGE, ("s1", 0, 100), {"event_log_00_pkey"}),
         "move": (postgres_log.MOVE, (100, "events-sequencer", "holder", 1), {"outbox_pkey"}),
         "streams to tell": (tree_streams.PENDING, (), {"tree_change_pkey"}),
         "a stream's next changes": (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from lakeward_catalog.application.announcements import (
@@ -159,7 +159,7 @@ def sized(room: int, **attributes: str) -> list[tuple[int, list[str]]]:
         TabularChange.COMMITTED, TABLE, WHEN, warehouse=WAREHOUSE, request=json.dumps({"x": "y" * 2000}).encode()
     )
     document = {**json.loads(event.body), **attributes}
-    event = dataclasses.replace(event, body=json.dumps(document).encode())
+    event = msgspec.structs.replace(event, body=json.dumps(document).encode())
     messages = messages_of(logged(event), topic="lake", room=room, expecting={"Nats-Expected-Last-Sequence": "12"})
     return [(message.size, sorted(json.loads(message.payload))) for message in messages]
 

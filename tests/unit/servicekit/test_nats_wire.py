@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import json
 
+import msgspec
 import pytest
 from nats.aio.client import Client
 
@@ -16,7 +16,7 @@ from lakeward_servicekit.events.relay import LoggedEvent
 from tests.support.catalog.values import NOON, an_event
 
 _BODY = json.dumps({"specversion": "1.0", "type": "dropTable", "data": {"name": "bücher\r\n"}}).encode()
-LOGGED = LoggedEvent(7, dataclasses.replace(an_event("w 1", "table", "dropped"), body=_BODY), NOON)
+LOGGED = LoggedEvent(7, msgspec.structs.replace(an_event("w 1", "table", "dropped"), body=_BODY), NOON)
 
 
 def _client() -> Client:

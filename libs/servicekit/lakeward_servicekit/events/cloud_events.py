@@ -52,8 +52,7 @@ class About:
     attributes: Mapping[str, str]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Event:
+class Event(msgspec.Struct, frozen=True):
     """A change, ready to leave.
 
     Attributes:
@@ -70,7 +69,7 @@ class Event:
     kind: str
     verb: str
     body: bytes
-    about: About | None = dataclasses.field(default=None, compare=False)
+    about: About | None = None
 
 
 def cloud_event(  # noqa: PLR0913 - every attribute of an event, each by its name

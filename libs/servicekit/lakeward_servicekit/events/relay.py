@@ -13,14 +13,15 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
+import msgspec
+
 from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.leases import Lease
 
 SEQUENCER: Final = "events-sequencer"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class LoggedEvent:
+class LoggedEvent(msgspec.Struct, frozen=True):
     """An event in its place.
 
     Attributes:
