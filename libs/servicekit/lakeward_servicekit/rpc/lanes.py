@@ -105,16 +105,18 @@ class Lanes:
         self._open -= 1
         if lane.end is not None:
             lane.end.cancel()
+        lane.keep_until_ended()
         lane.stream.cancel()
 
 
 class _Lane:
-    __slots__ = ("_connected", "_late", "end", "old", "stream")
+    __slots__ = ("_asking", "_connected", "_late", "end", "old", "stream")
 
     def __init__(self, stream: _Stream) -> None:
         self.stream: Final = stream
         self.end: asyncio.TimerHandle | None = None
         self.old = False
+        self._asking: tuple[object, ...] = ()
         self._connected = False
         self._late = False
 
@@ -132,8 +134,9 @@ class _Lane:
                 await self.stream.wait_for_connection()
             self._connected = True
         receiving = _CORE.ReceiveMessageOperation(_NO_FLAGS)
-        asking = (_CORE.SendMessageOperation(sent, _NO_FLAGS), receiving)
-        # What ends late is the call, and so the batch: the core has its memory until then.
+        # The core writes into them until the batch ends, even where nobody waits for that any more: see `keep_until_ended`.
+        asking = self._asking = (_CORE.SendMessageOperation(sent, _NO_FLAGS), receiving)
+        # What ends late is the call, and so the batch.
         end = loop.call_at(until, self._give_up)
         try:
             await _CORE.execute_batch(self.stream._cython_call, asking, loop)  # type: ignore[attr-defined]  # noqa: SLF001 - see the module
@@ -141,12 +144,21 @@ class _Lane:
             pass  # the call ended, and tells below how
         finally:
             end.cancel()
+        self._asking = ()
         answer = receiving.message()
         if answer is not None:
             return answer
         if self._late:
             raise TimeoutError
         return await self.stream.read()
+
+    def keep_until_ended(self) -> None:
+        """Hold what the core may still write into, for as long as the call goes on."""
+        if self._asking:
+            self.stream.add_done_callback(self._let_go)
+
+    def _let_go(self, _: object) -> None:
+        self._asking = ()
 
     def _give_up(self) -> None:
         self._late = True
