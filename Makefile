@@ -12,8 +12,7 @@ RUN_STAMP := $(VENV)/.installed-run
 SECURE_STAMP := $(VENV)/.installed-secure
 DEV_STAMP := $(VENV)/.installed-dev
 MANIFESTS := constraints.txt $(wildcard libs/*/pyproject.toml services/*/pyproject.toml clients/*/pyproject.toml cli/pyproject.toml pipelines/pyproject.toml)
-# Of what is installed, Python compiles what it imports, once; to compile all of it takes half of the installation's time.
-PIP_OPTIONS := --quiet --no-compile
+INSTALL := tools/install.sh $(VENV) --constraint constraints.txt
 TESTS ?= tests
 WORKERS ?= 2
 
@@ -76,16 +75,16 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(RUN_STAMP): $(BIN)/python $(MANIFESTS)
-	$(BIN)/python -m pip install $(PIP_OPTIONS) --constraint constraints.txt hatchling editables setuptools wheel
-	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation --constraint constraints.txt $(addprefix --editable ,$(DISTRIBUTIONS))
+	$(INSTALL) hatchling editables setuptools wheel
+	$(INSTALL) --no-build-isolation $(addprefix --editable ,$(DISTRIBUTIONS))
 	@touch $@
 
 $(SECURE_STAMP): $(RUN_STAMP)
-	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation --constraint constraints.txt --editable libs/components[identity]
+	$(INSTALL) --no-build-isolation --editable libs/components[identity]
 	@touch $@
 
 $(DEV_STAMP): $(RUN_STAMP) requirements-dev.txt
-	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation --constraint constraints.txt --editable pipelines -r requirements-dev.txt
+	$(INSTALL) --no-build-isolation --editable pipelines -r requirements-dev.txt
 	@touch $@
 
 clean: ## what was built; never the state in LAKEWARD_HOME
