@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import os
 import threading
 import time
@@ -22,7 +23,11 @@ from bench.pauses import FOLDER, Pauses, Slate, longest, slate
 from lakeward.cli.main import main as lakeward
 
 _BEAT_SECONDS: Final = 0.005
-_WAITED: Final = f"/proc/self/task/{threading.get_native_id()}/schedstat"
+_LOOK_BEATS: Final = 20
+_SCHEDULED: Final = f"/proc/self/task/{threading.get_native_id()}/schedstat"
+_MACHINE: Final = Path("/proc/stat")
+_STEAL: Final = 8  # of the words that begin with "cpu"
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 class Watcher:
@@ -54,12 +59,18 @@ class Watcher:
 
     async def beat(self) -> None:
         """Until cancelled."""
-        waited = _Waited()
-        while True:
-            began, before = time.perf_counter(), waited.seconds()
+        core, host = _Core(), _Host()
+        for beat in itertools.count():
+            if beat % _LOOK_BEATS == 0:
+                host.look()
+            began, used, waited = time.perf_counter(), *core.seconds()
             await asyncio.sleep(_BEAT_SECONDS)
             late = time.perf_counter() - began - _BEAT_SECONDS
-            own = late - (waited.seconds() - before)
+            used, waited = (now - then for now, then in zip(core.seconds(), (used, waited), strict=True))
+            own = late - waited
+            # What it neither computed nor waited for is a disk's, or the host's that gave its core to another machine.
+            if own > _BEAT_SECONDS and own > used:
+                own -= min(own - used, host.look())
             self._see(Pauses(stall=max(own, 0.0) * 1000, stall_wall=max(late, 0.0) * 1000))
             if gc.callbacks[-1] != self.ended:  # others work in collections, too: their time counts
                 gc.callbacks.remove(self.ended)
@@ -73,18 +84,37 @@ class Watcher:
         self._told.tell(asked, self._seen)
 
 
-class _Waited:
-    """How long the main thread was ready and had no core; the file stays open, since each beat reads it twice."""
+class _Core:
+    """What the main thread had of a core; the file stays open, since each beat reads it twice."""
 
     def __init__(self) -> None:
         try:
-            self._file = os.open(_WAITED, os.O_RDONLY)
+            self._file = os.open(_SCHEDULED, os.O_RDONLY)
         except OSError:
             self._file = -1  # the kernel does not say
 
-    def seconds(self) -> float:
-        """Since the thread began."""
-        return 0.0 if self._file < 0 else int(os.pread(self._file, 128, 0).split()[1]) / 1e9
+    def seconds(self) -> tuple[float, float]:
+        """How long it ran, and was ready and had none, since the thread began."""
+        if self._file < 0:
+            return 0.0, 0.0
+        ran, waited, _ = os.pread(self._file, 128, 0).split()
+        return int(ran) / 1e9, int(waited) / 1e9
+
+
+class _Host:
+    """What the host took of this machine's cores, which is no part of what a thread ran or waited."""
+
+    def __init__(self) -> None:
+        self._taken = 0.0
+
+    def look(self) -> float:
+        """Seconds since the last look, in hundredths; looked at seldom, since the kernel sums up a page to say it."""
+        if not _MACHINE.exists():
+            return 0.0  # the kernel does not say
+        with _MACHINE.open() as lines:
+            total = int(lines.readline().split()[_STEAL]) / _TICKS
+        since, self._taken = total - self._taken, total
+        return since
 
 
 def main() -> None:
