@@ -10,7 +10,7 @@ import asyncpg
 
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.provisioned_filters import Wording
-from lakeward_authz.adapters.postgres.suspending import restore, suspend
+from lakeward_authz.adapters.postgres.suspending import KEEP_OUT, restore, suspend
 from lakeward_authz.adapters.postgres.user_directory import delete_in, revoke_in, save_in
 from lakeward_authz.application.announcements import UserChange
 from lakeward_authz.application.provisioned_users import Found
@@ -93,6 +93,8 @@ class PostgresProvisionedUsers:
     async def add(self, user: ProvisionedUser) -> None:
         """See `ProvisionedUserStore`."""
         async with self._pool.transaction() as connection:
+            if not user.profile.active:
+                await connection.execute(KEEP_OUT)
             try:
                 await connection.execute(_INSERT, user.id, user.user_id, *_values(user.profile), user.created_at)
             except asyncpg.UniqueViolationError as taken:

@@ -21,10 +21,20 @@ if TYPE_CHECKING:
     from asyncpg import Record
 
 _USER: Final = "user:"
-# Held whether active or not: a change of that, which moves all of their grants, then finds what is given here, or is found.
-_HOLD_USERS: Final = """
-select user_id, active from provisioned_users where user_id = any($1::text[]) order by user_id for share
-"""
+
+
+def hold_users_of(ids: str) -> str:
+    """A statement that keeps users as active or suspended as they are, to the transaction's end; `ids` is a query, or an array.
+
+    Whether active or not: a change of that, which moves all of their grants, then finds what is given here, or is found. Who is
+    not provisioned is held by the lock on the table, against which whoever comes suspended is written (`KEEP_OUT`).
+    """
+    return f"select user_id, active from provisioned_users where user_id = any(array({ids})) order by user_id for share"
+
+
+KEEP_OUT: Final = "lock table provisioned_users in exclusive mode"
+"""Before somebody is written who comes suspended, and whom nobody can have held: who holds users is waited for, and waits."""
+_HOLD_USERS: Final = hold_users_of("select unnest($1::text[])")
 _SET_ASIDE: Final = """
 insert into suspended_grants (project_id, warehouse_id, kind, object_id, subject, relation)
 select $1, $2, $3, $4, w.subject, w.relation from unnest($5::text[], $6::text[]) as w(subject, relation)

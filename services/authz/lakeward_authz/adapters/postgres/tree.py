@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from lakeward_authz.adapters.postgres.outbox import Outbox
 from lakeward_authz.adapters.postgres.revisions import bump
+from lakeward_authz.adapters.postgres.suspending import hold_users, hold_users_of, set_aside
 from lakeward_authz.application.announcements import Given
-from lakeward_authz.application.permissions import Gone, Made, Moved, Switched, TreeChange
+from lakeward_authz.application.permissions import Gone, Grant, Made, Moved, Switched, TreeChange
 from lakeward_authz.domain.permissions.lakeward import OWNERSHIP
 from lakeward_authz.domain.permissions.objects import NIL, SERVER, ObjectKey, role_subject
 from lakeward_authz.domain.permissions.tuples import FgaTuple, grant_tuple, link_tuple, managed_tuples
@@ -38,8 +39,8 @@ _OWN: Final = """
 insert into grants (project_id, warehouse_id, kind, object_id, subject, relation) values ($1, $2, $3, $4, $5, $6)
 """
 # Tabulars, of which nothing hangs that could be made behind them. The rows answered say of each whether its namespace is there,
-# and whether it is new.
-_MAKE_TABULARS: Final = """
+# whether it is new, and whether somebody owns it: who was suspended since it was made does not yet.
+_MAKE_TABULARS: Final = f"""
 with made as (
     select * from unnest($1::text[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[])
       with ordinality as m(project_id, warehouse_id, kind, object_id, parent_id, public_id, owner, n)),
@@ -49,6 +50,10 @@ above as materialized (
       join objects o on o.project_id = m.project_id and o.warehouse_id = m.warehouse_id and o.kind = 'namespace'
            and o.object_id = m.parent_id
        for key share of o),
+held as materialized (
+    {hold_users_of("select distinct substr(owner, 6) from made where owner like 'user:%'")}),
+suspended as materialized (
+    select 'user:' || user_id as owner from held where not active),
 inserted as (
     insert into objects (project_id, warehouse_id, kind, object_id, parent_id, path, public_id)
     select m.project_id, m.warehouse_id, m.kind, m.object_id, m.parent_id, a.path || a.object_id, m.public_id
@@ -59,8 +64,14 @@ inserted as (
 owned as (
     insert into grants (project_id, warehouse_id, kind, object_id, subject, relation)
     select m.project_id, m.warehouse_id, m.kind, m.object_id, m.owner, $8
-      from made m join inserted i using (project_id, warehouse_id, kind, object_id) where m.owner is not null)
-select a.object_id is not null, i.object_id is not null
+      from made m join inserted i using (project_id, warehouse_id, kind, object_id)
+     where m.owner is not null and m.owner not in (select owner from suspended)),
+aside as (
+    insert into suspended_grants (project_id, warehouse_id, kind, object_id, subject, relation)
+    select m.project_id, m.warehouse_id, m.kind, m.object_id, m.owner, $8
+      from made m join inserted i using (project_id, warehouse_id, kind, object_id) join suspended using (owner))
+select a.object_id is not null, i.object_id is not null,
+       m.owner is not null and m.owner not in (select owner from suspended)
   from made m
   left join inserted i using (project_id, warehouse_id, kind, object_id)
   left join above a on a.project_id = m.project_id and a.warehouse_id = m.warehouse_id and a.object_id = m.parent_id
@@ -186,8 +197,12 @@ class PostgresTree:
         told = [(each, True) for each in [link_tuple(key, made.parent_id)] if each is not None]
         if made.owner is not None:
             relation = "project_admin" if key.type == "project" else OWNERSHIP
-            await connection.execute(_OWN, *_columns(key), made.owner, relation)
-            told.append((grant_tuple(key, made.owner, relation), True))
+            owned = Grant(made.owner, relation)
+            if made.owner in await hold_users(connection, [owned]):
+                await set_aside(connection, key, [owned])
+            else:
+                await connection.execute(_OWN, *_columns(key), made.owner, relation)
+                told.append((grant_tuple(key, made.owner, relation), True))
         await self.outbox.put(connection, told)
 
     async def _make_tabulars(self, connection: Connection, made: Sequence[Made]) -> None:
@@ -206,14 +221,14 @@ class PostgresTree:
         )
         told: list[tuple[FgaTuple, bool]] = []
         known: set[ObjectKey] = set()
-        for each, key, (inside, new) in zip(made, keys, rows, strict=True):
+        for each, key, (inside, new, owned) in zip(made, keys, rows, strict=True):
             if not inside:
                 raise _not_there("object.parent_id", _above(key, each.parent_id))
             if not new or key in known:
                 raise _made_before(key)
             known.add(key)
             told += [(link, True) for link in [link_tuple(key, each.parent_id)] if link is not None]
-            if each.owner is not None:
+            if each.owner is not None and owned:
                 told.append((grant_tuple(key, each.owner, OWNERSHIP), True))
         await self.outbox.put(connection, told)
 
