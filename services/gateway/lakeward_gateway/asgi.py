@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from time import perf_counter
@@ -15,6 +15,7 @@ from lakeward_gateway.connections import Connections
 from lakeward_gateway.context import Contexts, headers_by_name, peer_of
 from lakeward_gateway.cors import Cors
 from lakeward_gateway.counting import Counts
+from lakeward_gateway.cycle import Replying, lines_of
 from lakeward_gateway.deadlines import Deadlines
 from lakeward_gateway.encoding import GZIP, WORTHWHILE, gzipped, takes_gzip
 from lakeward_gateway.errors import ErrorStyle, Rendering, Renderings, no_such_route, rendered
@@ -25,7 +26,7 @@ from lakeward_gateway.operation import Operation
 from lakeward_gateway.router import Router
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc.call import bind_deadline, unbind_deadline
-from lakeward_servicekit.telemetry import incoming, spans
+from lakeward_servicekit.telemetry import bind_incoming, spans, unbind_incoming
 
 _log = logging.getLogger(__name__)
 
@@ -104,28 +105,29 @@ class Application:
         lines: Sequence[Header] = scope["headers"]
         headers: Mapping[bytes, bytes] = dict(lines)
         request_id = self._contexts.request_id(headers)
-        with incoming(request_id, _traceparent(headers)):
-            try:
-                if len(headers) != len(lines):
-                    headers = headers_by_name(lines)
-                operations, arguments = self._find(scope["raw_path"])
-                operation = operations.get(scope["method"])
-                if operation is None:
-                    response = self._unserved(scope, operations, headers)
-                else:
-                    meter = self._meters.of(operation)
-                    meter.pending.value += 1
-                    answer = self._traced if spans.recording else self._answer
-                    response = await answer(
-                        operation, arguments, scope=scope, headers=headers, request_id=request_id, receive=receive
-                    )
-            except ClientGone:
-                return
-            except Refusal as refusal:
-                response = self._refused(refusal, operation, scope["raw_path"])
-            finally:
-                if meter is not None:
-                    meter.pending.value -= 1
+        bound = bind_incoming(request_id, _traceparent(headers))
+        try:
+            if len(headers) != len(lines):
+                headers = headers_by_name(lines)
+            operations, arguments = self._find(scope["raw_path"])
+            operation = operations.get(scope["method"])
+            if operation is None:
+                response = self._unserved(scope, operations, headers)
+            else:
+                meter = self._meters.of(operation)
+                meter.pending.value += 1
+                answer = self._traced if spans.recording else self._answer
+                response = await answer(
+                    operation, arguments, scope=scope, headers=headers, request_id=request_id, receive=receive
+                )
+        except ClientGone:
+            return
+        except Refusal as refusal:
+            response = self._refused(refusal, operation, scope["raw_path"])
+        finally:
+            if meter is not None:
+                meter.pending.value -= 1
+            unbind_incoming(bound)
         (meter or self._meters.unmatched(scope["method"])).answered(response.status, perf_counter() - began)
         if self._counts is not None and operation is not None:
             self._counts.add(operation, arguments, scope["query_string"], headers, response.status)
@@ -269,8 +271,17 @@ class Application:
         request_id: str,
         send: Send,
     ) -> None:
-        headers = [*response.headers, (b"x-request-id", request_id.encode())]
+        named = (b"x-request-id", request_id.encode())
         body = response.body
+        server: Replying | None = send if hasattr(send, "reply") else None  # our own takes it whole; see `Cycle`
+        if (
+            server is not None
+            and response.lines is not None
+            and (response.encoded or len(body) < WORTHWHILE or b"accept-encoding" not in request_headers)
+        ):
+            await server.reply(response.status, (named,), body, response.lines)
+            return
+        headers = [*response.headers, named]
         if response.status not in _BODILESS:
             if len(body) >= WORTHWHILE and not response.encoded and b"accept-encoding" in request_headers:
                 smaller = await self._smaller(body, request_headers)
@@ -282,9 +293,10 @@ class Application:
             headers += self._common if response.cacheable is None else (self._vary, _CACHE_CONTROL[response.cacheable])
         if self._cors is not None:
             headers.extend(self._cors.headers(request_headers))
-        reply: Callable[[int, Sequence[Header], bytes], Awaitable[None]] | None = getattr(send, "reply", None)
-        if reply is not None:  # our own server takes it whole; see `Cycle`
-            await reply(response.status, headers, body)
+        if server is not None:
+            if response.repeated and body is response.body and self._cors is None:
+                response.lines = lines_of([each for each in headers if each is not named])
+            await server.reply(response.status, headers, body)
             return
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})

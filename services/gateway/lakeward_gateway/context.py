@@ -9,7 +9,7 @@ from lakeward_gateway.forwarded import Links, Proxies
 from lakeward_gateway.http import Header, Scope
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.remembering import remembered
+from lakeward_servicekit.keeping import Kept
 from lakeward_servicekit.rpc.pipeline import idempotency_key
 from lakeward_servicekit.telemetry import current, spans
 
@@ -27,6 +27,20 @@ _SINGLE: Final = frozenset(
         b"x-project-ident",
     }
 )
+# What shapes a context beside what names a request, its caller or its change: a client sends these alike again and again.
+_SHAPING: Final = (
+    b"host",
+    b"user-agent",
+    b"x-iceberg-access-delegation",
+    b"x-forwarded-for",
+    b"x-forwarded-host",
+    b"x-forwarded-proto",
+    b"x-forwarded-port",
+    b"x-forwarded-prefix",
+)
+_SHAPES: Final = 4096
+_SHAPES_BYTES: Final = 1 << 20
+_SHAPE_MAX: Final = 1024
 _MAX_REQUEST_ID: Final = 128
 _MAX_USER_AGENT: Final = 256
 _DELEGATIONS: Final = {
@@ -74,6 +88,10 @@ class Contexts:
         self._links: Final = links
         self._new_id: Final = new_id
         self._proxies: Final = proxies
+        # by the connection's scheme and peer, and by headers; each a message to begin with
+        self._shapes: Final = Kept[tuple[str | bytes | None, ...], context_pb2.RequestContext](
+            _SHAPES, size=_SHAPES_BYTES
+        )
 
     def request_id(self, headers: Mapping[bytes, bytes]) -> str:
         """The client's own id where it can be a line in a log, else a new one."""
@@ -95,17 +113,11 @@ class Contexts:
         get = headers.get
         # fields one by one: naming all of them in the constructor costs five times as much, and most are not given
         context = context_pb2.RequestContext()
+        shaping = (scope["scheme"], peer_of(scope), *map(get, _SHAPING))
+        context.CopyFrom(self._shapes.look(shaping) or self._shape(shaping, headers))
         context.request_id = request_id
-        peer = peer_of(scope)
-        context.base_uri = self._links.base(scope["scheme"], peer, headers)
-        if address := self._proxies.address_of(peer, headers):
-            context.client_address = address
         if value := get(b"authorization"):
             context.authorization = _text(value)
-        if value := get(b"user-agent"):
-            context.user_agent = _user_agent(value)
-        if value := get(b"x-iceberg-access-delegation"):
-            _accept(context, value)
         if value := (get(b"x-project-id") or get(b"x-project-ident")):
             context.project_id = _text(value)
         if (value := get(b"idempotency-key")) is not None:
@@ -119,6 +131,26 @@ class Contexts:
             context.assumed_role = _text(value)
         return context
 
+    def _shape(
+        self, shaping: tuple[str | bytes | None, ...], headers: Mapping[bytes, bytes]
+    ) -> context_pb2.RequestContext:
+        """A context of what `shaping` says, which stands in `headers` as well; kept, unless it is longer than honest ones."""
+        scheme, peer = shaping[:2]
+        assert isinstance(scheme, str)
+        assert not isinstance(peer, bytes)
+        shape = context_pb2.RequestContext()
+        shape.base_uri = self._links.base(scheme, peer, headers)
+        if address := self._proxies.address_of(peer, headers):
+            shape.client_address = address
+        if value := headers.get(b"user-agent"):
+            shape.user_agent = _user_agent(value)
+        if value := headers.get(b"x-iceberg-access-delegation"):
+            shape.delegation.extend(_delegation(value))
+        size = sum(len(each) for each in shaping if each)
+        if size <= _SHAPE_MAX:
+            self._shapes.put(shaping, shape, size=size)
+        return shape
+
 
 def peer_of(scope: Scope) -> str | None:
     """Address of the connection's other end; None where it has none."""
@@ -130,7 +162,6 @@ def _text(value: bytes) -> str:
     return value.decode("latin-1").strip()
 
 
-@remembered(entries=1024, longest=_MAX_USER_AGENT)
 def _user_agent(value: bytes) -> str:
     cut = value[:_MAX_USER_AGENT].decode("utf-8", "replace")
     while len(cut.encode()) > _MAX_USER_AGENT:
@@ -138,13 +169,6 @@ def _user_agent(value: bytes) -> str:
     return cut
 
 
-def _accept(context: context_pb2.RequestContext, value: bytes) -> None:
-    accepted = context.delegation
-    for each in _delegation(value):
-        accepted.append(each)  # one by one: `extend` costs twice as much for one, which is how many there are
-
-
-@remembered(entries=256, longest=128)
 def _delegation(value: bytes) -> tuple[context_pb2.Delegation.ValueType, ...]:
     """The words that are known; case counts, and what is unknown says nothing."""
     words = (word.strip() for word in value.split(b","))

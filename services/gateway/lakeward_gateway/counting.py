@@ -19,6 +19,7 @@ from lakeward_gateway.operation import Operation
 from lakeward_gateway.query import parse_query
 from lakeward_protocol.catalog.v1 import statistics_pb2, statistics_pb2_grpc
 from lakeward_servicekit.errors import Refusal
+from lakeward_servicekit.remembering import remembered
 
 _LOG: Final = logging.getLogger(__name__)
 MOST: Final = 16_384
@@ -142,6 +143,7 @@ def _place_of(path: str) -> int | None:
     return next((index for index, name in enumerate(names) if name in _WAREHOUSE), None)
 
 
+@remembered(entries=1024, longest=256)
 def _named(query: bytes) -> str:
     """The warehouse that a query names."""
     try:

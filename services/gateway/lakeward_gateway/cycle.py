@@ -22,19 +22,21 @@ if TYPE_CHECKING:
     from lakeward_gateway.http import Header
 
 _STATUS: Final = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in http.HTTPStatus}
-_CLOSE: Final = b"Connection: close\r\n"
+_END: Final = b"\r\n"
+_CLOSE_AND_END: Final = b"Connection: close\r\n\r\n"
 
 
 class Replying(Protocol):
     """What a server gives an application as `send` that takes replies whole, too."""
 
-    async def reply(self, status: int, headers: Sequence[Header], body: bytes) -> None:
+    async def reply(self, status: int, headers: Sequence[Header], body: bytes, lines: bytes = b"") -> None:
         """Send a whole reply.
 
         Args:
             status: of HTTP.
-            headers: names in lower case; all that belong to this reply, with the body's length where it has one.
+            headers: names in lower case; with `lines` all that belong to this reply, with the body's length where it has one.
             body: left out where the request was a HEAD.
+            lines: further headers, as `lines_of` printed them.
         """
         ...
 
@@ -56,6 +58,14 @@ class Cycle(RequestResponseCycle):
         keep_alive: whether the connection goes on after it.
     """
 
+    # what is so when a request begins
+    disconnected = False
+    more_body = True
+    response_started = False
+    response_complete = False
+    chunked_encoding = None
+    expected_content_length = 0
+
     def __init__(self, scope: Any, connection: HttpToolsProtocol, wire: Wire, *, keep_alive: bool) -> None:  # noqa: ANN401 - uvicorn's own type
         """Not uvicorn's: its arguments are taken from the connection, and its event is made light."""
         self.scope = scope
@@ -67,15 +77,9 @@ class Cycle(RequestResponseCycle):
         self.default_headers = connection.server_state.default_headers
         self.message_event = _Signal()  # type: ignore[assignment]  # what of an event is used here
         self.on_response = connection.on_response_complete
-        self.disconnected = False
         self.keep_alive = keep_alive
         self.waiting_for_100_continue = connection.expect_100_continue
         self.body = bytearray()
-        self.more_body = True
-        self.response_started = False
-        self.response_complete = False
-        self.chunked_encoding = None
-        self.expected_content_length = 0
         self._wire = wire
 
     async def __call__(self, message: Any) -> None:  # noqa: ANN401 - uvicorn's own type
@@ -104,24 +108,18 @@ class Cycle(RequestResponseCycle):
         else:
             await self.send_500_response()
 
-    async def reply(self, status: int, headers: Sequence[Header], body: bytes) -> None:
+    async def reply(self, status: int, headers: Sequence[Header], body: bytes, lines: bytes = b"") -> None:
         """See `Replying`."""
         if self.flow.write_paused and not self.disconnected:
             await self.flow.drain()
         if self.disconnected:
             return
-        parts = [_STATUS.get(status) or b"HTTP/1.1 %d \r\n" % status]
-        for name, value in self.default_headers:
-            parts += PRINTED[name], value, b"\r\n"
-        for name, value in headers:
-            parts += PRINTED[name], value, b"\r\n"
-        if not self.keep_alive:
-            parts.append(_CLOSE)
-        parts.append(b"\r\n")
-        head = b"".join(parts)
-        lines = len(self.default_headers) + len(headers) + 2 + (not self.keep_alive)
-        if head.count(b"\n") != lines or head.count(b"\r") != lines or b"\0" in head:
-            raise ValueError("a header's value would end its line")
+        head = (
+            (_STATUS.get(status) or b"HTTP/1.1 %d \r\n" % status)
+            + lines_of([*self.default_headers, *headers])
+            + lines
+            + (_END if self.keep_alive else _CLOSE_AND_END)
+        )
         self.response_started = True
         self.waiting_for_100_continue = False
         self._wire.whole(head, b"" if self.scope["method"] == "HEAD" else body)
@@ -130,6 +128,22 @@ class Cycle(RequestResponseCycle):
         if not self.keep_alive:
             self.transport.close()
         self.on_response()
+
+
+def lines_of(headers: Sequence[Header]) -> bytes:
+    """Headers as they are printed, a line each; names in lower case.
+
+    Raises:
+        ValueError: a value would end its line.
+    """
+    parts: list[bytes] = []
+    for name, value in headers:
+        parts += PRINTED[name], value, b"\r\n"
+    lines = b"".join(parts)
+    count = len(headers)
+    if lines.count(b"\n") != count or lines.count(b"\r") != count or b"\0" in lines:
+        raise ValueError("a header's value would end its line")
+    return lines
 
 
 def _nothing() -> None:

@@ -97,9 +97,11 @@ class Response:
         body: as it goes out; empty for 204 and 304.
         encoded: whether the body has its content encoding already.
         cacheable: whether the client may use the reply again; None: where it revalidates, as every reply says by itself.
+        repeated: whether this very object answers many requests, all of one operation.
+        lines: of one that is repeated: what its head says each time, as it is printed; None until it was sent once.
     """
 
-    __slots__ = ("body", "cacheable", "encoded", "headers", "status")
+    __slots__ = ("body", "cacheable", "encoded", "headers", "lines", "repeated", "status")
 
     def __init__(
         self,
@@ -109,6 +111,7 @@ class Response:
         body: bytes = b"",
         encoded: bool = False,
         cacheable: bool | None = None,
+        repeated: bool = False,
     ) -> None:
         """See the class."""
         self.status: Final = status
@@ -116,6 +119,8 @@ class Response:
         self.body: Final = body
         self.encoded: Final = encoded
         self.cacheable: Final = cacheable
+        self.repeated: Final = repeated
+        self.lines: bytes | None = None
 
 
 class Handler(Protocol):

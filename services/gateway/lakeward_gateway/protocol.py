@@ -37,6 +37,7 @@ _CONTINUE_BEGINS: Final = b"HTTP/1.1 1"
 # Beyond this, copying costs more than a second write.
 _JOINED_MAX: Final = 64 * 1024
 _ASGI: Final = {"version": "3.0", "spec_version": "2.3"}
+_UNREADABLE: Final = "Invalid HTTP request received."
 _UPGRADE: Final = re.compile(rb"(\r?\n)upgrade:", re.IGNORECASE)
 
 
@@ -189,7 +190,16 @@ class Protocol(HttpToolsProtocol):
         """Bytes came."""
         if self._awaits_head and (b"pgrade:" in data or b"PGRADE:" in data):
             data = _without_upgrade(data)
-        super().data_received(data)
+        parser = self.parser
+        assert parser is not None, "it goes with the connection"
+        # as uvicorn does, which looks for a timer that is never set here, and for websockets
+        try:
+            parser.feed_data(data)
+        except httptools.HttpParserError:
+            self.logger.warning(_UNREADABLE)
+            self.send_400_response(_UNREADABLE)
+        except httptools.HttpParserUpgrade:
+            self._unsupported_upgrade_warning()
 
     def on_message_begin(self) -> None:
         """A request begins."""
@@ -214,9 +224,7 @@ class Protocol(HttpToolsProtocol):
         else:  # "http://host/path"
             parsed = httptools.parse_url(path)
             path, query = parsed.path, parsed.query or b""
-        before = cast(
-            "RequestResponseCycle | None", self.cycle
-        )  # uvicorn's type leaves out that there is none at first
+        before: RequestResponseCycle | None = self.cycle  # uvicorn's type leaves out that there is none at first
         self.cycle = cycle = Cycle(
             {
                 "type": "http",
@@ -259,12 +267,14 @@ class Protocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """A reply was written; the next request may be served."""
-        self._joining.flush()
+        joining, flow = self._joining, self.flow
+        joining.flush()
         self.server_state.total_requests += 1
-        if self.transport.is_closing():
+        if joining.is_closing():
             return
         self._since = self.loop.time()
-        self.flow.resume_reading()
+        if flow.read_paused:
+            flow.resume_reading()
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
 

@@ -29,6 +29,8 @@ class Router(Generic[Target]):
     def __init__(self) -> None:
         """Start empty."""
         self._root: Final[_Node[Target]] = _Node()
+        # the ends of templates without parameters, by the whole path: literal segments win, so one look finds them
+        self._literal: Final[dict[bytes, Mapping[str, Target]]] = {}
 
     def add(self, method: str, template: str, target: Target) -> None:
         """Serve `target` at a template such as "/v1/{prefix}/namespaces"; the names of parameters are for people.
@@ -47,6 +49,8 @@ class Router(Generic[Target]):
         if method in node.targets:
             raise ValueError(f"{method} {template} is served already")
         node.targets[method] = target
+        if "{" not in template:
+            self._literal[template.encode()] = node.targets
 
     def find(self, raw_path: bytes) -> tuple[Mapping[str, Target], Sequence[str]]:
         """What is served at a path.
@@ -61,6 +65,9 @@ class Router(Generic[Target]):
         Raises:
             Refusal: INVALID_FIELD, for a segment that can't be decoded.
         """
+        literal = self._literal.get(raw_path)
+        if literal is not None:
+            return literal, []
         node = self._root
         arguments: list[str] = []
         segments = raw_path.split(b"/")

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import ipaddress
+import tracemalloc
+from collections.abc import Mapping
+
 import pytest
 
 from lakeward_gateway.context import Contexts, headers_by_name
@@ -89,3 +93,69 @@ def test_an_empty_idempotency_key_is_a_bad_one(key: str) -> None:
     with pytest.raises(Refusal) as refused:
         context(("idempotency-key", key))
     assert refused.value.reason == Reason.REASON_IDEMPOTENCY_KEY_INVALID
+
+
+def test_what_is_remembered_of_one_request_is_told_of_none_that_differs() -> None:
+    proxies = Proxies([ipaddress.ip_network("10.0.0.0/8")], heed_forwarded=True)
+    contexts = Contexts(links=Links(base_uri=None, proxies=proxies), new_id=lambda: "made", proxies=proxies)
+    usual = {
+        b"host": b"lake.test",
+        b"user-agent": b"spark",
+        b"x-iceberg-access-delegation": b"vended-credentials",
+        b"x-forwarded-for": b"192.0.2.1",
+        b"x-forwarded-host": b"out.test",
+        b"x-forwarded-proto": b"https",
+        b"x-forwarded-port": b"8443",
+        b"x-forwarded-prefix": b"/lake",
+    }
+    others = {
+        b"host": b"other.test",
+        b"user-agent": b"trino",
+        b"x-iceberg-access-delegation": b"remote-signing",
+        b"x-forwarded-for": b"192.0.2.2",
+        b"x-forwarded-host": b"elsewhere.test",
+        b"x-forwarded-proto": b"http",
+        b"x-forwarded-port": b"9443",
+        b"x-forwarded-prefix": b"/other",
+    }
+    asked = [(peer, usual) for peer in ("10.0.0.1", "192.0.2.9")]
+    for name, value in others.items():
+        without = {each: said for each, said in usual.items() if each != name}
+        asked += [("10.0.0.1", {**usual, name: value}), ("10.0.0.1", without)]
+    # those that host decides alone where no proxy names another
+    asked += [("10.0.0.1", {b"host": host}) for host in (b"lake.test", b"other.test")]
+
+    def found(peer: str, headers: Mapping[bytes, bytes], *, of: Contexts) -> context_pb2.RequestContext:
+        return of.of({"scheme": "http", "client": (peer, 1)}, headers, request_id="r")
+
+    for _ in range(2):
+        for peer, headers in asked:
+            fresh = Contexts(links=Links(base_uri=None, proxies=proxies), new_id=lambda: "made", proxies=proxies)
+            assert found(peer, headers, of=contexts) == found(peer, headers, of=fresh)
+
+
+def test_a_request_has_its_own_context_however_alike_the_last_one_was() -> None:
+    lines = (("host", "lake.test"), ("user-agent", "spark"), ("x-iceberg-access-delegation", "vended-credentials"))
+    first = context(*lines, ("authorization", "Bearer one"), ("x-project-id", "p"), ("x-assume-role", "r"))
+    first.user_agent = "changed"
+    first.delegation.append(context_pb2.DELEGATION_REMOTE_SIGNING)
+    second = context(*lines)
+    assert (second.user_agent, list(second.delegation)) == ("spark", [context_pb2.DELEGATION_VENDED_CREDENTIALS])
+    assert (second.authorization, second.project_id, second.assumed_role) == ("", "", "")
+
+
+def test_headers_that_no_honest_client_sends_are_not_remembered() -> None:
+    def held(count: int, length: int) -> int:
+        contexts = Contexts(links=Links(base_uri=None, proxies=_PROXIES), new_id=lambda: "made", proxies=_PROXIES)
+        scope = {"scheme": "http", "client": None}
+        tracemalloc.start()
+        try:
+            for number in range(count):
+                agent = str(number).encode() + b"x" * length
+                contexts.of(scope, {b"host": b"lake.test", b"user-agent": agent}, request_id="r")
+            return tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+
+    assert held(200, 60_000) < 200_000
+    assert held(20_000, 900) < 8_000_000

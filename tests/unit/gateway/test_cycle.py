@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lakeward_gateway.cycle import Cycle
+from lakeward_gateway.cycle import Cycle, lines_of
 from lakeward_gateway.http import Header
 
 
@@ -69,6 +69,19 @@ async def test_a_whole_reply_is_written_as_it_is_printed_and_tells_that_it_is_co
     await connection.cycle().reply(200, HEADERS, BODY)
     assert connection.wire.written == HEAD + b"\r\n" + BODY
     assert (connection.completed, connection.wire.closed) == (1, False)
+
+
+async def test_lines_that_were_printed_before_stand_in_a_head_as_any_other(connection: Connection) -> None:
+    await connection.cycle().reply(200, HEADERS[:1], BODY, lines_of(HEADERS[1:]))
+    assert connection.wire.written == HEAD + b"\r\n" + BODY
+    await connection.cycle(keep_alive=False).reply(200, HEADERS[:1], BODY, lines_of(HEADERS[1:]))
+    assert connection.wire.written == HEAD + b"\r\n" + BODY + HEAD + b"Connection: close\r\n\r\n" + BODY
+
+
+@pytest.mark.parametrize("value", [b"x\r\nset-cookie: mine", b"x\ny", b"x\ry", b"x\0"])
+def test_a_value_that_would_end_its_line_is_not_printed(value: bytes) -> None:
+    with pytest.raises(ValueError, match="end its line"):
+        lines_of([(b"etag", value)])
 
 
 async def test_a_head_is_answered_without_the_body_whose_length_it_tells(connection: Connection) -> None:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any, cast
 
 import pytest
 from google.protobuf import duration_pb2
 
+from lakeward_gateway.cycle import lines_of
 from lakeward_gateway.dialects.iceberg.config import iso_duration
+from lakeward_gateway.http import Header, Message
 from lakeward_protocol.catalog.v1 import warehouses_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import WAREHOUSE, World, error_of, world
@@ -93,6 +97,56 @@ async def test_each_client_gets_links_by_its_own_base_and_bytes_in_the_form_that
             codings.append(reply.headers.get("content-encoding", "identity"))
     assert uris == {"http://one.test/catalog", "http://two.test/catalog"}
     assert codings == ["identity", "gzip", "gzip"] * 2
+
+
+class _Server:
+    """As much of a request's cycle as an application replies to."""
+
+    def __init__(self) -> None:
+        self.replies: list[tuple[int, set[bytes], bytes]] = []
+
+    async def __call__(self, _message: Message) -> None:
+        raise AssertionError("a whole reply is handed over whole")
+
+    async def reply(self, status: int, headers: Sequence[Header], body: bytes, lines: bytes = b"") -> None:
+        printed = (lines_of(headers) + lines).splitlines()
+        assert len(printed) == len(set(printed))
+        self.replies.append((status, set(printed), body))
+
+
+@pytest.mark.parametrize("accepted", [[], [(b"accept-encoding", b"gzip")], [(b"accept-encoding", b"identity")]])
+@pytest.mark.parametrize("origins", [None, ("*",)])
+async def test_a_reply_that_was_sent_before_differs_by_its_requests_id_alone(
+    accepted: list[Header], origins: Sequence[str] | None
+) -> None:
+    async with world(allow_origin=origins) as served:
+        served.catalog.answers["GetConfig"] = CONFIG
+        application = cast("Any", served.client)._transport.app
+        server = _Server()
+        for number in range(3):
+            headers = [(b"host", b"lake.test"), (b"origin", b"https://a.test"), *accepted]
+            scope = {
+                "type": "http",
+                "method": "GET",
+                "scheme": "http",
+                "client": ("127.0.0.1", 1),
+                "raw_path": b"/catalog/v1/config",
+                "query_string": b"warehouse=demo",
+                "headers": [*headers, (b"x-request-id", b"r%d" % number)],
+            }
+            await application(scope, None, server)
+        first = server.replies[0]
+        assert first[0] == 200
+        assert {line.partition(b":")[0] for line in first[1]} >= {
+            b"Content-Type",
+            b"Content-Length",
+            b"Vary",
+            b"Cache-Control",
+            b"X-Request-Id",
+        }
+        for number, (status, lines, body) in enumerate(server.replies):
+            assert lines == first[1] - {b"X-Request-Id: r0"} | {b"X-Request-Id: r%d" % number}
+            assert (status, body) == (first[0], first[2])
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,16 @@ def incoming(request_id: str | None, traceparent: str | None) -> AbstractContext
     return _Incoming(request_id, traceparent)
 
 
+def bind_incoming(request_id: str | None, traceparent: str | None) -> contextvars.Token[Correlation | _Incoming | None]:
+    """The same where a block of its own costs too much; `unbind_incoming` ends it."""
+    return _current.set(_Incoming(request_id, traceparent))
+
+
+def unbind_incoming(token: contextvars.Token[Correlation | _Incoming | None]) -> None:
+    """Undo `bind_incoming`."""
+    _current.reset(token)
+
+
 def outgoing_headers() -> list[tuple[str, str]]:
     """What goes along with a call to another service."""
     correlation = current()

@@ -11,10 +11,11 @@ from lakeward_gateway.dialects.iceberg.errors import RENDERED
 from lakeward_gateway.encoding import GZIP, WORTHWHILE, gzipped
 from lakeward_gateway.http import Request, Response, json_response
 from lakeward_gateway.operation import Answer, Operation
-from lakeward_gateway.query import Text
+from lakeward_gateway.query import Text, parse_query
 from lakeward_protocol.catalog.v1 import warehouses_pb2, warehouses_pb2_grpc
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.keeping import Kept
+from lakeward_servicekit.remembering import remembered
 
 _WRITTEN_BYTES: Final = 4 << 20
 _SEEN: Final = 256
@@ -52,21 +53,22 @@ class Configs:
     async def __call__(self, request: Request, /) -> Response:
         """The configuration of one warehouse."""
         context = request.context
-        if not context.base_uri:
+        base_uri = context.base_uri
+        if not base_uri:
             raise Refusal(
                 Reason.REASON_NO_HOST,
                 "the request has no usable Host header, so no link to this server can be made; send one, or set BASE_URI",
             )
         asked = warehouses_pb2.GetConfigRequest()
-        asked.warehouse = _WAREHOUSE.read(request.query) or ""
+        asked.warehouse = _named(request.query_string)
         asked.context.CopyFrom(context)
         config = await self._warehouses.GetConfig(asked)
-        same = (id(config), context.base_uri, request.takes_gzip)
+        same = (id(config), base_uri, request.takes_gzip)
         seen = self._seen.look(same)
         if seen is not None:
             self._seen.used(same)
             return seen[1]
-        written = await self._written_of(config, context.base_uri, takes_gzip=request.takes_gzip)
+        written = await self._written_of(config, base_uri, takes_gzip=request.takes_gzip)
         self._seen.put(same, (config, written))
         return written
 
@@ -96,8 +98,19 @@ class Configs:
             )
         )
         if not takes_gzip or len(plain.body) < WORTHWHILE:
-            return plain
-        return Response(200, headers=(*plain.headers, GZIP), body=await gzipped(plain.body), encoded=True)
+            return Response(200, headers=plain.headers, body=plain.body, repeated=True)
+        headers = (*plain.headers, GZIP)
+        return Response(200, headers=headers, body=await gzipped(plain.body), encoded=True, repeated=True)
+
+
+@remembered(entries=1024, longest=256)
+def _named(query_string: bytes) -> str:
+    """The warehouse that a query names; "" for none.
+
+    Raises:
+        Refusal: INVALID_FIELD.
+    """
+    return _WAREHOUSE.read(parse_query(query_string)) or ""
 
 
 def iso_duration(span: timedelta) -> str:
