@@ -24,7 +24,7 @@ class SharedReads(Generic[Asked, Result]):
     def __init__(self, read: Callable[[Asked], Awaitable[Result]]) -> None:
         """Read by `read`."""
         self._read: Final = read
-        self._rounds: Final[dict[Asked, Coalescer[Asked, Result]]] = {}
+        self._rounds: Final[dict[Asked, Coalescer[None, Result]]] = {}
 
     @property
     def busy(self) -> bool:
@@ -35,12 +35,16 @@ class SharedReads(Generic[Asked, Result]):
         """What was read of one thing."""
         rounds = self._rounds.get(asked)
         if rounds is None:
-            rounds = self._rounds[asked] = Coalescer(self._each, max_items=1, patience=None, alike=True)
+            # What is asked is the same for all of its rounds: there it needs no name, which would be hashed and compared again.
+            rounds = self._rounds[asked] = Coalescer(self._reading(asked), max_items=1, patience=None, alike=True)
         try:
-            return await rounds(asked)
+            return await rounds(None)
         finally:
             if rounds.idle and self._rounds.get(asked) is rounds:
                 del self._rounds[asked]
 
-    async def _each(self, asked: Sequence[Asked]) -> Sequence[Result]:
-        return [await self._read(each) for each in asked]
+    def _reading(self, asked: Asked) -> Callable[[Sequence[None]], Awaitable[Sequence[Result]]]:
+        async def reading(_: Sequence[None]) -> Sequence[Result]:
+            return [await self._read(asked)]
+
+        return reading

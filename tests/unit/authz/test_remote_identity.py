@@ -212,3 +212,9 @@ async def test_the_first_administrator_is_recorded_through_the_channel() -> None
     world.idp.revision = "open"
     await world.identity.bootstrap_administrator(Presented(""), is_operator=False)
     assert world.users.first is not None
+
+
+def test_what_a_request_presents_is_printed_without_its_token() -> None:
+    presented = Presented("Bearer secret", "r", "t")
+    assert repr(presented) == "Presented(request_id='r', traceparent='t')"
+    assert dict(presented.__rich_repr__()) == {"request_id": "r", "traceparent": "t"}

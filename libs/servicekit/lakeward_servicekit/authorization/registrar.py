@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Protocol
+
+import msgspec
 
 from lakeward_servicekit.authorization.principals import UserId
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Presented:
+class Presented(msgspec.Struct, frozen=True, gc=False):
     """What a request presents to say who it comes from: for recording that caller, and for nothing else.
 
     Attributes:
@@ -18,9 +18,17 @@ class Presented:
         traceparent: W3C trace context; "" for none.
     """
 
-    authorization: str = dataclasses.field(repr=False)
+    authorization: str
     request_id: str = ""
     traceparent: str = ""
+
+    def __repr__(self) -> str:
+        """Without the secret."""
+        return f"Presented(request_id={self.request_id!r}, traceparent={self.traceparent!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        """The same, for who prints in colour."""
+        return [("request_id", self.request_id), ("traceparent", self.traceparent)]
 
 
 class Registrar(Protocol):

@@ -37,13 +37,19 @@ async def caller_of(context: RequestContext, *, identity: Identity) -> Caller:
         base_uri=context.base_uri,
         delegation=_delegation(context.delegation),
         idempotency_key=idempotency_key,
-        user_agent=context.user_agent.encode()[:MAX_USER_AGENT_BYTES].decode(errors="ignore"),
+        user_agent=_user_agent(context.user_agent),
     )
 
 
 def presented(context: RequestContext) -> Presented:
     """What a request presents to have its caller recorded."""
     return Presented(context.authorization, context.request_id, context.traceparent)
+
+
+def _user_agent(text: str) -> str:
+    if len(text) <= MAX_USER_AGENT_BYTES and text.isascii():
+        return text
+    return text.encode()[:MAX_USER_AGENT_BYTES].decode(errors="ignore")
 
 
 def _delegation(accepted: Sequence[int]) -> frozenset[Delegation]:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.config import ClientConfigs
+from lakeward_catalog.application.config import ClientConfig, ClientConfigs
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.warehouses.changing import (
     AllowFormatVersions,
@@ -51,6 +51,7 @@ from lakeward_servicekit.rpc.pages import page_of
 
 # About 2 KB each. A caller names the base of links, so there may be more than warehouses.
 _CONFIGS: Final = 1024
+_TOLD: Final = 64
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,8 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
 
     Attributes:
         configs: replies by what they are made from. What a key names never changes; a request finds the key by reading it.
+        told: the same by what was read just now, which all are handed who share the read. It is kept beside its reply, so that
+            nothing else can have its id.
         restorable_by_default: how long what is dropped can be restored where that is asked for without a span.
     """
 
@@ -80,17 +83,24 @@ class WarehouseServicer(warehouses_pb2_grpc.WarehouseServiceServicer):
     configs: Kept[tuple[WarehouseId, int, str], warehouses_pb2.GetConfigResponse] = dataclasses.field(
         default_factory=lambda: Kept(_CONFIGS)
     )
+    told: Kept[int, tuple[ClientConfig, warehouses_pb2.GetConfigResponse]] = dataclasses.field(
+        default_factory=lambda: Kept(_TOLD)
+    )
 
     async def GetConfig(
         self, request: warehouses_pb2.GetConfigRequest, caller: Caller
     ) -> warehouses_pb2.GetConfigResponse:
         """See the contract."""
         config = await self.config(request.warehouse, caller=caller, presented=presented(request.context))
+        told = self.told.look(id(config))
+        if told is not None:
+            return told[1]
         key = config.key
         response = self.configs.get(key)
         if response is None:
             response = config_message(config)
             self.configs.put(key, response)
+        self.told.put(id(config), (config, response))
         return response
 
     async def CreateWarehouse(
