@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import copy
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
 from itertools import islice
 from typing import Final, Generic, TypeAlias, TypeVar
 
@@ -34,9 +34,8 @@ class Coalescer(Generic[Item, Answer]):
         at_once: batches under way, before the next has to wait.
         patience: seconds after which a batch counts no more, so that one that takes long holds up nobody; None: it always counts.
         alike: whether items that are equal share an answer; they are hashable then.
-        regather: seconds that what waits when a batch was answered waits for those who got its answers, who mostly ask again at
-            once: else two halves of a crowd take turns, and each question costs twice. It ends when as many have come, and does
-            not begin where what waits is what was answered. None: it is not waited at all.
+        beside: whether what is under way may be asked again beside that. Else it waits for that to be answered, unless others
+            that are new take it along: a crowd that asks one thing would only be cut into smaller parts.
     """
 
     def __init__(
@@ -47,7 +46,7 @@ class Coalescer(Generic[Item, Answer]):
         at_once: int = 1,
         patience: float | None = 0.01,
         alike: bool = False,
-        regather: float | None = None,
+        beside: bool = True,
     ) -> None:
         """Start empty; see the class."""
         self._ask: Final = ask
@@ -55,14 +54,13 @@ class Coalescer(Generic[Item, Answer]):
         self._at_once: Final = at_once
         self._patience: Final = patience
         self._alike: Final = alike
-        self._regather: Final = regather
+        self._beside: Final = beside
         # by the item itself or its identity, for as long as it waits: the item, and who waits for its answer
         self._waiting: Final[dict[Hashable, tuple[Item, list[asyncio.Future[Answer]]]]] = {}
         self._senders: Final[dict[_Sender, asyncio.Task[None]]] = {}
         self._askers: Final = spans.Askers()
         self._under_way = 0
         self._gathering = False  # whether a sender has yet to begin
-        self._crowd: tuple[int, asyncio.Future[None]] | None = None  # how many a sender waits for
 
     def __call__(self, item: Item) -> asyncio.Future[Answer]:
         """The answer to one question, to be awaited; it raises what `ask` raised, or answered for this item."""
@@ -75,9 +73,7 @@ class Coalescer(Generic[Item, Answer]):
             asked[1].append(answer)
             return answer
         self._waiting[name] = (item, [answer])
-        if self._crowd is not None and len(self._waiting) >= self._crowd[0] and not self._crowd[1].done():
-            self._crowd[1].set_result(None)
-        if self._under_way < self._at_once and not self._gathering:
+        if self._under_way < self._at_once and not self._gathering and (self._beside or not self._is_asked(name)):
             self._begin()
         return answer
 
@@ -103,28 +99,17 @@ class Coalescer(Generic[Item, Answer]):
                 if self._waiting and self._under_way < self._at_once and not self._gathering:
                     self._begin()  # more came at one moment than go into a batch
                 if batch:
+                    if not self._beside:
+                        sender.names = {item for item, _ in batch}
                     await self._answer(batch, sender)
-                if len(self._waiting) and not self._same(batch) and sender.counts:
-                    await self._gathered(len(batch))
         finally:
             # Here and not when the task is collected: a caller in between would count on a sender that has ended.
             self._under_way -= sender.counts
             del self._senders[sender]
 
-    def _same(self, batch: _Batch[Item, Answer]) -> bool:
-        """Whether nothing waits but what was answered just now: a crowd that asks one thing costs no more in two halves."""
-        return self._alike and len(self._waiting) <= len(batch) and self._waiting.keys() <= {item for item, _ in batch}
-
-    async def _gathered(self, answered: int) -> None:
-        """Wait for as many more as were answered just now, where that is wanted and nobody else does."""
-        if self._regather is None or self._crowd is not None:
-            return
-        full: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._crowd = (min(len(self._waiting) + answered, self._max_items), full)
-        try:
-            await asyncio.wait([full], timeout=self._regather)
-        finally:
-            self._crowd = None
+    def _is_asked(self, name: Hashable) -> bool:
+        """Whether it is under way with one who will go on with what waits."""
+        return any(sender.counts and name in sender.names for sender in self._senders)
 
     def _taken(self) -> _Batch[Item, Answer]:
         """The questions that waited longest, as many as go into a batch, without those whose callers have all gone."""
@@ -178,9 +163,15 @@ _Batch: TypeAlias = list[tuple[Item, list[asyncio.Future[Answer]]]]
 
 
 class _Sender:
-    """One who sends, and whether it counts among those that are under way."""
+    """One who sends.
+
+    Attributes:
+        counts: among those that are under way.
+        names: what it sent, where that matters.
+    """
 
     counts = True
+    names: Collection[object] = ()
 
 
 def _fail(callers: Sequence[Sequence[asyncio.Future[Answer]]], error: BaseException) -> None:

@@ -68,53 +68,67 @@ async def test_a_batch_that_takes_long_does_not_keep_the_next_one_waiting() -> N
     assert await slow == 1
 
 
-async def test_what_waits_goes_together_with_those_who_got_answers_and_ask_again() -> None:
+async def test_what_waits_goes_as_soon_as_a_batch_was_answered_whoever_else_may_come() -> None:
     slow = Slow()
-    same = Coalescer(slow, alike=True, regather=60)
-
-    async def asks_twice(name: str) -> None:
-        await same(f"{name}1")
-        await same(f"{name}2")
-
-    asking = [asyncio.create_task(asks_twice(name)) for name in "ab"]
-    await turns()
-    third = asyncio.ensure_future(same("c"))
-    await turns()
-    assert slow.batches == [["a1", "b1"]]
-    slow.answers.release()
-    await turns()
-    assert slow.batches == [["a1", "b1"], ["c", "a2", "b2"]]
-    slow.answers.release()
-    await asyncio.gather(third, *asking)
-
-
-async def test_a_question_that_was_answered_just_now_and_waits_again_goes_at_once() -> None:
-    slow = Slow()
-    same = Coalescer(slow, alike=True, regather=60)
-    first = asyncio.ensure_future(same("a"))
-    await turns()
-    second = asyncio.ensure_future(same("a"))
-    await turns()
-    assert slow.batches == [["a"]]
-    slow.answers.release()
-    await turns()
-    assert slow.batches == [["a"], ["a"]]
-    slow.answers.release()
-    assert await first == 1
-    assert await second == 2
-
-
-async def test_what_waits_does_not_wait_long_for_those_who_do_not_come_again() -> None:
-    slow = Slow()
-    same = Coalescer(slow, alike=True, regather=0.001)
+    same = Coalescer(slow, alike=True)
     first = asyncio.ensure_future(same("a"))
     await turns()
     second = asyncio.ensure_future(same("b"))
     await turns()
+    assert slow.batches == [["a"]]
     slow.answers.release()
+    await turns()
+    assert slow.batches == [["a"], ["b"]]
     slow.answers.release()
+    assert [await first, await second] == [1, 2]
+
+
+@pytest.mark.parametrize("beside", [True, False])
+async def test_what_is_under_way_is_asked_again_beside_that_or_once_that_was_answered(beside: bool) -> None:
+    slow = Slow()
+    same = Coalescer(slow, at_once=2, patience=None, alike=True, beside=beside)
+    first = asyncio.ensure_future(same("a"))
+    await turns()
+    second = asyncio.ensure_future(same("a"))
+    await turns()
+    assert slow.batches == ([["a"], ["a"]] if beside else [["a"]])
+    slow.answers.release()
+    await turns()
+    assert slow.batches == [["a"], ["a"]]
+    slow.answers.release()
+    assert [await first, await second] == [1, 2]
+
+
+async def test_what_waits_for_what_is_under_way_goes_along_with_what_is_new() -> None:
+    slow = Slow()
+    same = Coalescer(slow, at_once=2, patience=None, alike=True, beside=False)
+    asking = [asyncio.ensure_future(same("a"))]
+    await turns()
+    asking += [asyncio.ensure_future(same(name)) for name in "ab"]
+    await turns()
+    assert slow.batches == [["a"], ["a", "b"]]
+    for _ in slow.batches:
+        slow.answers.release()
+    assert await asyncio.gather(*asking) == [1, 2, 2]
+
+
+async def test_what_waits_for_a_batch_that_takes_long_goes_beside_it() -> None:
+    slow = Slow()
+    same = Coalescer(slow, at_once=2, patience=0.001, alike=True, beside=False)
+    asking = [asyncio.ensure_future(same("a"))]
+    while not slow.batches:
+        await asyncio.sleep(0)
+    asking.append(asyncio.ensure_future(same("a")))
     async with asyncio.timeout(10):
-        assert [await first, await second] == [1, 2]
+        while len(slow.batches) < 2:
+            await asyncio.sleep(0.001)
+    asking.append(asyncio.ensure_future(same("a")))
+    async with asyncio.timeout(10):
+        while len(slow.batches) < 3:
+            await asyncio.sleep(0.001)
+    for _ in slow.batches:
+        slow.answers.release()
+    assert await asyncio.gather(*asking) == [1, 2, 3]
 
 
 async def test_more_than_go_into_a_batch_go_beside_it_as_far_as_is_allowed() -> None:

@@ -129,6 +129,34 @@ async def test_questions_at_one_moment_do_not_mix(channel: Channel) -> None:
     assert await asyncio.gather(*map(one, sizes)) == sizes
 
 
+@pytest.mark.parametrize("way", ["the core's batch", "for many bytes", "where gRPC hides its call"])
+async def test_an_answer_goes_with_the_next_question_where_that_holds_little_and_the_call_is_in_reach(
+    channel: Channel, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    both = {"SendMessageOperation", "ReceiveMessageOperation"}
+    together: list[set[str]] = []
+    original = under_test._CORE.execute_batch
+
+    def execute_batch(call: object, operations: tuple[object, ...], loop: asyncio.AbstractEventLoop) -> Any:
+        names = {type(operation).__name__ for operation in operations}
+        if type(call).__name__ == "RPCState" and names >= both:  # the end that answers
+            together.append(names)
+        return original(call, operations, loop)
+
+    monkeypatch.setattr(under_test._CORE, "execute_batch", execute_batch)
+    if way == "for many bytes":
+        monkeypatch.setattr(under_test, "_HELD_BYTES", 1)
+    if way == "where gRPC hides its call":
+        monkeypatch.setattr(under_test, "_call_of", lambda _: None)
+    one = asker(channel)
+    sizes = [1, 2, 4, 6, 7, 1, 2, 4, 6, 7, 8, 9]
+    assert [await one(items) for items in sizes] == sizes
+    assert len(sizes) == 3 * SPREAD
+    # the first answer of a lane goes by itself
+    batches = 2 * SPREAD if way == "the core's batch" else 0
+    assert together == [both] * batches
+
+
 async def test_a_refusal_arrives_whole_and_the_next_question_is_answered(channel: Channel) -> None:
     one = asker(channel)
     for _ in range(2 * SPREAD):
@@ -193,15 +221,17 @@ async def test_a_peer_that_is_started_again_is_not_the_askers_trouble(decisions:
                     assert await one(1) == 1
 
 
+@pytest.mark.parametrize("questions", [1, 3 * SPREAD])
 async def test_a_server_that_ends_waits_for_no_call_that_is_open_and_idle(
-    decisions: Decisions, proofs: Proofs, monkeypatch: pytest.MonkeyPatch
+    decisions: Decisions, proofs: Proofs, monkeypatch: pytest.MonkeyPatch, questions: int
 ) -> None:
     monkeypatch.setattr(hosting, "DRAIN_SECONDS", 3600.0)
     monkeypatch.setattr(under_test, "LASTS_SECONDS", 3600.0)
     async with contextlib.AsyncExitStack() as stack:
         async with asyncio.timeout(20), a_host(decisions).serve("127.0.0.1:0", workloads=proofs) as port:
             one = asker(await stack.enter_async_context(connect(f"127.0.0.1:{port}", service="authz")))
-            await one(1)
+            for _ in range(questions):
+                await one(1)
         with pytest.raises(Refusal) as gone:
             await one(1)
     assert gone.value.reason == Reason.REASON_SERVICE_UNAVAILABLE

@@ -18,7 +18,7 @@ from lakeward_servicekit.rpc.call import Caller, CallerValue, Settle, bind_deadl
 from lakeward_servicekit.rpc.client import Channel
 from lakeward_servicekit.rpc.health import Checks
 from lakeward_servicekit.rpc.inprocess import InProcessChannel
-from lakeward_servicekit.rpc.lanes import Questions
+from lakeward_servicekit.rpc.lanes import Asked, Questions
 from lakeward_servicekit.rpc.methods import MAX_FRAME_BYTES, MethodRule, rules_of_service
 from lakeward_servicekit.rpc.origin import Audit
 from lakeward_servicekit.rpc.pipeline import Method, fill_context
@@ -257,7 +257,8 @@ class _Wire:
         if isinstance(method, StreamMethod):
             make, answer = grpc.unary_stream_rpc_method_handler, self._streamed(method)
         elif method.rule.stays_open:
-            make, answer = grpc.stream_stream_rpc_method_handler, self._answers(method)
+            # of bytes, which are read and written where questions are: see `lanes.Asked`
+            return grpc.stream_stream_rpc_method_handler(self._answers(method, original))
         else:
             make, answer = grpc.unary_unary_rpc_method_handler, self._answer(method)
         return make(
@@ -281,20 +282,28 @@ class _Wire:
 
         return answer
 
-    def _answers(self, method: Method) -> Callable[[Any, Any], Awaitable[None]]:
+    def _answers(self, method: Method, original: Any) -> Callable[[Any, Any], Awaitable[None]]:  # noqa: ANN401 - generated handler
         """Answers one question of a call after the other; on the wire a call with one question is one of them."""
 
         async def answer(_: object, context: grpc.aio.ServicerContext[Any, Any]) -> None:
             request: Any = None
+            asked: Asked | None = None
             try:
                 metadata = _by_key(_text_metadata(context))
-                while (request := await self._questions.next(context)) is not grpc.aio.EOF:
-                    await context.write(await self._answered(method, request, context, metadata))
+                asked = Asked(
+                    self._questions,
+                    context,
+                    read=original.request_deserializer,
+                    write=original.response_serializer,
+                )
+                request = await asked.first()
+                while request is not grpc.aio.EOF:
+                    request = await asked.next(await self._answered(method, request, context, metadata))
             except Refusal as refusal:
                 aborting = _abort(context, refusal)
             else:
                 return
-            del request, context  # as above
+            del request, context, asked  # as above
             await aborting
 
         return answer

@@ -13,14 +13,16 @@ its own would keep is kept:
   over lanes. A peer that drains ends its lanes between two questions.
 
 Question and answer are one batch of gRPC's core, which wakes its poller and our loop once; `write` and `read` wake both twice.
-Its Python has no method for that, so this is said to the core itself, as gRPC's own methods do (ADR 60).
+So are an answer and the next question, at the other end. gRPC's Python has no method for that, so this is said to the core, as
+its own methods do (ADR 60).
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeAlias
 
 import grpc.aio
@@ -32,6 +34,9 @@ LASTS_SECONDS: Final = 5.0
 
 _CORE: Final[Any] = cygrpc
 _NO_FLAGS: Final = 0
+# A batch holds the answer until the next question, which may come seconds later: one of many bytes is sent by itself.
+_HELD_BYTES: Final = 256 * 1024
+_LEFT_SECONDS: Final = 60.0
 
 _Stream: TypeAlias = "grpc.aio.StreamStreamCall[bytes, bytes]"
 
@@ -173,24 +178,102 @@ class Questions:
         self._waiting: Final[set[asyncio.Task[Any]]] = set()
         self._draining = asyncio.Event()
 
-    async def next(self, context: grpc.aio.ServicerContext[Any, Any]) -> Any:  # noqa: ANN401 - any message of the contract
-        """The next question of a call, or `grpc.aio.EOF`: its client will ask nothing more, or is to ask elsewhere."""
-        if self._draining.is_set():
-            return grpc.aio.EOF
+    async def wait(self, question: Awaitable[Any], *operations: object) -> Any:  # noqa: ANN401 - bytes, EOF or nothing
+        """What came, or `grpc.aio.EOF` where the server drains; `operations` are those of a batch, which may be left then."""
         task = asyncio.current_task()
         assert task is not None, "gRPC runs each handler as a task"
         self._waiting.add(task)
         try:
-            return await context.read()
+            return await question
         except asyncio.CancelledError:
+            # The core writes into them until the batch ends, which the end of the call sees to: a timer holds them beyond that.
+            asyncio.get_running_loop().call_later(_LEFT_SECONDS, _let_go, operations)
             if self._draining.is_set():
                 return grpc.aio.EOF
             raise
         finally:
             self._waiting.discard(task)
 
+    @property
+    def draining(self) -> bool:
+        """Whether no call is to carry another question."""
+        return self._draining.is_set()
+
     def end(self) -> None:
         """End the calls that carry none now, and the others once they have answered."""
         self._draining.set()
         for task in self._waiting:
             task.cancel()
+
+
+class Asked:
+    """The questions of one call, where they are answered.
+
+    After the last one comes `grpc.aio.EOF`: its client will ask nothing more, or is to ask elsewhere.
+    """
+
+    __slots__ = ("_call", "_context", "_questions", "_read", "_write")
+
+    def __init__(
+        self,
+        questions: Questions,
+        context: grpc.aio.ServicerContext[Any, Any],
+        *,
+        read: Callable[[bytes], Any],
+        write: Callable[[Any], bytes],
+    ) -> None:
+        """Those of one call.
+
+        Args:
+            questions: the server's.
+            context: the call's, whose messages are bytes.
+            read: makes a question of its bytes.
+            write: makes bytes of an answer.
+        """
+        self._questions: Final = questions
+        self._context: Final = context
+        self._read: Final = read
+        self._write: Final = write
+        self._call: Any | None = None
+
+    async def first(self) -> Any:  # noqa: ANN401 - any message of the contract
+        """The first question."""
+        if self._questions.draining:
+            return grpc.aio.EOF
+        return self._question(await self._questions.wait(self._context.read()))
+
+    async def next(self, answer: Any) -> Any:  # noqa: ANN401 - any message of the contract
+        """Answer the last question; the next one."""
+        sent = self._write(answer)
+        del answer
+        if self._call is None or len(sent) > _HELD_BYTES or self._questions.draining:
+            # The first answer opens the call's own way back, too.
+            await self._context.write(sent)
+            del sent
+            self._call = _call_of(self._context)
+            return await self.first()
+        sending, receiving = _CORE.SendMessageOperation(sent, _NO_FLAGS), _CORE.ReceiveMessageOperation(_NO_FLAGS)
+        del sent
+        batch = _CORE.execute_batch(self._call, (sending, receiving), asyncio.get_running_loop())
+        try:
+            if await self._questions.wait(batch, sending, receiving) is grpc.aio.EOF:
+                return grpc.aio.EOF
+        except _CORE.InternalError:
+            pass  # the client went away, and so asks nothing more
+        return self._question(receiving.message())
+
+    def _question(self, received: Any) -> Any:  # noqa: ANN401 - bytes, EOF or nothing; a message of the contract
+        return grpc.aio.EOF if received is None or received is grpc.aio.EOF else self._read(received)
+
+
+def _let_go(operations: object) -> None:
+    """Nobody needs them any more."""
+    del operations
+
+
+def _call_of(context: grpc.aio.ServicerContext[Any, Any]) -> Any | None:  # noqa: ANN401 - it is no part of what is typed
+    """What the core knows a call by that is answered; None where this gRPC hides it better."""
+    for held in gc.get_referents(context):
+        if isinstance(held, _CORE.GrpcCallWrapper):
+            return held
+    return None
