@@ -21,7 +21,7 @@ from lakeward_servicekit.leases import Lease
 SEQUENCER: Final = "events-sequencer"
 
 
-class LoggedEvent(msgspec.Struct, frozen=True):
+class LoggedEvent(msgspec.Struct, frozen=True, gc=False):
     """An event in its place.
 
     Attributes:
