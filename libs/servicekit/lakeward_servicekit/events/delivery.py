@@ -30,6 +30,7 @@ from lakeward_servicekit.events.relay import (
 from lakeward_servicekit.leases import Lease
 
 _LOG: Final = logging.getLogger("lakeward_servicekit.events")
+_READS: Final = 2
 _AGAIN: Final = ""
 """No stream's name: what is published again, among what went well or did not."""
 
@@ -155,6 +156,8 @@ class _Delivery:
         self._pace: Final = pace
         self._jitter: Final = jitter
         self._now: Final = asyncio.get_running_loop().time
+        # Rows of many reads that come together are made into values in one turn of the loop.
+        self._reading: Final = asyncio.Semaphore(_READS)
         # Streams where it is known how far the sink is.
         self._met: Final[set[str]] = set()
         self._refused: Final[dict[str, _Refused]] = {}
@@ -225,7 +228,7 @@ class _Delivery:
             self._met.add(stream)
         if stream in self._refused:
             size = 1  # what stands behind it would be handed over with each attempt
-        events = await self._log.read(stream, after=course.reached, limit=size)
+        events = await self._next(stream, after=course.reached, limit=size)
         if not events and course.reached < newest:
             self._tell_lost(stream, newest - course.reached)
             course.reached = newest
@@ -285,7 +288,10 @@ class _Delivery:
             course.remembered = course.reached
 
     async def _next(self, stream: str, *, after: int, limit: int) -> Sequence[LoggedEvent]:
-        return await self._log.read(stream, after=after, limit=limit) if limit else ()
+        if not limit:
+            return ()
+        async with self._reading:
+            return await self._log.read(stream, after=after, limit=limit)
 
     def _tell_away(self, away: Exception, **where: object) -> None:
         _LOG.warning("a sink did not take an event", extra={"sink": self._sink.name, **where, "cause": str(away)})
