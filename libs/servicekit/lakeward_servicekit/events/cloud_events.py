@@ -52,7 +52,7 @@ class About:
     attributes: Mapping[str, str]
 
 
-class Event(msgspec.Struct, frozen=True):
+class Event(msgspec.Struct, frozen=True, gc=False):
     """A change, ready to leave.
 
     Attributes:

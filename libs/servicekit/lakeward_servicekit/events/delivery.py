@@ -7,9 +7,10 @@ it is would stop the event's stream for ever: after some attempts the event is s
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -29,6 +30,9 @@ from lakeward_servicekit.events.relay import (
 from lakeward_servicekit.leases import Lease
 
 _LOG: Final = logging.getLogger("lakeward_servicekit.events")
+_READS: Final = 2
+_AGAIN: Final = ""
+"""No stream's name: what is published again, among what went well or did not."""
 
 
 async def deliver(
@@ -53,23 +57,81 @@ async def deliver(
         lag: told the sink's name and how many events it has not taken, in each round.
     """
     delivery = _Delivery(sink, log, pace, jitter)
+    failing: set[str] = set()
     failures = 0
-    while True:
-        backlogs = await log.backlogs(sink.name)
-        lag(sink.name, sum(each.newest - each.taken for each in backlogs))
-        due = delivery.due(backlogs)
-        turns = asyncio.Semaphore(pace.streams)
-        outcomes = [
-            await delivery.publish_again(),
-            *await asyncio.gather(*(delivery.turn(each, turns) for each in due)),
-        ]
-        if all(outcomes):
-            failures = 0
-            if not due:
+    async with _turns(delivery, pace) as turns:
+        while True:
+            again = await delivery.wanted_again()
+            # nothing of a stream is under way beside what is published again of it
+            ended = await turns.rest() if again else {}
+            ended[_AGAIN] = again is not None and await delivery.publish_again(again)
+            backlogs = await log.backlogs(sink.name)
+            lag(sink.name, sum(each.newest - each.taken for each in backlogs))
+            turns.begin(delivery.due(backlogs))
+            if turns.going:
+                ended |= await turns.some()
+            elif all(ended.values()):
                 await bell.wait(min(pace.poll, delivery.rest()))
-            continue
-        failures += 1
-        await asyncio.sleep(retry_pause(failures, first=pace.first_retry, last=pace.last_retry, jitter=jitter()))
+            failing -= ended.keys()
+            if all(ended.values()):
+                # what goes well beside a stream that does not is no answer to that one
+                failures = failures if failing else 0
+                continue
+            ended |= await turns.rest()
+            failing |= {stream for stream, well in ended.items() if not well}
+            failures += 1
+            await asyncio.sleep(retry_pause(failures, first=pace.first_retry, last=pace.last_retry, jitter=jitter()))
+
+
+class _Turns:
+    """Streams that are handed over, each at its own pace: who waits for a place gets the first one that is free.
+
+    Attributes:
+        going: of each stream that has its turn or waits for it. It is out of here only behind a look at what has ended, so
+            what the log was asked before such a look is not believed of it.
+    """
+
+    def __init__(self, delivery: _Delivery, pace: Pace) -> None:
+        self._delivery: Final = delivery
+        self._pace: Final = pace
+        self._places: Final = asyncio.Semaphore(pace.streams)
+        self.going: Final[dict[str, asyncio.Task[bool]]] = {}
+
+    def begin(self, due: Sequence[Backlog]) -> None:
+        """Have those go that do not yet."""
+        for each in due:
+            if each.stream not in self.going:
+                self.going[each.stream] = asyncio.create_task(self._delivery.turn(each, self._places))
+
+    async def some(self) -> dict[str, bool]:
+        """By stream, how the turns went that have ended; waits for one of them, or until it is time to look for others."""
+        await asyncio.wait(
+            self.going.values(),
+            timeout=self._pace.looked.total_seconds(),
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        ended = [stream for stream, turn in self.going.items() if turn.done()]
+        return {stream: self.going.pop(stream).result() for stream in ended}
+
+    async def rest(self) -> dict[str, bool]:
+        """By stream, how the turns went, once all have ended."""
+        if self.going:
+            await asyncio.wait(self.going.values())
+        ended = dict(self.going)
+        self.going.clear()
+        return {stream: turn.result() for stream, turn in ended.items()}
+
+
+@contextlib.asynccontextmanager
+async def _turns(delivery: _Delivery, pace: Pace) -> AsyncIterator[_Turns]:
+    """Turns that end with the block."""
+    turns = _Turns(delivery, pace)
+    try:
+        yield turns
+    finally:
+        for turn in turns.going.values():
+            turn.cancel()
+        await asyncio.gather(*turns.going.values(), return_exceptions=True)
 
 
 @dataclasses.dataclass(slots=True)
@@ -94,6 +156,8 @@ class _Delivery:
         self._pace: Final = pace
         self._jitter: Final = jitter
         self._now: Final = asyncio.get_running_loop().time
+        # Rows of many reads that come together are made into values in one turn of the loop.
+        self._reading: Final = asyncio.Semaphore(_READS)
         # Streams where it is known how far the sink is.
         self._met: Final[set[str]] = set()
         self._refused: Final[dict[str, _Refused]] = {}
@@ -122,26 +186,26 @@ class _Delivery:
                     await self._remember(course)
             except (SinkUnavailableError, Refusal) as away:
                 self._met.discard(backlog.stream)
-                _LOG.warning(
-                    "a sink did not take an event",
-                    extra={
-                        "sink": self._sink.name,
-                        "stream": backlog.stream,
-                        "after": course.reached,
-                        "cause": str(away),
-                    },
-                )
+                self._tell_away(away, stream=backlog.stream, after=course.reached)
                 return False
         return True
 
-    async def publish_again(self) -> bool:
-        """Hand over what was set aside and is wanted again, now and then; whether the sink is there."""
+    async def wanted_again(self) -> Sequence[LoggedEvent] | None:
+        """What was set aside and is wanted again, looked for now and then; None where the log is not there to say it."""
         if self._now() < self._look_again:
-            return True
+            return ()
         self._look_again = self._now() + self._pace.poll.total_seconds()
+        try:
+            return await self._log.wanted_again(self._sink.name)
+        except Refusal as away:
+            self._tell_away(away)
+            return None
+
+    async def publish_again(self, wanted: Sequence[LoggedEvent]) -> bool:
+        """Hand over what is wanted again; whether the sink is there."""
         name = self._sink.name
         try:
-            for logged in await self._log.wanted_again(name):
+            for logged in wanted:
                 place = {"sink": name, "stream": logged.event.stream, "sequence": logged.sequence}
                 try:
                     await self._sink.publish([logged])
@@ -152,7 +216,7 @@ class _Delivery:
                     await self._log.settle(name, logged.event.stream, logged.sequence)
                     _LOG.info("a sink took an event that it had refused", extra=place)
         except (SinkUnavailableError, Refusal) as away:
-            _LOG.warning("a sink did not take an event", extra={"sink": name, "cause": str(away)})
+            self._tell_away(away)
             return False
         return True
 
@@ -164,16 +228,18 @@ class _Delivery:
             self._met.add(stream)
         if stream in self._refused:
             size = 1  # what stands behind it would be handed over with each attempt
-        events = await self._log.read(stream, after=course.reached, limit=size)
+        events = await self._next(stream, after=course.reached, limit=size)
         if not events and course.reached < newest:
             self._tell_lost(stream, newest - course.reached)
             course.reached = newest
-        for _ in range(self._pace.turn):
+        for left in reversed(range(self._pace.turn)):
             if not events:
                 return
             self._tell_gaps(stream, course.reached, events)
-            # the next ones are read while these are on their way
-            reading = asyncio.ensure_future(self._log.read(stream, after=events[-1].sequence, limit=self._pace.batch))
+            # The next ones are read while these are on their way. What is not known of yet is for the look behind the turn.
+            last = events[-1].sequence
+            limit = self._pace.batch if left and last < newest else 0
+            reading = asyncio.ensure_future(self._next(stream, after=last, limit=limit))
             try:
                 if not await self._publish(course, events):
                     return
@@ -220,6 +286,15 @@ class _Delivery:
         if course.reached > course.remembered:
             await self._log.take(self._sink.name, course.stream, course.reached)
             course.remembered = course.reached
+
+    async def _next(self, stream: str, *, after: int, limit: int) -> Sequence[LoggedEvent]:
+        if not limit:
+            return ()
+        async with self._reading:
+            return await self._log.read(stream, after=after, limit=limit)
+
+    def _tell_away(self, away: Exception, **where: object) -> None:
+        _LOG.warning("a sink did not take an event", extra={"sink": self._sink.name, **where, "cause": str(away)})
 
     def _tell_gaps(self, stream: str, reached: int, events: Sequence[LoggedEvent]) -> None:
         for logged in events:

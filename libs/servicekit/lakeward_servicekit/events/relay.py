@@ -21,7 +21,7 @@ from lakeward_servicekit.leases import Lease
 SEQUENCER: Final = "events-sequencer"
 
 
-class LoggedEvent(msgspec.Struct, frozen=True):
+class LoggedEvent(msgspec.Struct, frozen=True, gc=False):
     """An event in its place.
 
     Attributes:
@@ -175,6 +175,7 @@ class Pace:
         batch: events that a sink is handed at once.
         turn: batches of one stream before the others are looked at again.
         streams: of one sink at a time.
+        looked: how long a stream at most waits for a look while others of its sink are handed over.
         first_retry: after a sink failed; doubled with each failure in a row.
         last_retry: the longest pause.
         refusals: of one event in a row, until it is set aside.
@@ -187,6 +188,7 @@ class Pace:
     batch: int = 500
     turn: int = 20
     streams: int = 8
+    looked: timedelta = timedelta(milliseconds=50)
     first_retry: timedelta = timedelta(milliseconds=250)
     last_retry: timedelta = timedelta(seconds=30)
     refusals: int = 5

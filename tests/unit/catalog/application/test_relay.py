@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -13,6 +14,7 @@ from lakeward_servicekit.events.bell import LocalBell
 from lakeward_servicekit.events.delivery import deliver
 from lakeward_servicekit.events.relay import (
     SEQUENCER,
+    DeadLetter,
     LoggedEvent,
     Pace,
     SinkUnavailableError,
@@ -150,6 +152,97 @@ async def test_one_stream_that_is_refused_does_not_hold_up_another() -> None:
             await asyncio.sleep(0)
     loop.cancel()
     assert events.cursors["memory", "a"] == 0
+
+
+class HeldSink(MemorySink):
+    """Takes nothing of the stream "a" until `let` says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held, self.let = asyncio.Event(), asyncio.Event()
+
+    async def publish(self, events: Sequence[LoggedEvent]) -> None:
+        if events[0].event.stream == "a":
+            self.held.set()
+            await self.let.wait()
+        await super().publish(events)
+
+
+@contextlib.asynccontextmanager
+async def _delivering(events: MemoryEvents, sink: MemorySink, pace: Pace) -> AsyncIterator[None]:
+    loop = asyncio.create_task(
+        deliver(
+            await events.lease("x"),
+            sink=sink,
+            log=events,
+            bell=QuietBell(1),
+            pace=pace,
+            jitter=lambda: 0,
+            lag=lambda *_: None,
+        )
+    )
+    try:
+        async with asyncio.timeout(10):
+            yield
+    finally:
+        loop.cancel()
+        await asyncio.gather(loop, return_exceptions=True)
+
+
+async def test_streams_go_on_while_one_waits_for_its_sink() -> None:
+    events, sink = MemoryEvents(), HeldSink()
+    await _logged(events, 1, 100)
+    pace = dataclasses.replace(AT_ONCE, streams=2, turn=2)
+    async with _delivering(events, sink, pace):
+        while events.cursors["memory", "b"] < 100:
+            await asyncio.sleep(0)
+        assert events.cursors["memory", "a"] == 0
+        await events.write(an_event("c"))
+        await events.move(await events.lease(SEQUENCER), limit=10)
+        while not events.cursors["memory", "c"]:
+            await asyncio.sleep(0)
+        sink.let.set()
+        while not events.cursors["memory", "a"]:
+            await asyncio.sleep(0)
+    assert sink.asked == 102
+
+
+async def test_a_stream_that_waits_for_a_place_has_it_before_one_that_had_its_turn() -> None:
+    events, sink = MemoryEvents(), MemorySink()
+    await _logged(events, 30, 30, 30)
+    async with _delivering(events, sink, dataclasses.replace(AT_ONCE, streams=1, turn=2)):
+        while len(sink.taken) < 90:
+            await asyncio.sleep(0)
+    turns = [each.event.stream for each in sink.taken[:: AT_ONCE.batch * 2]]
+    assert turns == ["a", "b", "c"] * 5
+
+
+async def test_nothing_of_a_stream_is_under_way_while_what_it_was_refused_is_published_again() -> None:
+    class AskedFor(MemoryEvents):
+        looks = 0
+
+        async def wanted_again(self, sink: str) -> Sequence[LoggedEvent]:
+            self.looks += 1
+            return await super().wanted_again(sink)
+
+    events, sink = AskedFor(), HeldSink()
+    await _logged(events, 1, 1)
+    [letter] = events.log["b"]
+    events.letters["memory", "b", 1] = DeadLetter("memory", letter, "refused", 5)
+    events.cursors["memory", "b"] = 1
+    async with _delivering(events, sink, dataclasses.replace(AT_ONCE, poll=timedelta(0))):
+        await sink.held.wait()
+        events.again.add(("memory", "b", 1))
+        looks = events.looks
+        while events.looks == looks:
+            await asyncio.sleep(0)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not sink.taken
+        sink.let.set()
+        while events.again:
+            await asyncio.sleep(0)
+    assert [each.event.stream for each in sink.taken] == ["a", "b"]
 
 
 @pytest.mark.parametrize("forgotten", [3, 5])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from lakeward_servicekit.events.references import WHOLE_MAX, forms
 from lakeward_servicekit.events.relay import LoggedEvent
@@ -20,8 +22,8 @@ _END: Final = len(b"\r\n")
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
-class Message(NamedTuple):
-    """One message; a tuple, since two are made of each event.
+class Message(msgspec.Struct, frozen=True, gc=False):
+    """One message; a struct that the collector does not look at, since two are made of each event.
 
     Attributes:
         head: its headers as they are sent, but for the empty line that ends them.

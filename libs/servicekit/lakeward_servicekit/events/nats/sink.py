@@ -108,6 +108,7 @@ class NatsSink:
         self._ingest: Ingest | None = None
         self._had: str | None = None
         self._reaching: Final = asyncio.Lock()
+        self._making: Final = asyncio.Lock()
         # By stream: the broker's own number of the last message that it has of it.
         self._last: Final[dict[str, int]] = {}
 
@@ -138,7 +139,7 @@ class NatsSink:
         try:
             while taken < len(events):
                 several = events[taken : taken + _EVENTS_MOST]
-                gone = await self._publish_several(await self._reach(), several) if len(several) > 1 else 0
+                gone = await self._publish_several(await self._reach(), several)
                 taken += gone
                 # of what a batch ended with it says little: one by one they say it themselves
                 for logged in several[gone:]:
@@ -164,10 +165,10 @@ class NatsSink:
             SinkUnavailableError: nobody answered, or another has published meanwhile.
         """
         room = broker.room - _BATCH_HEADERS
-        if broker.ingest is None and not broker.batches:
+        if broker.ingest is None and (not broker.batches or len(events) == 1):
             return 0
         messages = await self._made(broker, events, room=room)
-        if any(message.size > room for message in messages):
+        if len(messages) == 1 or any(message.size > room for message in messages):
             return 0
         if broker.ingest is None:
             return len(events) if await self._publish_atomic(broker, events[0].event.stream, messages) else 0
@@ -234,13 +235,18 @@ class NatsSink:
         return True
 
     async def _made(self, broker: _Stream, events: Sequence[LoggedEvent], *, room: int) -> Sequence[Message]:
-        """The messages of a batch."""
+        """The messages of a batch.
+
+        Of one batch at a time: while the next is made, the broker works on the last. Made side by side, all would be done at
+        about the same moment, sent then, and the broker would have nothing to do while the next ones are made.
+        """
         messages: list[Message] = []
-        for index, logged in enumerate(events):
-            expecting = "" if index else self._expecting(broker, logged.event.stream)
-            messages += messages_of(logged, topic=self._address.topic, room=room, expecting=expecting)
-            if index % TOGETHER == TOGETHER - 1:
-                await asyncio.sleep(0)  # requests are served in this process, too
+        async with self._making:
+            for index, logged in enumerate(events):
+                expecting = "" if index else self._expecting(broker, logged.event.stream)
+                messages += messages_of(logged, topic=self._address.topic, room=room, expecting=expecting)
+                if index % TOGETHER == TOGETHER - 1:
+                    await asyncio.sleep(0)  # requests are served in this process, too
         return messages
 
     async def _publish_one(self, broker: _Stream, logged: LoggedEvent) -> None:

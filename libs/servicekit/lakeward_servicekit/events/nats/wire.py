@@ -30,9 +30,9 @@ def put(written: list[bytes], message: Message, *, reply: str = "", more: bytes 
         reply: where an answer goes; "": there is none.
         more: lines of headers beside its own, each with its end.
     """
-    subject, head, payload = message
+    head, payload = message.head, message.payload
     size = len(head) + len(more) + len(_END)
-    command = f"HPUB {subject} {reply} {size} {size + len(payload)}\r\n".encode()
+    command = f"HPUB {message.subject} {reply} {size} {size + len(payload)}\r\n".encode()
     written += (command, head, more, _END, payload, _END)
 
 
