@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from time import perf_counter
-from typing import Final
+from typing import Final, cast
 
 from lakeward_gateway.body import Arriving, Bodies, ClientGone, LateBody
 from lakeward_gateway.connections import Connections
@@ -273,7 +273,7 @@ class Application:
     ) -> None:
         named = (b"x-request-id", request_id.encode())
         body = response.body
-        server: Replying | None = send if hasattr(send, "reply") else None  # our own takes it whole; see `Cycle`
+        server = cast("Replying", send) if hasattr(send, "reply") else None  # our own takes it whole; see `Cycle`
         if (
             server is not None
             and response.lines is not None
