@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import nats
 import nats.errors
+import psutil
 from aiohttp import web
 from confluent_kafka import Consumer, Message, TopicPartition
 from nats.aio.msg import Msg
@@ -213,6 +214,7 @@ def kafka(broker: Broker, topic: str) -> Callable[[Path], AbstractAsyncContextMa
         async def gone() -> AsyncIterator[None]:
             assert broker.pid is not None
             os.kill(broker.pid, signal.SIGSTOP)
+            await _until_stopped(broker.pid)
             try:
                 yield
             finally:
@@ -227,6 +229,20 @@ def kafka(broker: Broker, topic: str) -> Callable[[Path], AbstractAsyncContextMa
         await sink.close()
 
     return ground
+
+
+async def _until_stopped(pid: int) -> None:
+    """A signal stops a process once one of its threads has taken it: on a busy machine the others go on for a while."""
+    async with asyncio.timeout(30):
+        while not _is_stopped(pid):
+            await asyncio.sleep(0.01)
+
+
+def _is_stopped(pid: int) -> bool:
+    try:
+        return all(psutil.Process(each.id).status() == psutil.STATUS_STOPPED for each in psutil.Process(pid).threads())
+    except psutil.NoSuchProcess:  # a thread that ended meanwhile
+        return False
 
 
 def headers_of(message: Message) -> dict[str, bytes]:
