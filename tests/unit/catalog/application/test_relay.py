@@ -136,21 +136,9 @@ async def test_one_stream_that_is_refused_does_not_hold_up_another() -> None:
 
     events, sink = MemoryEvents(), RefusesA()
     await _logged(events, 2, 2)
-    loop = asyncio.create_task(
-        deliver(
-            await events.lease("x"),
-            sink=sink,
-            log=events,
-            bell=QuietBell(1),
-            pace=AT_ONCE,
-            jitter=lambda: 0,
-            lag=lambda *_: None,
-        )
-    )
-    async with asyncio.timeout(10):
+    async with _delivering(events, sink, AT_ONCE):
         while events.cursors["memory", "b"] < 2:
             await asyncio.sleep(0)
-    loop.cancel()
     assert events.cursors["memory", "a"] == 0
 
 
