@@ -237,6 +237,22 @@ async def test_a_server_that_ends_waits_for_no_call_that_is_open_and_idle(
     assert gone.value.reason == Reason.REASON_SERVICE_UNAVAILABLE
 
 
+async def test_a_question_that_meets_a_server_about_to_end_is_to_be_asked_again(
+    decisions: Decisions, proofs: Proofs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions = under_test.Questions()
+    monkeypatch.setattr(hosting, "Questions", lambda: questions)
+    async with (
+        a_host(decisions).serve("127.0.0.1:0", workloads=proofs) as port,
+        connect(f"127.0.0.1:{port}", service="authz") as remote,
+    ):
+        questions.end()
+        with pytest.raises(Refusal) as away:  # and not no answer
+            await asker(remote)(1)
+    assert away.value.reason == Reason.REASON_SERVICE_UNAVAILABLE
+    assert decisions.asked == []
+
+
 async def test_a_lane_is_left_after_its_time(
     channel: Channel, opened: list[Lanes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,8 @@ import weakref
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import grpc
+import grpc.aio
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool
 from google.protobuf.descriptor import FileDescriptor, MethodDescriptor
@@ -413,6 +415,29 @@ async def test_a_service_that_is_not_there_is_unavailable_by_name() -> None:
     async with connect("127.0.0.1:1", service="vending") as remote:
         refusal = await refusal_for(remote, "w")
     assert (refusal.reason, dict(refusal.metadata)) == (Reason.REASON_SERVICE_UNAVAILABLE, {"service": "vending"})
+
+
+@pytest.mark.parametrize("code", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED])
+async def test_a_call_that_a_peer_ends_while_it_drains_is_made_again(code: grpc.StatusCode) -> None:
+    asked = 0
+
+    async def first_ends(_: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            await context.abort(code, "")
+        return tables_pb2.LoadTableResponse(not_modified="again").SerializeToString()
+
+    server = grpc.aio.server()
+    handlers = {"LoadTable": grpc.unary_unary_rpc_method_handler(first_ends)}
+    server.add_generic_rpc_handlers(
+        (grpc.method_handlers_generic_handler("lakeward.catalog.v1.TableService", handlers),)
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with connect(f"127.0.0.1:{port}", service="catalog") as remote:
+        assert (await stub_of(remote).LoadTable(tables_pb2.LoadTableRequest())).not_modified == "again"
+    await server.stop(None)
 
 
 def test_a_refusal_survives_being_an_item_of_a_batch() -> None:

@@ -132,6 +132,31 @@ async def test_a_server_that_drains_ends_its_streams_well_and_opens_no_others(ev
     assert events.ended.is_set()
 
 
+async def test_a_server_that_drains_breaks_off_no_message_that_is_being_written() -> None:
+    """gRPC would hold such a call open until the server's patience ends."""
+    streams, written, closed = OpenStreams(), list[int](), asyncio.Event()
+    writing, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def numbers() -> AsyncGenerator[int, None]:
+        try:
+            for number in range(1, 9):
+                yield number
+        finally:
+            closed.set()
+
+    async def write(number: int) -> None:
+        writing.set()
+        await goes_on.wait()
+        written.append(number)
+
+    carrying = asyncio.create_task(streams.carry(numbers(), write))
+    await writing.wait()
+    streams.end()
+    goes_on.set()
+    await carrying
+    assert (written, closed.is_set()) == ([1], True)
+
+
 async def test_more_streams_than_a_process_carries_are_refused(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "OpenStreams", lambda: OpenStreams(most=1))
     async with a_host(events).serve("127.0.0.1:0") as port, _open(port) as channel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 import grpc
@@ -288,6 +288,7 @@ class _Wire:
         async def answer(_: object, context: grpc.aio.ServicerContext[Any, Any]) -> None:
             request: Any = None
             asked: Asked | None = None
+            answered = False
             try:
                 metadata = _by_key(_text_metadata(context))
                 asked = Asked(
@@ -299,10 +300,14 @@ class _Wire:
                 request = await asked.first()
                 while request is not grpc.aio.EOF:
                     request = await asked.next(await self._answered(method, request, context, metadata))
+                    answered = True
             except Refusal as refusal:
                 aborting = _abort(context, refusal)
             else:
-                return
+                if answered or not self._questions.draining:
+                    return
+                # An end without an answer would be taken for one; by this status the question is asked again, elsewhere.
+                aborting = context.abort(grpc.StatusCode.UNAVAILABLE, "the server is about to end; ask another one")
             del request, context, asked  # as above
             await aborting
 
@@ -328,17 +333,12 @@ class _Wire:
         """Answers a call by messages, each once the one before is on its way."""
 
         async def answer(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:  # noqa: ANN401
-            async def send() -> None:
+            try:
                 metadata = _by_key(_text_metadata(context))
                 bind_deadline(context.time_remaining())  # the task, and its context, end with the call
                 caller = self._known(method.rule, request, context, metadata)
                 with incoming(metadata.get("x-request-id"), metadata.get("traceparent")):
-                    async with aclosing(method(request, caller)) as messages:
-                        async for message in messages:
-                            await context.write(message)
-
-            try:
-                await self._streams.carry(send)
+                    await self._streams.carry(method(request, caller), context.write)
             except Refusal as refusal:
                 await _abort(context, refusal)
 

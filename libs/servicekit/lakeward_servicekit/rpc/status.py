@@ -16,6 +16,7 @@ from lakeward_servicekit.errors import PREFIX, Reason, Refusal, name_of, rule_of
 DOMAIN: Final = "lakeward"
 DETAILS_KEY: Final = "grpc-status-details-bin"
 _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
+_UNREACHED: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 
 
 def code_of(refusal: Refusal) -> grpc.StatusCode:
@@ -56,8 +57,11 @@ def refusal_from(error: grpc.aio.AioRpcError, *, service: str) -> Refusal:
 
 
 def is_unreached(error: grpc.aio.AioRpcError) -> bool:
-    """Whether a call failed on its way to the peer or back, rather than by what the peer answered."""
-    return error.code() is grpc.StatusCode.UNAVAILABLE and not is_refusal(error)
+    """Whether a call failed on its way to the peer or back, rather than by what the peer answered.
+
+    A peer that ends cancels the calls that it has not answered by then; calls that we cancel ourselves raise no such error.
+    """
+    return error.code() in _UNREACHED and not is_refusal(error)
 
 
 def is_refusal(error: grpc.aio.AioRpcError) -> bool:

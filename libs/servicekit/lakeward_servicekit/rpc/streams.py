@@ -101,34 +101,48 @@ class OpenStreams:
     def __init__(self, *, most: int = MOST_OPEN) -> None:
         """None is open; of more than `most` one more is refused."""
         self._most: Final = most
-        self._tasks: Final[set[asyncio.Task[Any]]] = set()
+        self._open = 0
+        self._waiting: Final[set[asyncio.Task[Any]]] = set()
         self._draining = False
 
-    async def carry(self, sending: Callable[[], Awaitable[None]]) -> None:
-        """Send what a stream answers by the task at hand, until it ends or the server drains.
+    async def carry(self, messages: AsyncGenerator[Any, None], write: Callable[[Any], Awaitable[None]]) -> None:
+        """Write a stream's messages by the task at hand, until it ends or the server drains; it is closed then.
 
         Raises:
-            Refusal: OVERLOADED, and what `sending` raises.
+            Refusal: OVERLOADED, and what the stream raises.
         """
-        if self._draining:
-            return
-        if len(self._tasks) >= self._most:
+        if self._open >= self._most:
             raise Refusal(
                 Reason.REASON_OVERLOADED, f"{self._most} streams are open already; ask again later, or another server"
             )
+        self._open += 1
+        try:
+            async with aclosing(messages):
+                while not self._draining and (message := await self._next(messages)) is not None:
+                    await write(message)
+        finally:
+            self._open -= 1
+
+    async def _next(self, messages: AsyncGenerator[Any, None]) -> Any | None:  # noqa: ANN401 - any message of the contract
+        """The next message; None: there is none, or the server drains.
+
+        Only here is a stream broken off: gRPC never ends a call whose handler left a write under way, so that a server would
+        wait for it as long as it waits for any.
+        """
         task = asyncio.current_task()
         assert task is not None, "gRPC runs each handler as a task"
-        self._tasks.add(task)
+        self._waiting.add(task)
         try:
-            await sending()
+            return await anext(messages, None)
         except asyncio.CancelledError:
             if not self._draining:
                 raise
+            return None
         finally:
-            self._tasks.discard(task)
+            self._waiting.discard(task)
 
     def end(self) -> None:
         """End those that are open, as if there was nothing more; open no others."""
         self._draining = True
-        for task in self._tasks:
+        for task in self._waiting:
             task.cancel()
