@@ -22,16 +22,17 @@ from tests.support.installations import Composition
 BENCH: Final = "create"
 WRITERS: Final = 8
 _COMMITS: Final = "commits"
+_TURNS: Final = 2  # of a round: a leg differs from the next by a tenth
 _GOAL: Final = 1.3
 _FLOOR: Final = 0.9
 
 
 @dataclass(slots=True)
 class Seen:
-    """What the rounds gave.
+    """What the turns gave.
 
     Attributes:
-        creates: a second, of each round.
+        creates: a second, of each turn.
         commits: the same.
         took: seconds of each create.
         looks: loads of the table that was acknowledged last, and pages that were compared with what was.
@@ -45,7 +46,7 @@ class Seen:
 
     @property
     def ratio(self) -> float:
-        """The median of rounds."""
+        """The median of turns."""
         return median([one / other for one, other in zip(self.creates, self.commits, strict=True)])
 
 
@@ -59,20 +60,10 @@ async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
     seen = Seen()
     async with Connection(served.url) as connection:
         await make_namespace(connection, warehouse, _COMMITS)
-    for turn in range(plan.rounds):
-        names = [f"own-{turn}-{writer}" for writer in range(WRITERS)]
-        tallies, seconds = await storm(served, warehouse, names, names, seconds=plan.seconds, namespace=_COMMITS)
-        seen.commits.append(sum(len(tally.acknowledged) for tally in tallies) / seconds)
-        namespace = f"creates-{turn}"
-        async with Connection(served.url) as connection:
-            await make_namespace(connection, warehouse, namespace)
-        with served.metered() as usage:
-            made, seconds = await _creates(served, warehouse, namespace, plan.seconds, seen)
-        seen.usages.append(usage)
-        seen.creates.append(len(made) / seconds)
-        async with Connection(served.url) as connection:
-            insist_each_once(made, await _listed(connection, warehouse, namespace))
-        seen.looks += 1
+    for turn in range(plan.rounds * _TURNS):
+        legs = [_commit, _create]
+        for leg in reversed(legs) if turn % 2 else legs:  # each leaves the next one its backlog
+            await leg(served, warehouse, turn, plan.seconds, seen)
     judged = (_GOAL, _FLOOR) if served.composition is Composition.ONE_PROCESS else (None, None)
     return [
         Figure(
@@ -84,9 +75,29 @@ async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
             floor=judged[1],
             detail=f"{median(seen.creates):,.0f}/s at p50 {percentile(seen.took, 0.5) * 1000:.0f} ms, "
             f"p99 {percentile(seen.took, 0.99) * 1000:.0f} ms; commits {median(seen.commits):,.0f}/s; "
+            f"turns {', '.join(f'{one / other:.2f}' for one, other in zip(seen.creates, seen.commits, strict=True))}; "
             f"{seen.looks} looks for what was acknowledged; {seen.usages[-1].told(cores=cores)}",
         )
     ]
+
+
+async def _commit(served: Lakeward, warehouse: Warehouse, turn: int, seconds: float, seen: Seen) -> None:
+    names = [f"own-{turn}-{writer}" for writer in range(WRITERS)]
+    tallies, took = await storm(served, warehouse, names, names, seconds=seconds, namespace=_COMMITS)
+    seen.commits.append(sum(len(tally.acknowledged) for tally in tallies) / took)
+
+
+async def _create(served: Lakeward, warehouse: Warehouse, turn: int, seconds: float, seen: Seen) -> None:
+    namespace = f"creates-{turn}"
+    async with Connection(served.url) as connection:
+        await make_namespace(connection, warehouse, namespace)
+    with served.metered() as usage:
+        made, took = await _creates(served, warehouse, namespace, seconds, seen)
+    seen.usages.append(usage)
+    seen.creates.append(len(made) / took)
+    async with Connection(served.url) as connection:
+        insist_each_once(made, await _listed(connection, warehouse, namespace))
+    seen.looks += 1
 
 
 async def _creates(

@@ -27,9 +27,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-THRESHOLDS: Final = (2_000, 1, 1)
-"""Of `gc.set_threshold`: a full collection comes when 8,000 objects more were made than freed, so it has few more to look at.
-How they were chosen is told in ADR 20."""
+THRESHOLDS: Final = (1_500, 1, 1)
+"""Of `gc.set_threshold`: a full collection comes when 6,000 objects more were made than freed, so it has few more to look at.
+How they were chosen is told in ADRs 20 and 56."""
 GROWN: Final = 2_500
 """Objects that a full collection finds alive, beyond the frozen ones, before they are frozen, too."""
 _OLDEST: Final = 2
@@ -65,7 +65,7 @@ class Settled:
         gc.collect()
         gc.freeze()
         # Python puts a full collection off until a quarter as many have come as the last one left, frozen or not: of what is
-        # found now that nearly nothing is left in sight. Else the next one would have 40,000 to look at in place of 8,000.
+        # found now that nearly nothing is left in sight. Else the next one would have 40,000 to look at in place of 6,000.
         gc.collect()
         self._held = self._blocks()
 

@@ -200,7 +200,7 @@ def test_the_thresholds_bound_what_a_full_collection_finds_new() -> None:
     set_thresholds()
     young, middle, old = gc.get_threshold()
     assert (young, middle, old) == THRESHOLDS
-    assert young * (middle + 1) * (old + 1) <= 8_000
+    assert young * (middle + 1) * (old + 1) <= 6_000
 
 
 def test_a_full_collection_behind_the_freeze_comes_as_soon_as_the_thresholds_say() -> None:

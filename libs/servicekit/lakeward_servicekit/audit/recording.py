@@ -7,6 +7,7 @@ how many is told. Their log lines are not.
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import operator
 from collections import deque
@@ -14,6 +15,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, Protocol
 from uuid import UUID
+
+from google.protobuf.descriptor import Descriptor
 
 from lakeward_servicekit.audit.records import MOST_NAMED, AuditRecord, Outcome
 from lakeward_servicekit.authorization.principals import Principal
@@ -218,23 +221,30 @@ def _action_of(rule: MethodRule) -> str:
 
 
 def _object_id(request: Any) -> str:  # noqa: ANN401 - any message
-    for name in _MEMBERS:
-        value = getattr(request, name, "")
+    for name in _said_by(request.DESCRIPTOR)[0]:
+        value = getattr(request, name)
         if isinstance(value, str) and value and (name == "user_id" or _uuid(value) is not None):
             return value[:256]
     return ""
 
 
 def _path_of(request: Any) -> str:  # noqa: ANN401 - any message
-    for name in _PATHS:
-        value = getattr(request, name, None)
-        if value is None or isinstance(value, (str, bytes)):
+    for name in _said_by(request.DESCRIPTOR)[1]:
+        value = getattr(request, name)
+        if isinstance(value, (str, bytes)):
             continue
         if hasattr(value, "parts") and value.parts:
             return ".".join(value.parts)
         if hasattr(value, "namespace") and hasattr(value, "name") and value.name:
             return ".".join((*value.namespace.parts, value.name))
     return ""
+
+
+@functools.cache  # of the contract's messages, of which there are some hundreds
+def _said_by(message: Descriptor) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The members of a request that say what it is about: ids, and paths."""
+    members = message.fields_by_name
+    return tuple(name for name in _MEMBERS if name in members), tuple(name for name in _PATHS if name in members)
 
 
 def _uuid(text: object) -> UUID | None:
