@@ -1,31 +1,45 @@
 """`python -m bench.events.untold serve`: `lakeward serve` whose catalog makes no event of a change and writes none.
 
-Only what the outbox costs is measured against it. The product has no such switch: the two names are replaced here, in a process
-of its own, as `tests.support.failpoint` replaces what it fails.
+Only what the outbox costs is measured against it. What the audit says of the change is written as ever, in the statement that
+would write the event, too. The product has no such switch: three names are replaced here, in a process of its own, as
+`tests.support.failpoint` replaces what it fails.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from bench.watched import main
-from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
+from lakeward_catalog.adapters.postgres import ledger
 from lakeward_catalog.application import announcements
-from lakeward_servicekit.events.cloud_events import Event
+from lakeward_servicekit.events.cloud_events import About, Actor, Event
 
-_NOTHING: Final = Event(UUID(int=0), "", "", "", b"")
-
-
-def _no_event(**_said: object) -> Event:
-    return _NOTHING
+_WRITES_NOTHING: Final = "select {0}::uuid, {1}::text, {2}::text, {3}::text, {4}::bytea"
+_WRITE_NOTHING: Final = "select {0}::uuid[], {1}::text[], {2}::text[], {3}::text[], {4}::bytea[]"
 
 
-def _tell_nobody(self: PostgresLedger, *events: Event) -> None:
-    """In place of `PostgresLedger.emit`."""
+def _for_the_audit(
+    *,
+    event_id: UUID,
+    at: datetime,
+    stream: str,
+    kind: str,
+    verb: str,
+    upstream_type: str,
+    subject: str,
+    actor: Actor,
+    trace_id: str,
+    attributes: Mapping[str, str] | None = None,
+    **_said: object,
+) -> Event:
+    about = About(upstream_type, subject, at, actor, trace_id, attributes or {})
+    return Event(event_id, stream, kind, verb, b"", about)
 
 
 if __name__ == "__main__":
-    announcements.cloud_event = _no_event  # type: ignore[attr-defined]
-    PostgresLedger.emit = _tell_nobody  # type: ignore[method-assign]
+    announcements.cloud_event = _for_the_audit  # type: ignore[attr-defined]
+    ledger.TELL_ONE, ledger.TELL_SOME = _WRITES_NOTHING, _WRITE_NOTHING  # type: ignore[misc,attr-defined]
     main()

@@ -12,8 +12,8 @@ object can do is stay as part of a cycle that nobody reaches any more, since nob
   into such a cycle later.
 - They are frozen only where thousands have come to stay, so a steady process freezes nothing.
 - Where the process holds twice as many blocks of memory as behind the last thaw, all are thawed, collected and frozen again, at a
-  moment when the process has little to do; where no such moment comes, at four times as many. Garbage takes blocks, so it is
-  never much more than three times what is alive, and since each thaw needs as much again as the last one left, the long pauses
+  moment when the process has little to do; where no such moment comes, at eight times as many. Garbage takes blocks, so it is
+  never much more than seven times what is alive, and since each thaw needs as much again as the last one left, the long pauses
   that they are get rarer. Blocks are counted, and not what is frozen, because Python counts those one by one, for as long as a
   pause.
 """
@@ -34,7 +34,7 @@ GROWN: Final = 2_500
 """Objects that a full collection finds alive, beyond the frozen ones, before they are frozen, too."""
 _OLDEST: Final = 2
 _THAWED_WHEN_QUIET: Final = 2  # times the blocks that were held behind the last thaw
-_THAWED_AT_LAST: Final = 4
+_THAWED_AT_LAST: Final = 8
 _QUIET: Final = 0.1  # of one core, since the last look
 
 

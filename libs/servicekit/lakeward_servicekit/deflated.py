@@ -53,14 +53,24 @@ def inflate(part: Deflated) -> bytes:
     return text
 
 
-def join(parts: Sequence[Deflated]) -> Deflated:
-    """One part whose text is the parts' texts in order."""
+def join(*runs: Sequence[Deflated]) -> Deflated:
+    """One part whose text is the parts' texts in order.
+
+    Args:
+        runs: parts, which follow each other. What the CRCs of a run amount to is remembered from its beginning on, so what stays
+            the same from one text to the next should be a run of its own.
+    """
+    parts = [part for run in runs for part in run]
     if len(parts) == 1:
         return parts[0]
     crc, size = 0, 0
-    for part in parts:
-        crc = joined_crc32(crc, part.crc32, part.size) if size else part.crc32
-        size += part.size
+    for run in runs:
+        run_crc, run_size = 0, 0
+        for part in run:
+            run_crc = _joined_before(run_crc, part.crc32, part.size) if run_size else part.crc32
+            run_size += part.size
+        crc = joined_crc32(crc, run_crc, run_size) if size else run_crc
+        size += run_size
     return Deflated(b"".join([part.raw for part in parts]), crc, size)
 
 
@@ -88,6 +98,9 @@ def joined_crc32(first: int, second: int, second_size: int) -> int:
         second_size: bytes of the second.
     """
     return _multiply(_shift(second_size), first) ^ second
+
+
+_joined_before: Final = functools.lru_cache(maxsize=1 << 14)(joined_crc32)
 
 
 def _stored(content: bytes, *, last: bool) -> bytes:

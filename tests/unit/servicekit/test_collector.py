@@ -140,8 +140,8 @@ def frozen_garbage() -> weakref.ref[Node]:
     [
         pytest.param(0.1, 1999, False, id="a quiet process that holds less than twice as much"),
         pytest.param(0.1, 2000, True, id="a quiet process that holds twice as much"),
-        pytest.param(5.0, 3999, False, id="a busy process that holds less than four times as much"),
-        pytest.param(5.0, 4000, True, id="a busy process that holds four times as much"),
+        pytest.param(5.0, 7999, False, id="a busy process that holds less than eight times as much"),
+        pytest.param(5.0, 8000, True, id="a busy process that holds eight times as much"),
     ],
 )
 def test_what_is_frozen_is_thawed_when_the_process_has_grown(*, worked: float, held: int, thaws: bool) -> None:
@@ -152,7 +152,7 @@ def test_what_is_frozen_is_thawed_when_the_process_has_grown(*, worked: float, h
     kept.look()
     assert (garbage() is None) is thaws
     if garbage() is not None:
-        machine.blocks = 4000
+        machine.blocks = 8000
         kept.look()
         assert garbage() is None
 

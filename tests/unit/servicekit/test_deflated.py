@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import tracemalloc
 import zlib
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lakeward_servicekit import deflated
 from lakeward_servicekit.deflated import EMPTY, Deflated, deflate, gzip_file, inflate, join, joined_crc32
 
 TEXTS = st.lists(st.binary(max_size=400), max_size=8)
@@ -31,6 +33,28 @@ def test_parts_side_by_side_are_the_part_of_their_texts(texts: list[bytes]) -> N
     whole = b"".join(texts)
     assert inflate(joined) == whole
     assert (joined.crc32, joined.size) == (zlib.crc32(whole), len(whole))
+
+
+@given(st.lists(TEXTS, max_size=5))
+def test_runs_of_parts_are_the_part_of_all_their_texts(runs: list[list[bytes]]) -> None:
+    joined = join(*[[deflate(text) for text in run] for run in runs])
+    whole = b"".join(text for run in runs for text in run)
+    assert inflate(joined) == whole
+    assert (joined.crc32, joined.size) == (zlib.crc32(whole), len(whole))
+
+
+def test_what_stays_in_a_run_is_combined_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    combined: list[int] = []
+
+    def counted(first: int, second: int, second_size: int) -> int:
+        combined.append(second_size)
+        return joined_crc32(first, second, second_size)
+
+    monkeypatch.setattr(deflated, "_joined_before", functools.lru_cache(counted))
+    stays = [deflate(b"kept " * number) for number in range(1, 10)]
+    for many in range(1, 10):
+        join([deflate(b"head %d" % many)], stays[:many])
+    assert combined == [part.size for part in stays[1:]]
 
 
 @given(TEXTS)

@@ -13,7 +13,7 @@ import pytest
 from lakeward_protocol.authz.v1 import decisions_pb2 as pb
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.rpc import Call, Caller, Channel, Host, connect, stub
+from lakeward_servicekit.rpc import Call, Caller, Channel, Host, connect, draining, stub
 from lakeward_servicekit.rpc import host as hosting
 from lakeward_servicekit.rpc import lanes as under_test
 from lakeward_servicekit.rpc.lanes import SPREAD, Lanes
@@ -225,7 +225,8 @@ async def test_a_peer_that_is_started_again_is_not_the_askers_trouble(decisions:
 async def test_a_server_that_ends_waits_for_no_call_that_is_open_and_idle(
     decisions: Decisions, proofs: Proofs, monkeypatch: pytest.MonkeyPatch, questions: int
 ) -> None:
-    monkeypatch.setattr(hosting, "DRAIN_SECONDS", 3600.0)
+    monkeypatch.setattr(draining, "DRAIN_SECONDS", 3600.0)
+    monkeypatch.setattr(draining, "SENDING_SECONDS", 3600.0)
     monkeypatch.setattr(under_test, "LASTS_SECONDS", 3600.0)
     async with contextlib.AsyncExitStack() as stack:
         async with asyncio.timeout(20), a_host(decisions).serve("127.0.0.1:0", workloads=proofs) as port:

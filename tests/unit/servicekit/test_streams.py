@@ -22,7 +22,7 @@ from lakeward_servicekit.events.positions import LogPlace
 from lakeward_servicekit.events.relay import LoggedEvent
 from lakeward_servicekit.events.subscribing import PAGE_EVENTS, Subscriptions
 from lakeward_servicekit.events.tail import Tail
-from lakeward_servicekit.rpc import Caller, Host, MethodRule, host, rule_of_method
+from lakeward_servicekit.rpc import Caller, Host, MethodRule, draining, host, rule_of_method
 from lakeward_servicekit.rpc.call import Again, bind_deadline, unbind_deadline
 from lakeward_servicekit.rpc.client import RemoteChannel, stub
 from lakeward_servicekit.rpc.streams import OpenStreams
@@ -121,7 +121,7 @@ async def test_a_reader_that_takes_nothing_holds_the_method_back(events: Events)
 
 
 async def test_a_server_that_drains_ends_its_streams_well_and_opens_no_others(events: Events) -> None:
-    async with asyncio.timeout(host.DRAIN_SECONDS / 2):
+    async with asyncio.timeout(draining.SENDING_SECONDS / 2):
         async with contextlib.AsyncExitStack() as stack:
             async with a_host(events).serve("127.0.0.1:0") as port:
                 channel = await stack.enter_async_context(_open(port))

@@ -16,6 +16,7 @@ from grpc_reflection.v1alpha import reflection
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc.call import Caller, CallerValue, Settle, bind_deadline, unbind_deadline
 from lakeward_servicekit.rpc.client import Channel
+from lakeward_servicekit.rpc.draining import UnderWay, stop
 from lakeward_servicekit.rpc.health import Checks
 from lakeward_servicekit.rpc.inprocess import InProcessChannel
 from lakeward_servicekit.rpc.lanes import Asked, Questions
@@ -26,7 +27,6 @@ from lakeward_servicekit.rpc.status import DETAILS_KEY, code_of, details_of
 from lakeward_servicekit.rpc.streams import OpenStreams, StreamMethod
 from lakeward_servicekit.telemetry import incoming
 
-DRAIN_SECONDS = 20.0
 _PROBE_SECONDS = 2.0
 # What may stand once: which of two is meant would be a guess, and a proxy in front may have guessed otherwise.
 _SINGLE = frozenset({"authorization", "idempotency-key", "x-assume-role", "x-project-id"})
@@ -178,7 +178,7 @@ class Host:
             watching.cancel()
             await checks.enter_graceful_shutdown()
             wire.drain()
-            await server.stop(DRAIN_SECONDS)
+            await stop(server, wire.under_way)
 
     def collect(self, service: str, handlers: Mapping[str, Any], registration: Callable[[Any], None]) -> None:
         """Take a generated registration in; called by the collector."""
@@ -241,6 +241,7 @@ class _Wire:
         self._workloads = workloads
         self._questions = Questions()
         self._streams = OpenStreams()
+        self.under_way = UnderWay()
 
     def registrar(self, server: grpc.aio.Server) -> _Registrar:
         return _Registrar(server, self)
@@ -324,7 +325,7 @@ class _Wire:
         deadline = bind_deadline(method.rule.seconds if left is None else left)
         try:
             caller = self._known(method.rule, request, context, metadata)
-            with incoming(metadata.get("x-request-id"), metadata.get("traceparent")):
+            with self.under_way, incoming(metadata.get("x-request-id"), metadata.get("traceparent")):
                 return await method(request, caller)
         finally:
             unbind_deadline(deadline)
@@ -337,7 +338,7 @@ class _Wire:
                 metadata = _by_key(_text_metadata(context))
                 bind_deadline(context.time_remaining())  # the task, and its context, end with the call
                 caller = self._known(method.rule, request, context, metadata)
-                with incoming(metadata.get("x-request-id"), metadata.get("traceparent")):
+                with self.under_way, incoming(metadata.get("x-request-id"), metadata.get("traceparent")):
                     await self._streams.carry(method(request, caller), context.write)
             except Refusal as refusal:
                 await _abort(context, refusal)

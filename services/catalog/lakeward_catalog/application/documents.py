@@ -11,11 +11,11 @@ from typing import Final
 
 from lakeward_catalog.application.payloads import beside
 from lakeward_catalog.application.ports.stores import BodyStore
-from lakeward_catalog.domain.bodies import Body, text_of
+from lakeward_catalog.domain.bodies import Body, joined, text_of
 from lakeward_catalog.domain.iceberg.reading import parse_table
 from lakeward_catalog.domain.iceberg.table import TableMetadata
 from lakeward_catalog.domain.model import MetadataId, WarehouseId
-from lakeward_servicekit.deflated import Deflated, join
+from lakeward_servicekit.deflated import Deflated
 from lakeward_servicekit.keeping import Kept, Once
 from lakeward_servicekit.telemetry.caches import told
 
@@ -113,6 +113,6 @@ class Documents:
 
     async def _read(self, warehouse_id: WarehouseId, metadata_id: MetadataId, *, references: bool) -> Deflated:
         parts = await self._bodies.body(warehouse_id, metadata_id, references=references)
-        text = join([part.part for part in parts])
+        text = joined(parts)
         self._deflated.put((metadata_id, references), text, size=len(text.raw))
         return text

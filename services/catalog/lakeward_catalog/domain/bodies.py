@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
@@ -47,7 +49,13 @@ class Body:
     @functools.cached_property
     def whole(self) -> Deflated:
         """The whole document as one text: it is written to a file, and kept in memory for the next who ask."""
-        return deflated.join([part.part for part in self.everything])
+        return joined(self.everything)
+
+
+def joined(parts: Sequence[BodyPart]) -> Deflated:
+    """The parts of a body as one text."""
+    runs = itertools.groupby(parts, key=lambda part: part.chunk_id is None)
+    return deflated.join(*[[part.part for part in run] for _, run in runs])
 
 
 def check_size(part: Deflated) -> None:
