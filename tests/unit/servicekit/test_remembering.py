@@ -28,6 +28,7 @@ OF_OUR_OWN = {
     "lakeward_servicekit/tls.py:_shared": "names of files, from the environment",
     "lakeward_servicekit/authorization/objects.py:_text": "UUIDs",
     "lakeward_servicekit/audit/recording.py:_said_by": "messages of the contract",
+    "lakeward_servicekit/deflated.py:_joined_before": "numbers",
     "lakeward_catalog/domain/iceberg/documents.py:_decoder": "classes",
     "lakeward_locations/location.py:_parts": "1,024 places of 4 KiB at most; a longer one is refused, which is not kept",
     "lakeward_pipelines/generic/place.py:_reached": "the tables that one Spark job names",
