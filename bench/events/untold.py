@@ -7,36 +7,21 @@ would write the event, too. The product has no such switch: three names are repl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
-from typing import Final
-from uuid import UUID
+from typing import Any, Final
 
 from bench.watched import main
 from lakeward_catalog.adapters.postgres import ledger
 from lakeward_catalog.application import announcements
-from lakeward_servicekit.events.cloud_events import About, Actor, Event
+from lakeward_servicekit.events.cloud_events import About, Event
 
 _WRITES_NOTHING: Final = "select {0}::uuid, {1}::text, {2}::text, {3}::text, {4}::bytea"
 _WRITE_NOTHING: Final = "select {0}::uuid[], {1}::text[], {2}::text[], {3}::text[], {4}::bytea[]"
 
 
-def _for_the_audit(
-    *,
-    event_id: UUID,
-    at: datetime,
-    stream: str,
-    kind: str,
-    verb: str,
-    upstream_type: str,
-    subject: str,
-    actor: Actor,
-    trace_id: str,
-    attributes: Mapping[str, str] | None = None,
-    **_said: object,
-) -> Event:
-    about = About(upstream_type, subject, at, actor, trace_id, attributes or {})
-    return Event(event_id, stream, kind, verb, b"", about)
+def _for_the_audit(**said: Any) -> Event:  # noqa: ANN401 - what `cloud_event` is told
+    """In place of `cloud_event`: what the audit keeps of a change, and no body."""
+    about = About(*(said[each] for each in ("upstream_type", "subject", "at", "actor", "trace_id", "attributes")))
+    return Event(said["event_id"], said["stream"], said["kind"], said["verb"], b"", about)
 
 
 if __name__ == "__main__":
