@@ -45,9 +45,9 @@ class Seen:
     looks: int = 0
 
     @property
-    def ratio(self) -> float:
-        """The median of turns."""
-        return median([one / other for one, other in zip(self.creates, self.commits, strict=True)])
+    def ratios(self) -> Sequence[float]:
+        """Creates over commits, of each turn."""
+        return [one / other for one, other in zip(self.creates, self.commits, strict=True)]
 
 
 async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
@@ -69,13 +69,13 @@ async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
         Figure(
             BENCH,
             f"{WRITERS} writers, {served.composition}",
-            seen.ratio,
+            median(seen.ratios),
             f"of commits by {WRITERS} writers",
             goal=judged[0],
             floor=judged[1],
             detail=f"{median(seen.creates):,.0f}/s at p50 {percentile(seen.took, 0.5) * 1000:.0f} ms, "
             f"p99 {percentile(seen.took, 0.99) * 1000:.0f} ms; commits {median(seen.commits):,.0f}/s; "
-            f"turns {', '.join(f'{one / other:.2f}' for one, other in zip(seen.creates, seen.commits, strict=True))}; "
+            f"turns {', '.join(f'{ratio:.2f}' for ratio in seen.ratios)}; "
             f"{seen.looks} looks for what was acknowledged; {seen.usages[-1].told(cores=cores)}",
         )
     ]

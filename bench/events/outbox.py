@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any, Final
 
 import asyncpg
@@ -124,7 +124,7 @@ async def _one_by_one(
         for _ in range(_ALONE):
             for name in order:
                 began = time.perf_counter()
-                await anext(writers[name])
+                await writers[name]()
                 took[name].append(time.perf_counter() - began)
     return took
 
@@ -137,9 +137,9 @@ async def _several(served: Lakeward, warehouse: Warehouse, name: str) -> float:
             for number in range(_WRITERS)
         ]
 
-        async def write(commits: AsyncGenerator[None, None]) -> None:
+        async def write(commit: Callable[[], Awaitable[None]]) -> None:
             for _ in range(_EACH):
-                await anext(commits)
+                await commit()
 
         with served.metered() as usage:
             await asyncio.gather(*map(write, writers))
@@ -147,21 +147,18 @@ async def _several(served: Lakeward, warehouse: Warehouse, name: str) -> float:
 
 
 @asynccontextmanager
-async def _writer(served: Lakeward, warehouse: Warehouse, name: str) -> AsyncIterator[AsyncGenerator[None, None]]:
-    """Makes a table, and one commit to it each time that it is asked for the next."""
+async def _writer(served: Lakeward, warehouse: Warehouse, name: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+    """Makes a table, and one commit to it whenever it is called."""
     async with Connection(served.url) as connection:
         table = await make_table(connection, warehouse, _NAMESPACE, name)
         path = warehouse.table(_NAMESPACE, name)
 
-        async def commits() -> AsyncGenerator[None, None]:
-            newest = table
-            while True:
-                _, body = append(newest)
-                newest = table_of((await connection.post(path, body)).expect(OK))
-                yield
+        async def commit() -> None:
+            nonlocal table
+            _, body = append(table)
+            table = table_of((await connection.post(path, body)).expect(OK))
 
-        async with aclosing(commits()) as writing:
-            yield writing
+        yield commit
 
 
 def _figure(name: str, field: str, unit: str, seen: Mapping[str, _Seen]) -> Figure:
