@@ -36,6 +36,7 @@ _NAMESPACE: Final = "history"
 _BIG: Final = "big"
 _SMALL: Final = "small"
 _SMALL_SNAPSHOTS: Final = 10
+_TURNS: Final = 3  # a round; many and short, since the database's daemons work whenever they do
 _GOALS: Final = {"refs": 20.0, "all": 120.0, "304": 5.0}
 _MOST_RATIO: Final = 3.0
 _NOT_MODIFIED: Final = 304
@@ -132,7 +133,8 @@ async def appends(served: Lakeward, built: Built, plan: Plan) -> Sequence[Figure
     spent: dict[str, dict[str, list[float]]] = {_BIG: {}, _SMALL: {}}
     walls: dict[str, list[float]] = {_BIG: [], _SMALL: []}
     async with Connection(served.url) as connection:
-        for turn in range(plan.rounds):
+        turns = plan.rounds * _TURNS
+        for turn in range(turns):
             # a fresh one each turn, so that it stays small
             small = f"{_SMALL}-{turn}"
             table = await make_table(connection, warehouse, _NAMESPACE, small, properties=_PROPERTIES)
@@ -141,7 +143,7 @@ async def appends(served: Lakeward, built: Built, plan: Plan) -> Sequence[Figure
             for kind, name in ((_SMALL, small), (_BIG, _BIG)):
                 path = warehouse.table(_NAMESPACE, name)
                 table = await _append(connection, path, table_of(await connection.get(path)), [])  # fills caches
-                each = plan.appends // plan.rounds
+                each = max(plan.appends // turns, 1)
                 before = {group: cpu_seconds(pids) for group, pids in groups.items()}
                 began = time.monotonic()
                 for _ in range(each):
