@@ -16,6 +16,10 @@ object can do is stay as part of a cycle that nobody reaches any more, since nob
   never much more than seven times what is alive, and since each thaw needs as much again as the last one left, the long pauses
   that they are get rarer. Blocks are counted, and not what is frozen, because Python counts those one by one, for as long as a
   pause.
+
+Python collects when so many objects more were made than freed. What takes the place of others, as in a cache that is full, is not
+counted so: it becomes as much as there is to be replaced, and the next collection has all of it to look at. So what is young is
+counted here as well, ten times a second.
 """
 
 from __future__ import annotations
@@ -74,6 +78,12 @@ class Settled:
         # those that are not frozen alone are listed, so this takes a fraction of what the collection took
         if phase == "stop" and info["generation"] == _OLDEST and len(gc.get_objects(generation=_OLDEST)) > GROWN:
             gc.freeze()
+
+    def tidy(self) -> None:
+        """Collect what is young, where it is more than the thresholds say; to be called ten times a second."""
+        if len(gc.get_objects(generation=0)) > THRESHOLDS[0]:
+            _, younger, older = gc.get_count()
+            gc.collect(_OLDEST if older > THRESHOLDS[2] else 1 if younger > THRESHOLDS[1] else 0)
 
     def look(self) -> None:
         """Thaw where it is time to; to be called every few seconds."""

@@ -8,7 +8,7 @@ import gc
 import logging
 import signal
 import sys
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any, Final, NoReturn, TypeVar
 
 import uvloop
@@ -28,6 +28,7 @@ T = TypeVar("T")
 EX_UNAVAILABLE: Final = 69  # of sysexits.h: a service that is needed is not there
 _INTERRUPTED: Final = 130
 _LOOK_SECONDS: Final = 5.0
+_TIDY_SECONDS: Final = 0.1
 
 
 def loaded(shape: type[T], environ: Mapping[str, str]) -> T:
@@ -57,11 +58,30 @@ async def told_to_stop() -> None:
         with settled() as kept:
             give_back_what_is_free()
             _log.info("started", extra={"frozen": gc.get_freeze_count(), "thresholds": gc.get_threshold()})
-            while not await _within(_LOOK_SECONDS, told):
-                kept.look()
+            with _again_and_again(kept.tidy, seconds=_TIDY_SECONDS):
+                while not await _within(_LOOK_SECONDS, told):
+                    kept.look()
     finally:
         for number in caught:
             loop.remove_signal_handler(number)
+
+
+@contextlib.contextmanager
+def _again_and_again(call: Callable[[], None], *, seconds: float) -> Iterator[None]:
+    """Have the loop call it so often until the block ends."""
+    loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle
+
+    def turn() -> None:
+        nonlocal timer
+        timer = loop.call_later(seconds, turn)
+        call()
+
+    timer = loop.call_later(seconds, turn)
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 async def _within(seconds: float, told: asyncio.Event) -> bool:

@@ -82,6 +82,32 @@ def test_a_steady_process_freezes_nothing_more() -> None:
         assert gc.get_freeze_count() <= before
 
 
+def test_what_takes_the_place_of_others_is_collected_though_it_is_not_counted() -> None:
+    gc.collect()
+    set_thresholds()
+    cache = many(3 * THRESHOLDS[0])
+    with settled() as kept:
+        longest = 0
+        for turn in range(12):
+            for index in range(len(cache)):
+                cache[index] = [index]
+            young = len(gc.get_objects(generation=0))
+            assert turn or young > 2 * THRESHOLDS[0], "this test would show nothing: they are collected without"
+            kept.tidy()
+            assert len(gc.get_objects(generation=0)) < THRESHOLDS[0]
+            longest = max(longest, looked_at())
+        assert longest < 5 * len(cache)  # what has come to stay is frozen on the way
+
+
+def test_nothing_is_collected_where_little_is_young() -> None:
+    gc.collect()
+    with settled() as kept:
+        young = many(100)
+        before = gc.get_stats()
+        kept.tidy()
+        assert gc.get_stats() == before, len(young)
+
+
 def test_what_is_frozen_and_no_cycle_is_freed_with_its_last_reference() -> None:
     leaf = Leaf()
     gc.freeze()
