@@ -24,6 +24,7 @@ from lakeward_gateway.memory import Holding
 from lakeward_gateway.metering import Meter, Meters
 from lakeward_gateway.operation import Operation
 from lakeward_gateway.router import Router
+from lakeward_gateway.starts import Starts
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc.call import bind_deadline, unbind_deadline
 from lakeward_servicekit.telemetry import bind_incoming, spans, unbind_incoming
@@ -55,6 +56,9 @@ class Application:
         new_id: makes ids of faults.
         counts: takes each answer; None: nobody counts.
         error_styles: of APIs that have an own form of errors, by what their paths begin with.
+
+    Attributes:
+        starts: when the requests begin that such a server reads.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of the application, each by its name
@@ -82,6 +86,7 @@ class Application:
         self._contexts: Final = contexts
         self._bodies: Final = bodies
         self.connections: Final = connections
+        self.starts: Final = Starts()
         self._cors: Final = cors
         self._vary: Final[Header] = (b"vary", VARY + b", origin" if cors else VARY)
         self._common: Final[Sequence[Header]] = (self._vary, _CACHE_CONTROL[True])

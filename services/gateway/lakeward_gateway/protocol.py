@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from functools import partial
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
@@ -19,6 +20,7 @@ from lakeward_gateway.cycle import Cycle
 from lakeward_gateway.errors import envelope
 from lakeward_gateway.http import JSON_TYPE, Receive, Scope, Send, encode
 from lakeward_gateway.printed import printed
+from lakeward_gateway.starts import Starts
 from lakeward_servicekit.system import request_id
 
 # Longer than the pools of JVM clients keep a connection, so that the client closes first and never writes into a closed one.
@@ -113,7 +115,7 @@ class _JoiningTransport:
 class Protocol(HttpToolsProtocol):
     """uvicorn's protocol, with bounds on a request's head, and refusals of broken requests in the public envelope.
 
-    The application has `connections`, which says whether there is room for one more.
+    The application has `connections`, which says whether there is room for one more, and `starts`: when its requests begin.
     """
 
     # uvicorn sets and takes back a timer for every request, to end idle connections, which costs a fifth of a load. A look at the
@@ -252,6 +254,13 @@ class Protocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ANN401 - an ASGI application
         assert isinstance(cycle, Cycle)
+        starts: Starts = cast("Any", self.config.app).starts
+        if starts.now():
+            self._begin(cycle, app)
+        else:
+            starts.later(partial(self._begin, cycle, app))
+
+    def _begin(self, cycle: Cycle, app: Any) -> None:  # noqa: ANN401 - an ASGI application
         task = self.loop.create_task(cycle.run(app))
         task.add_done_callback(self.tasks.discard)
         self.tasks.add(task)
