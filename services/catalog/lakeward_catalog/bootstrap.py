@@ -42,6 +42,7 @@ from lakeward_catalog.application.contracts.gate import Checker, ContractGate
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.feeding import TreeFeed
+from lakeward_catalog.application.foresight import Foresight
 from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports.gates import ChangeGate
@@ -292,14 +293,17 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         watch=watch,
         audits=settings.audit.records != "off",
     )
+    authorizer = RemoteAuthorizer(authz, coalesce=remote)
+    tabulars = PostgresTabulars(pools.lookups, locating, listings=listings)
     doors = Doors(
-        authorizer=RemoteAuthorizer(authz, coalesce=remote),
+        authorizer=authorizer,
         servers=servers,
         warehouses=PostgresWarehouses(pools.lookups, locating, containers, listings=listings),
         namespaces=PostgresNamespaces(pool, locating, listings=listings),
-        tabulars=PostgresTabulars(pools.lookups, locating, listings=listings),
+        tabulars=tabulars,
         default_project=rules.default_project,
         instance_admins=frozenset(settings.authorization.instance_admins),
+        foresight=Foresight(authorizer, tabulars) if remote else None,
     )
     announcer = Announcer(source=f"lakeward://{server.server_id}", ids=ids)
     snapshots = PostgresSnapshots(pools.snapshots, tells=CatalogTold(announcer), ids=ids, moved=bell.ring)

@@ -25,6 +25,7 @@ from lakeward_catalog.application.announcements import Announcer
 from lakeward_catalog.application.contracts.gate import Checker, ContractGate
 from lakeward_catalog.application.documents import Documents
 from lakeward_catalog.application.doors import Doors
+from lakeward_catalog.application.foresight import Foresight
 from lakeward_catalog.application.idempotency import Once
 from lakeward_catalog.application.metadata_files import to_the_end
 from lakeward_catalog.application.outcomes import Outcomes
@@ -147,8 +148,15 @@ class House:
         shares: House | None = None,
         stores: Stores | None = None,
         shield: Shield = to_the_end,
+        foresees: bool = False,
     ) -> None:
-        """`shares`: another process over that one's database, store, vending, key; `stores`: rows are there, not in memory."""
+        """One process of the catalog.
+
+        Args:
+            shares: another one, over whose database, store, vending and key this is.
+            stores: rows are there, not in memory.
+            foresees: asks authz as it does over a wire.
+        """
         self.clock, self.rules = HeldClock(), rules
         self.ids: Ids = CountedIds()
         self.catalog = MemoryCatalog(clock=self.clock, ids=self.ids)
@@ -172,6 +180,7 @@ class House:
             tabulars=rows.tabulars,
             default_project=rules.default_project,
             instance_admins=frozenset({ADMINISTRATOR}),
+            foresight=Foresight(self.authorizer, rows.tabulars) if foresees else None,
         )
         documents, self.checker = Documents(rows.bodies), ScriptedChecker()
         upkeep = MemoryUpkeep(self.catalog) if stores is None else stores.upkeep

@@ -20,6 +20,7 @@ from typing import Final
 from uuid import UUID
 
 from lakeward_catalog.application.caller import Caller
+from lakeward_catalog.application.foresight import Foresight
 from lakeward_catalog.application.opened import LIVE, OpenedListing, OpenedName, OpenedNamespace, OpenedTabular
 from lakeward_catalog.application.ports.stores import (
     NamespaceStore,
@@ -72,6 +73,7 @@ class Doors:
     Attributes:
         default_project: of calls that name none; None where no default project is on.
         instance_admins: ids of the users that administrate the instance.
+        foresight: where it takes its time to ask authz; None: it is asked behind each read.
     """
 
     authorizer: Authorizer
@@ -81,6 +83,7 @@ class Doors:
     tabulars: TabularStore
     default_project: ProjectId | None
     instance_admins: frozenset[str] = frozenset()
+    foresight: Foresight | None = None
 
     async def server(self, action: Action, *, caller: Caller) -> None:
         """The server, which is there for everybody.
@@ -341,7 +344,12 @@ class Doors:
         Raises:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN.
         """
-        located = await self.tabulars.locate(warehouse_id, ident)
+        foresight, looked = self.foresight, None
+        if foresight is None:
+            located = await self.tabulars.locate(warehouse_id, ident)
+        else:
+            looked = await foresight.locate(caller.principal, warehouse_id, ident, (needed, *asked))
+            located = looked.located
         warehouse = await self._active(located.warehouse, warehouse_id, caller)
         namespace, tabular = located.namespace, located.tabular
         use = Demand(warehouse_ref(warehouse), Action.WAREHOUSE_USE)
@@ -352,7 +360,12 @@ class Doors:
             raise no_such_tabular(kind, ident)
         ref = tabular_ref(warehouse, tabular)
         needs.append(Need(Demand(ref, needed), lambda: no_such_tabular(kind, ident)))
-        allowed = await self.decide(caller, needs, [Demand(ref, action) for action in asked])
+        also = [Demand(ref, action) for action in asked]
+        if looked is not None and looked.outcomes is not None:
+            return OpenedTabular(warehouse, namespace, tabular, _judged(needs, also, looked.outcomes))
+        allowed = await self.decide(caller, needs, also)
+        if foresight is not None and looked is not None and looked.wanted is not None:
+            foresight.note(looked.wanted, located, [*map(_DEMAND, needs), *also])
         return OpenedTabular(warehouse, namespace, tabular, allowed)
 
     async def tabular_by_id(
@@ -479,17 +492,21 @@ class Doors:
     async def decide(self, caller: Caller, needs: Sequence[Need], asked: Sequence[Demand] = ()) -> frozenset[Action]:
         """Ask once; refuse for the first need that is not allowed; answer which of the asked actions are."""
         demands = [*map(_DEMAND, needs), *asked]
-        outcomes = await self.authorizer.decide(caller.principal, demands)
-        for need, outcome in zip(needs, outcomes, strict=not asked):
-            if outcome is not Outcome.ALLOWED:
-                refuse(need, outcome)
-        if not asked:
-            return _NOTHING
-        allowed: list[Action] = []
-        for demand, outcome in zip(asked, outcomes[len(needs) :], strict=True):
-            if outcome is Outcome.ALLOWED:
-                allowed.append(demand.action)
-        return frozenset(allowed)
+        return _judged(needs, asked, await self.authorizer.decide(caller.principal, demands))
+
+
+def _judged(needs: Sequence[Need], asked: Sequence[Demand], outcomes: Sequence[Outcome]) -> frozenset[Action]:
+    """Refuse for the first need that is not allowed; answer which of the asked actions are."""
+    for need, outcome in zip(needs, outcomes, strict=not asked):
+        if outcome is not Outcome.ALLOWED:
+            refuse(need, outcome)
+    if not asked:
+        return _NOTHING
+    allowed: list[Action] = []
+    for demand, outcome in zip(asked, outcomes[len(needs) :], strict=True):
+        if outcome is Outcome.ALLOWED:
+            allowed.append(demand.action)
+    return frozenset(allowed)
 
 
 def _tabular_need(warehouse: Warehouse, tabular: Tabular, action: Action) -> Need:
