@@ -16,13 +16,14 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import psutil
 
 from bench import (
+    across,
     authz,
     big_metadata,
     commit,
@@ -141,20 +142,18 @@ def _measured(home: Path, plan: Plan, benches: Sequence[str], compositions: Sequ
 def _of_compositions(
     parts: Stack, plan: Plan, benches: Sequence[str], compositions: Sequence[Composition], cores: int
 ) -> Iterator[Figure]:
-    loads = []
     for composition in compositions:
         if set(benches) & _BY_ANYBODY:
             yield from _of_composition(parts, composition, plan, benches, cores)
         if wanted := _reads_of(composition, benches):
             with _told(f"{', '.join(wanted)}, {composition.value.replace('_', ' ')}"):
-                figures, many = _reads(parts, composition, plan, wanted, cores)
-            yield from figures
-            loads.append(many)
+                yield from _reads(parts, composition, plan, wanted, cores)
         if strangers.BENCH in benches:
             with _told(f"{strangers.BENCH}, {composition}"):
                 yield from strangers.run(parts, composition, plan)
-    if len(loads) > 1:
-        yield from reads.across(*loads)
+    if len(compositions) > 1 and reads.LOAD_MANY in benches:
+        with _told(f"{reads.LOAD_MANY}, side by side"):
+            yield from across.run(parts, plan)
 
 
 def _of_composition(
@@ -184,15 +183,13 @@ def _reads_of(composition: Composition, benches: Sequence[str]) -> Sequence[str]
     return [bench for bench in measured if bench in benches]
 
 
-def _reads(
-    parts: Stack, composition: Composition, plan: Plan, benches: Sequence[str], cores: int
-) -> tuple[Sequence[Figure], Mapping[int, reads.Seen]]:
-    """Of a Lakeward that knows its callers: (figures, what loads of many tables gave by the number of connections)."""
+def _reads(parts: Stack, composition: Composition, plan: Plan, benches: Sequence[str], cores: int) -> Sequence[Figure]:
+    """Of a Lakeward that knows its callers."""
     with callers(parts, count=reads.TOKENS) as known:
         behind = dataclasses.replace(parts, environment={**parts.environment, **known.settings})
         with lakeward(behind, composition) as served:
-            figures, loads = asyncio.run(reads.run(served, known, plan, benches, cores=cores))
-            return [*figures, *served.watch.figures(benches[0], composition)], loads
+            figures = asyncio.run(reads.run(served, known, plan, benches, cores=cores))
+            return [*figures, *served.watch.figures(benches[0], composition)]
 
 
 def _big_metadata(parts: Stack, plan: Plan) -> Iterator[Figure]:

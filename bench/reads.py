@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,11 +85,6 @@ class Seen:
         return median([one.per_second / base for one, base in zip(self.loads, self.bases, strict=True)])
 
     @property
-    def wait(self) -> float:
-        """The median p50, in units of what it is held to, so that a machine that was slower meanwhile counts little."""
-        return median([one.p50 * base for one, base in zip(self.loads, self.bases, strict=True)])
-
-    @property
     def spread(self) -> float:
         """The median of p99 over p50."""
         return median([one.p99 / max(one.p50, 1) for one in self.loads])
@@ -107,8 +102,8 @@ class House:
 
 async def run(
     served: Lakeward, known: Callers, plan: Plan, benches: Collection[str], *, cores: int
-) -> tuple[Sequence[Figure], Mapping[int, Seen]]:
-    """(The figures of these benches, what loads of many tables gave by the number of connections).
+) -> Sequence[Figure]:
+    """The figures of these benches.
 
     Raises:
         StaleReadError: a reply was older than it may be, or the check was found blind.
@@ -119,7 +114,7 @@ async def run(
     seen = [Seen() for _ in kinds]
     tokens = served.stack.home / "tokens"
     tokens.write_text("\n".join(known.tokens) + "\n", encoding="ascii")
-    with _counters(served.stack.home / "fresh", kinds) as told:
+    with counters(served.stack.home / "fresh", kinds) as told:
         for leg, counted in zip(kinds, told, strict=True):
             await see_a_fault(served, leg, counted, tokens)
         for _ in range(plan.rounds):
@@ -129,7 +124,7 @@ async def run(
             loads = 0.0
             for leg, counted, found in zip(kinds, told, seen, strict=True):
                 with served.metered() as usage:
-                    one = await _while_changing(served, known, leg, counted, tokens=tokens, seconds=plan.seconds)
+                    one = await while_changing(served, known, leg, counted, tokens=tokens, seconds=plan.seconds)
                 loads = loads or one.per_second
                 found.loads.append(one)
                 found.usages.append(usage)
@@ -138,7 +133,7 @@ async def run(
     for leg, found in zip(kinds, seen, strict=True):
         if leg.bench in benches:
             figures += figures_of(leg, found, served.composition, cores=cores, size=len(house.bodies[0]))
-    return figures, {leg.connections: found for leg, found in zip(kinds, seen, strict=True) if leg.bench == LOAD_MANY}
+    return figures
 
 
 def legs(house: House, composition: Composition, benches: Collection[str]) -> Sequence[Leg]:
@@ -186,7 +181,7 @@ def legs(house: House, composition: Composition, benches: Collection[str]) -> Se
 
 
 @contextlib.contextmanager
-def _counters(path: Path, legs: Sequence[Leg]) -> Iterator[Sequence[Counter]]:
+def counters(path: Path, legs: Sequence[Leg]) -> Iterator[Sequence[Counter]]:
     """One for each leg; those that read the same things share one."""
     with contextlib.ExitStack() as ending:
         made: dict[int, Counter] = {}
@@ -254,7 +249,7 @@ async def see_a_fault(served: Lakeward, leg: Leg, told: Counter, tokens: Path) -
         )
 
 
-async def _while_changing(
+async def while_changing(
     served: Lakeward, known: Callers, leg: Leg, told: Counter, *, tokens: Path, seconds: float
 ) -> Wrk:
     """One leg, on a connection of its own for the changes: a server ends one that nobody uses."""
@@ -399,35 +394,3 @@ def figures_of(leg: Leg, seen: Seen, composition: Composition, *, cores: int, si
         detail=f"at {leg.connections} connections; {middle.p99 / 1000:.1f} over {middle.p50 / 1000:.1f} ms",
     )
     return [rate, spread]
-
-
-def across(one: Mapping[int, Seen], four: Mapping[int, Seen]) -> Sequence[Figure]:
-    """Loads of many tables in four processes over those in one, each held to pgbench beside it."""
-    told = "each over pgbench of its own rounds"
-    figures = [
-        Figure(
-            LOAD_MANY,
-            f"four processes, {connections} connections",
-            four[connections].ratio / one[connections].ratio,
-            "of one process",
-            goal=0.8,
-            floor=0.5,
-            detail=told,
-        )
-        for connections in (CONNECTIONS, 8)
-        if connections in one and connections in four
-    ]
-    if 1 in one and 1 in four:
-        figures.append(
-            Figure(
-                LOAD_MANY,
-                "p50 of one connection, four processes",
-                four[1].wait / one[1].wait,
-                "x of one process",
-                Better.LOWER,
-                goal=2.0,
-                floor=3.0,
-                detail=told,
-            )
-        )
-    return figures

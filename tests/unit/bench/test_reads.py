@@ -8,13 +8,14 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from bench.across import figures_of as figures_across
 from bench.client import Connection
 from bench.create import insist_each_once
 from bench.figures import Verdict
 from bench.freshness import Counter, StaleReadError, repeating
 from bench.generators import Wrk
 from bench.meter import Usage
-from bench.reads import CONFIG, LOAD_MANY, Leg, Seen, across, figures_of
+from bench.reads import CONFIG, LOAD_MANY, Leg, Seen, figures_of
 from tests.support.installations import Composition
 
 
@@ -65,16 +66,14 @@ def test_loads_of_many_tables_are_held_to_pgbench_and_the_others_to_them() -> No
     assert units == ["of pgbench", "of load_many"]
 
 
-def test_four_processes_are_held_to_one_whatever_the_machine_did_meanwhile() -> None:
-    one = {32: seen([1000], [10_000]), 8: seen([800], [10_000]), 1: seen([100], [10_000], p50=1_000)}
-    # the same while the machine has half the speed: half the rate, and twice the wait
-    four = {32: seen([500], [5_000]), 8: seen([200], [5_000]), 1: seen([25], [5_000], p50=5_000)}
-    assert [figure.value for figure in across(one, four)] == [1.0, 0.5, 2.5]
-    assert [figure.verdict for figure in across(one, four)] == [Verdict.GOAL, Verdict.FLOOR, Verdict.FLOOR]
-
-
-def test_nothing_is_told_across_compositions_of_what_one_of_them_lacks() -> None:
-    assert across({32: seen([1], [1])}, {8: seen([1], [1])}) == []
+def test_four_processes_are_held_to_one_in_the_same_round_whatever_the_machine_did_meanwhile() -> None:
+    # in the second round the machine has half the speed: half the rate, and twice the wait
+    rounds = [(counted(1000, p50=1_000), counted(500, p50=2_500)), (counted(500, p50=2_000), counted(250, p50=5_000))]
+    figures = figures_across({32: rounds, 8: [(counted(1000), counted(450))], 1: rounds})
+    assert [figure.value for figure in figures] == [0.5, 0.45, 2.5]
+    assert [figure.verdict for figure in figures] == [Verdict.FLOOR, Verdict.MISSED, Verdict.FLOOR]
+    assert "500/s over 1,000, 250/s over 500" in figures[0].detail
+    assert "2.50 ms over 1.00" in figures[2].detail
 
 
 @pytest.mark.parametrize("listed", [["a"], ["a", "b", "b"], ["a", "b", "c"], []])

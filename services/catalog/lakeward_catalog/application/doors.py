@@ -1,8 +1,9 @@
 """The way to an object: found by the stores, decided by authz, refused alike where it is absent or hidden.
 
-Each door reads first and asks once, with every demand of the use case in one batch, and answers in the order warehouse,
-namespace, tabular. A refusal of an absent object is made from what the caller wrote alone, so that it can't differ from that of
-a hidden one. An inactive warehouse is absent, except where a door says otherwise.
+Each door reads first and asks once (of a tabular beside the read, where what that finds is foreseen), with every demand of the
+use case in one batch, and answers in the order warehouse, namespace, tabular. A refusal of an absent object is made from what the
+caller wrote alone, so that it can't differ from that of a hidden one. An inactive warehouse is absent, except where a door says
+otherwise.
 
 A tabular is decided without its namespace: whoever sees a table may load it, though its namespace may not be listed to them. A
 namespace that is absent makes a tabular's own refusal, because engines try `namespace.table.branch` as a table and go on when
