@@ -35,11 +35,13 @@ class Deciding:
 
     Attributes:
         states: what sets of what shows depend on; None where nothing says.
+        allows_everything: to everybody, whatever happens while the process runs.
         probes: what it can't decide without, by name, beside authz's database; each raises Refusal where it is away.
     """
 
     authorizer: RevisedAuthorizer
     states: VisibleStates | None = None
+    allows_everything: bool = False
     probes: Mapping[str, Callable[[], Awaitable[None]]] = dataclasses.field(default_factory=dict)
 
 
@@ -58,7 +60,7 @@ async def open_authorizer(settings: DecidingSettings, pool: Pool, bindings: Bind
     async with AsyncExitStack() as stack:
         match settings.authorization.backend:
             case AuthzBackend.ALLOW_ALL:
-                deciding = Deciding(AllowAll())
+                deciding = Deciding(AllowAll(), allows_everything=not bindings.projects)
             case AuthzBackend.BUILTIN:
                 deciding = Deciding(Builtin(_rights(pool)), _states(settings, pool, bindings))
             case AuthzBackend.OPENFGA:

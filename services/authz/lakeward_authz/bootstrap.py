@@ -118,7 +118,7 @@ async def authz(settings: AuthzSettings, *, authorizer: RevisedAuthorizer | None
         )
         host.add(
             decisions_pb2_grpc.add_DecisionServiceServicer_to_server,
-            DecisionServicer(deciding.authorizer, deciding.states),
+            DecisionServicer(deciding.authorizer, deciding.states, allows_everything=deciding.allows_everything),
         )
         tree = PostgresTree(pool, outbox)
         grants = PostgresGrants(pool, outbox, most_nested=settings.roles.max_nesting_depth)

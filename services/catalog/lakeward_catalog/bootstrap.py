@@ -303,7 +303,7 @@ async def _parts(  # noqa: PLR0913 - as `catalog`, and what that opened
         tabulars=tabulars,
         default_project=rules.default_project,
         instance_admins=frozenset(settings.authorization.instance_admins),
-        foresight=Foresight(authorizer, tabulars) if remote else None,
+        foresight=Foresight(authorizer, tabulars, is_known=lambda: authorizer.answers_at_once) if remote else None,
     )
     announcer = Announcer(source=f"lakeward://{server.server_id}", ids=ids)
     snapshots = PostgresSnapshots(pools.snapshots, tells=CatalogTold(announcer), ids=ids, moved=bell.ring)

@@ -13,7 +13,7 @@ from grpc_health.v1 import health_pb2
 
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.rpc.call import KEPT_BACK, remaining
-from lakeward_servicekit.rpc.lanes import Lanes
+from lakeward_servicekit.rpc.lanes import Lane, Lanes
 from lakeward_servicekit.rpc.methods import DEFAULT_SECONDS, MAX_FRAME_BYTES, MethodRule, rule_at
 from lakeward_servicekit.rpc.status import is_refusal, is_unreached, refusal_from, too_late
 from lakeward_servicekit.telemetry import outgoing_headers, spans
@@ -158,6 +158,12 @@ class _RemoteCall:
         self._lanes = lanes
 
     async def __call__(self, request: Any, timeout: float | None = None) -> Any:  # noqa: ANN401, ASYNC109 - a stub's own signature
+        asking = self.asked(request, timeout)
+        del request
+        return (await asking)[0]
+
+    async def asked(self, request: Any, timeout: float | None = None) -> tuple[Any, Lane | None]:  # noqa: ANN401, ASYNC109 - as above
+        """The answer, and the lane that it came over; None: it came by a call of its own."""
         # a coroutine, so that nobody but it has the request
         asking = self._ask(request, timeout)
         del request
@@ -166,7 +172,7 @@ class _RemoteCall:
         with spans.inner(self._name, attributes={"rpc.system.name": "grpc", "rpc.method": self._name}):
             return await asking
 
-    async def _ask(self, request: Any, timeout: float | None) -> Any:  # noqa: ANN401, ASYNC109 - as above
+    async def _ask(self, request: Any, timeout: float | None) -> tuple[Any, Lane | None]:  # noqa: ANN401, ASYNC109 - as above
         # gRPC would hold the message beside its bytes until the answer, and there are bodies of 32 MiB.
         sent = self._serialized(request)
         del request
@@ -179,14 +185,14 @@ class _RemoteCall:
                 return answer
         metadata += self._proof()
         try:
-            return await self._call(sent, timeout=_within(asked), metadata=metadata, wait_for_ready=False)
+            return await self._call(sent, timeout=_within(asked), metadata=metadata, wait_for_ready=False), None
         except grpc.aio.AioRpcError as error:
             if not (self._repeatable and is_unreached(error)):
                 raise refusal_from(error, service=self._service) from error
             lost = error
         patience = _within(min(asked, _RECONNECT_SECONDS))
         try:
-            return await self._call(sent, timeout=patience, metadata=metadata, wait_for_ready=True)
+            return await self._call(sent, timeout=patience, metadata=metadata, wait_for_ready=True), None
         except grpc.aio.AioRpcError as error:
             # a peer that is still away is told as that, not as one that took too long
             late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
@@ -194,7 +200,7 @@ class _RemoteCall:
         finally:
             del lost  # it has this frame in its traceback
 
-    async def _over_lane(self, lanes: Lanes, sent: bytes, *, seconds: float) -> Any | None:  # noqa: ANN401 - any message of the contract
+    async def _over_lane(self, lanes: Lanes, sent: bytes, *, seconds: float) -> tuple[Any, Lane] | None:
         try:
             return await lanes.ask(sent, seconds=seconds)
         except grpc.aio.AioRpcError as error:

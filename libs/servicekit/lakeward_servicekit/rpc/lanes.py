@@ -61,11 +61,11 @@ class Lanes:
         self._read: Final = read
         self._open_stream: Final = open_stream
         self._is_answer: Final = is_answer
-        self._idle: Final[deque[_Lane]] = deque()
+        self._idle: Final[deque[Lane]] = deque()
         self._open = 0
 
-    async def ask(self, sent: bytes, *, seconds: float) -> Any | None:  # noqa: ANN401 - any message of the contract
-        """What a question is answered; None where no lane could carry it, so that it goes by a call of its own.
+    async def ask(self, sent: bytes, *, seconds: float) -> tuple[Any, Lane] | None:
+        """What a question is answered, and over which lane; None where none could carry it, so that it goes by a call of its own.
 
         Raises:
             grpc.aio.AioRpcError: what the peer answered instead.
@@ -88,25 +88,25 @@ class Lanes:
                 self._leave(lane)
             else:
                 self._idle.append(lane)
-        return None if answer is grpc.aio.EOF else self._read(answer)
+        return None if answer is grpc.aio.EOF else (self._read(answer), lane)
 
-    def _taken(self) -> _Lane | None:
+    def _taken(self) -> Lane | None:
         """The one whose turn it is; None where all carry a question."""
         if self._open == SPREAD:
             return self._idle.popleft() if self._idle else None
-        lane = _Lane(self._open_stream())
+        lane = Lane(self._open_stream())
         self._open += 1
         lane.end = asyncio.get_running_loop().call_later(LASTS_SECONDS, self._retire, lane)
         return lane
 
-    def _retire(self, lane: _Lane) -> None:
+    def _retire(self, lane: Lane) -> None:
         """One that carries nothing is left now, another one once its question is answered."""
         lane.old = True
         if lane in self._idle:
             self._idle.remove(lane)
             self._leave(lane)
 
-    def _leave(self, lane: _Lane) -> None:
+    def _leave(self, lane: Lane) -> None:
         self._open -= 1
         if lane.end is not None:
             lane.end.cancel()
@@ -114,16 +114,24 @@ class Lanes:
         lane.stream.cancel()
 
 
-class _Lane:
+class Lane:
+    """One call that stays open."""
+
     __slots__ = ("_asking", "_connected", "_late", "end", "old", "stream")
 
     def __init__(self, stream: _Stream) -> None:
+        """Nothing was asked yet."""
         self.stream: Final = stream
         self.end: asyncio.TimerHandle | None = None
         self.old = False
         self._asking: tuple[object, ...] = ()
         self._connected = False
         self._late = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its peer is there, as far as is known, and it is not left, as it is after `LASTS_SECONDS`."""
+        return not self.old and not self.stream.done()
 
     async def answer(self, sent: bytes, until: float, loop: asyncio.AbstractEventLoop) -> Any:  # noqa: ANN401 - bytes or EOF
         """What a question is answered by the peer's next message; `grpc.aio.EOF` where it ended the call.

@@ -14,7 +14,8 @@ from lakeward_servicekit.telemetry.metrics import Counter, Histogram
 
 DECISIONS: Final = Counter(
     "lakeward_authz_decisions_total",
-    "Demands that were decided; `outcome` is `allowed`, `denied` or `hidden`.",
+    "Demands that were decided; `outcome` is `allowed`, `denied` or `hidden`. Under `allowall` other processes know most "
+    "outcomes, and do not ask.",
     ("engine", "outcome"),
 )
 QUESTIONS: Final = Histogram(

@@ -23,10 +23,14 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
     Args:
         authorizer: who decides.
         states: what sets of what shows depend on; None: whoever asks is told all of it each time.
+        allows_everything: whether the authorizer does, to everybody and for as long as it is there; who asks is told so.
     """
 
-    def __init__(self, authorizer: RevisedAuthorizer, states: VisibleStates | None = None) -> None:
+    def __init__(
+        self, authorizer: RevisedAuthorizer, states: VisibleStates | None = None, *, allows_everything: bool = False
+    ) -> None:
         """Answer from `authorizer`."""
+        self._allows_everything = allows_everything
         self._authorizer = authorizer
         self._states = states
 
@@ -44,11 +48,13 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
         del context
         decode.batch(request.items)
         if request.together:
-            return await self._together([decode.turn(item) for item in request.items])
-        if len(request.items) == 1:
-            return pb.BatchDecideResponse(items=[await self._item(request.items[0])])
-        # at once, so that an engine may ask for all of them together
-        return pb.BatchDecideResponse(items=await asyncio.gather(*map(self._item, request.items)))
+            items = await self._together([decode.turn(item) for item in request.items])
+        elif len(request.items) == 1:
+            items = [await self._item(request.items[0])]
+        else:
+            # at once, so that an engine may ask for all of them together
+            items = await asyncio.gather(*map(self._item, request.items))
+        return pb.BatchDecideResponse(items=items, everything_allowed=self._allows_everything)
 
     async def Visible(self, request: pb.VisibleRequest | Listing, context: Call) -> pb.VisibleResponse | Shown:  # type: ignore[override]  # as `Decide`
         """What shows in a listing."""
@@ -87,15 +93,13 @@ class DecisionServicer(decisions_pb2_grpc.DecisionServiceServicer):
             outcomes = await self._authorizer.decide(asked.principal, asked.demands)
         return pb.DecideResponse(outcomes=_values(outcomes), revision=revision)
 
-    async def _together(self, turns: Sequence[Turn]) -> pb.BatchDecideResponse:
+    async def _together(self, turns: Sequence[Turn]) -> list[pb.BatchDecideItem]:
         revision = self._authorizer.revision
         answers = await self._authorizer.decide_each(turns)
-        return pb.BatchDecideResponse(
-            items=[
-                pb.BatchDecideItem(response=pb.DecideResponse(outcomes=_values(outcomes), revision=revision))
-                for outcomes in answers
-            ]
-        )
+        return [
+            pb.BatchDecideItem(response=pb.DecideResponse(outcomes=_values(outcomes), revision=revision))
+            for outcomes in answers
+        ]
 
     async def _item(self, request: pb.DecideRequest) -> pb.BatchDecideItem:
         try:

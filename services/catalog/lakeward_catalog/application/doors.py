@@ -21,7 +21,7 @@ from typing import Final
 from uuid import UUID
 
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.foresight import Foresight
+from lakeward_catalog.application.foresight import Foresight, Looked
 from lakeward_catalog.application.opened import LIVE, OpenedListing, OpenedName, OpenedNamespace, OpenedTabular
 from lakeward_catalog.application.ports.stores import (
     NamespaceStore,
@@ -345,12 +345,11 @@ class Doors:
         Raises:
             Refusal: NO_SUCH_WAREHOUSE, NO_SUCH_TABLE or NO_SUCH_VIEW, FORBIDDEN.
         """
-        foresight, looked = self.foresight, None
-        if foresight is None:
-            located = await self.tabulars.locate(warehouse_id, ident)
+        if self.foresight is None:
+            looked = Looked(await self.tabulars.locate(warehouse_id, ident))
         else:
-            looked = await foresight.locate(caller.principal, warehouse_id, ident, (needed, *asked))
-            located = looked.located
+            looked = await self.foresight.locate(caller.principal, warehouse_id, ident, (needed, *asked))
+        located = looked.located
         warehouse = await self._active(located.warehouse, warehouse_id, caller)
         namespace, tabular = located.namespace, located.tabular
         use = Demand(warehouse_ref(warehouse), Action.WAREHOUSE_USE)
@@ -362,11 +361,11 @@ class Doors:
         ref = tabular_ref(warehouse, tabular)
         needs.append(Need(Demand(ref, needed), lambda: no_such_tabular(kind, ident)))
         also = [Demand(ref, action) for action in asked]
-        if looked is not None and looked.outcomes is not None:
+        if looked.outcomes is not None:
             return OpenedTabular(warehouse, namespace, tabular, _judged(needs, also, looked.outcomes))
         allowed = await self.decide(caller, needs, also)
-        if foresight is not None and looked is not None and looked.wanted is not None:
-            foresight.note(looked.wanted, located, [*map(_DEMAND, needs), *also])
+        if self.foresight is not None and looked.wanted is not None:
+            self.foresight.note(looked.wanted, located, [*map(_DEMAND, needs), *also])
         return OpenedTabular(warehouse, namespace, tabular, allowed)
 
     async def tabular_by_id(

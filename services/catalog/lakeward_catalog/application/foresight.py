@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -69,11 +69,20 @@ class Foresight:
     Args:
         authorizer: one that takes its time.
         tabulars: what has not changed, it gives as the object that it gave before.
+        is_known: whether the authorizer takes no time now; then it is asked behind the read.
         entries: that are remembered at most.
     """
 
-    def __init__(self, authorizer: Authorizer, tabulars: TabularStore, *, entries: int = ENTRIES) -> None:
+    def __init__(
+        self,
+        authorizer: Authorizer,
+        tabulars: TabularStore,
+        *,
+        is_known: Callable[[], bool] = lambda: False,
+        entries: int = ENTRIES,
+    ) -> None:
         """Foresee nothing yet."""
+        self._is_known: Final = is_known
         self._authorizer: Final = authorizer
         self._tabulars: Final = tabulars
         self._seen: Final = Kept[Wanted, _Seen](entries)
@@ -94,7 +103,7 @@ class Foresight:
         elif self._under_way > self._crowd:
             self._crowd = self._under_way
         try:
-            if self._crowd > CALM or self._crowd_before > CALM:
+            if self._crowd > CALM or self._crowd_before > CALM or self._is_known():
                 return Looked(await self._tabulars.locate(warehouse_id, ident))
             return await self._early(principal, Wanted(principal.key, warehouse_id, ident, actions))
         finally:

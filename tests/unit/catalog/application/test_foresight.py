@@ -109,6 +109,18 @@ async def test_what_was_there_twice_is_asked_beside_the_read() -> None:
     assert await looking == Looked(THERE, WANTED, ALLOWED)
 
 
+async def test_where_authz_need_not_be_asked_over_a_wire_it_is_asked_behind_the_read() -> None:
+    known = True
+    script = Scripted()
+    foreseeing = foresight(script, is_known=lambda: known)
+    for _ in range(2):
+        foreseeing.note(WANTED, THERE, DEMANDS)
+    assert await look(foreseeing) == Looked(THERE)
+    assert "ask" not in script.happened
+    known = False
+    assert await look(foreseeing) == Looked(THERE, WANTED, ALLOWED)
+
+
 @pytest.mark.parametrize(
     "found",
     [

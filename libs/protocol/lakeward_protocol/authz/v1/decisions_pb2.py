@@ -28,7 +28,7 @@ from lakeward_protocol.common.v1 import options_pb2 as lakeward_dot_common_dot_v
 from lakeward_protocol.errors.v1 import failure_pb2 as lakeward_dot_errors_dot_v1_dot_failure__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!lakeward/authz/v1/decisions.proto\x12\x11lakeward.authz.v1\x1a\"lakeward/authz/v1/principals.proto\x1a lakeward/common/v1/options.proto\x1a lakeward/errors/v1/failure.proto\"a\n\x06\x44\x65mand\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12)\n\x06\x61\x63tion\x18\x02 \x01(\x0e\x32\x19.lakeward.authz.v1.Action\"~\n\rDecideRequest\x12/\n\tprincipal\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.Principal\x12*\n\x07\x64\x65mands\x18\x02 \x03(\x0b\x32\x19.lakeward.authz.v1.Demand\x12\x10\n\x08\x61s_owner\x18\x03 \x01(\x08\"P\n\x0e\x44\x65\x63ideResponse\x12,\n\x08outcomes\x18\x01 \x03(\x0e\x32\x1a.lakeward.authz.v1.Outcome\x12\x10\n\x08revision\x18\x02 \x01(\t\"W\n\x12\x42\x61tchDecideRequest\x12/\n\x05items\x18\x01 \x03(\x0b\x32 .lakeward.authz.v1.DecideRequest\x12\x10\n\x08together\x18\x02 \x01(\x08\"H\n\x13\x42\x61tchDecideResponse\x12\x31\n\x05items\x18\x01 \x03(\x0b\x32\".lakeward.authz.v1.BatchDecideItem\"\x83\x01\n\x0f\x42\x61tchDecideItem\x12\x35\n\x08response\x18\x01 \x01(\x0b\x32!.lakeward.authz.v1.DecideResponseH\x00\x12.\n\x07\x66\x61ilure\x18\x02 \x01(\x0b\x32\x1b.lakeward.errors.v1.FailureH\x00\x42\t\n\x07outcome\"\xaa\x01\n\x0eVisibleRequest\x12/\n\tprincipal\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.Principal\x12+\n\x05scope\x18\x02 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12+\n\x04kind\x18\x03 \x01(\x0e\x32\x1d.lakeward.authz.v1.ObjectKind\x12\r\n\x05known\x18\x04 \x01(\t\"\x90\x01\n\x0fVisibleResponse\x12\x12\n\neverything\x18\x01 \x01(\x08\x12\x12\n\ncontainers\x18\x02 \x03(\x0c\x12\x0f\n\x07objects\x18\x03 \x03(\x0c\x12\x10\n\x08revision\x18\x04 \x01(\t\x12\x10\n\x08projects\x18\x05 \x03(\t\x12\r\n\x05state\x18\x06 \x01(\t\x12\x11\n\tunchanged\x18\x07 \x01(\x08*_\n\x07Outcome\x12\x17\n\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x12\n\x0eOUTCOME_HIDDEN\x10\x01\x12\x12\n\x0eOUTCOME_DENIED\x10\x02\x12\x13\n\x0fOUTCOME_ALLOWED\x10\x03\x32\x99\x03\n\x0f\x44\x65\x63isionService\x12z\n\x06\x44\x65\x63ide\x12 .lakeward.authz.v1.DecideRequest\x1a!.lakeward.authz.v1.DecideResponse\"+\x92\xb5\x18\'\n\x02\x02\x04\x10\x01*\x1dit is how permission is asked0\x03\x12\x8b\x01\n\x0b\x42\x61tchDecide\x12%.lakeward.authz.v1.BatchDecideRequest\x1a&.lakeward.authz.v1.BatchDecideResponse\"-\x92\xb5\x18)\n\x02\x02\x04\x10\x01*\x1dit is how permission is asked0\x03@\x01\x12|\n\x07Visible\x12!.lakeward.authz.v1.VisibleRequest\x1a\".lakeward.authz.v1.VisibleResponse\"*\x92\xb5\x18&\n\x01\x02\x10\x01*\x1dit is how permission is asked0\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!lakeward/authz/v1/decisions.proto\x12\x11lakeward.authz.v1\x1a\"lakeward/authz/v1/principals.proto\x1a lakeward/common/v1/options.proto\x1a lakeward/errors/v1/failure.proto\"a\n\x06\x44\x65mand\x12,\n\x06object\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12)\n\x06\x61\x63tion\x18\x02 \x01(\x0e\x32\x19.lakeward.authz.v1.Action\"~\n\rDecideRequest\x12/\n\tprincipal\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.Principal\x12*\n\x07\x64\x65mands\x18\x02 \x03(\x0b\x32\x19.lakeward.authz.v1.Demand\x12\x10\n\x08\x61s_owner\x18\x03 \x01(\x08\"P\n\x0e\x44\x65\x63ideResponse\x12,\n\x08outcomes\x18\x01 \x03(\x0e\x32\x1a.lakeward.authz.v1.Outcome\x12\x10\n\x08revision\x18\x02 \x01(\t\"W\n\x12\x42\x61tchDecideRequest\x12/\n\x05items\x18\x01 \x03(\x0b\x32 .lakeward.authz.v1.DecideRequest\x12\x10\n\x08together\x18\x02 \x01(\x08\"d\n\x13\x42\x61tchDecideResponse\x12\x31\n\x05items\x18\x01 \x03(\x0b\x32\".lakeward.authz.v1.BatchDecideItem\x12\x1a\n\x12\x65verything_allowed\x18\x02 \x01(\x08\"\x83\x01\n\x0f\x42\x61tchDecideItem\x12\x35\n\x08response\x18\x01 \x01(\x0b\x32!.lakeward.authz.v1.DecideResponseH\x00\x12.\n\x07\x66\x61ilure\x18\x02 \x01(\x0b\x32\x1b.lakeward.errors.v1.FailureH\x00\x42\t\n\x07outcome\"\xaa\x01\n\x0eVisibleRequest\x12/\n\tprincipal\x18\x01 \x01(\x0b\x32\x1c.lakeward.authz.v1.Principal\x12+\n\x05scope\x18\x02 \x01(\x0b\x32\x1c.lakeward.authz.v1.ObjectRef\x12+\n\x04kind\x18\x03 \x01(\x0e\x32\x1d.lakeward.authz.v1.ObjectKind\x12\r\n\x05known\x18\x04 \x01(\t\"\x90\x01\n\x0fVisibleResponse\x12\x12\n\neverything\x18\x01 \x01(\x08\x12\x12\n\ncontainers\x18\x02 \x03(\x0c\x12\x0f\n\x07objects\x18\x03 \x03(\x0c\x12\x10\n\x08revision\x18\x04 \x01(\t\x12\x10\n\x08projects\x18\x05 \x03(\t\x12\r\n\x05state\x18\x06 \x01(\t\x12\x11\n\tunchanged\x18\x07 \x01(\x08*_\n\x07Outcome\x12\x17\n\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x12\n\x0eOUTCOME_HIDDEN\x10\x01\x12\x12\n\x0eOUTCOME_DENIED\x10\x02\x12\x13\n\x0fOUTCOME_ALLOWED\x10\x03\x32\x99\x03\n\x0f\x44\x65\x63isionService\x12z\n\x06\x44\x65\x63ide\x12 .lakeward.authz.v1.DecideRequest\x1a!.lakeward.authz.v1.DecideResponse\"+\x92\xb5\x18\'\n\x02\x02\x04\x10\x01*\x1dit is how permission is asked0\x03\x12\x8b\x01\n\x0b\x42\x61tchDecide\x12%.lakeward.authz.v1.BatchDecideRequest\x1a&.lakeward.authz.v1.BatchDecideResponse\"-\x92\xb5\x18)\n\x02\x02\x04\x10\x01*\x1dit is how permission is asked0\x03@\x01\x12|\n\x07Visible\x12!.lakeward.authz.v1.VisibleRequest\x1a\".lakeward.authz.v1.VisibleResponse\"*\x92\xb5\x18&\n\x01\x02\x10\x01*\x1dit is how permission is asked0\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,8 +41,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DECISIONSERVICE'].methods_by_name['BatchDecide']._serialized_options = b'\222\265\030)\n\002\002\004\020\001*\035it is how permission is asked0\003@\001'
   _globals['_DECISIONSERVICE'].methods_by_name['Visible']._loaded_options = None
   _globals['_DECISIONSERVICE'].methods_by_name['Visible']._serialized_options = b'\222\265\030&\n\001\002\020\001*\035it is how permission is asked0\003'
-  _globals['_OUTCOME']._serialized_start=1086
-  _globals['_OUTCOME']._serialized_end=1181
+  _globals['_OUTCOME']._serialized_start=1114
+  _globals['_OUTCOME']._serialized_end=1209
   _globals['_DEMAND']._serialized_start=160
   _globals['_DEMAND']._serialized_end=257
   _globals['_DECIDEREQUEST']._serialized_start=259
@@ -52,13 +52,13 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_BATCHDECIDEREQUEST']._serialized_start=469
   _globals['_BATCHDECIDEREQUEST']._serialized_end=556
   _globals['_BATCHDECIDERESPONSE']._serialized_start=558
-  _globals['_BATCHDECIDERESPONSE']._serialized_end=630
-  _globals['_BATCHDECIDEITEM']._serialized_start=633
-  _globals['_BATCHDECIDEITEM']._serialized_end=764
-  _globals['_VISIBLEREQUEST']._serialized_start=767
-  _globals['_VISIBLEREQUEST']._serialized_end=937
-  _globals['_VISIBLERESPONSE']._serialized_start=940
-  _globals['_VISIBLERESPONSE']._serialized_end=1084
-  _globals['_DECISIONSERVICE']._serialized_start=1184
-  _globals['_DECISIONSERVICE']._serialized_end=1593
+  _globals['_BATCHDECIDERESPONSE']._serialized_end=658
+  _globals['_BATCHDECIDEITEM']._serialized_start=661
+  _globals['_BATCHDECIDEITEM']._serialized_end=792
+  _globals['_VISIBLEREQUEST']._serialized_start=795
+  _globals['_VISIBLEREQUEST']._serialized_end=965
+  _globals['_VISIBLERESPONSE']._serialized_start=968
+  _globals['_VISIBLERESPONSE']._serialized_end=1112
+  _globals['_DECISIONSERVICE']._serialized_start=1212
+  _globals['_DECISIONSERVICE']._serialized_end=1621
 # @@protoc_insertion_point(module_scope)

@@ -175,6 +175,11 @@ class BatchDecideResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ITEMS_FIELD_NUMBER: _builtins.int
+    EVERYTHING_ALLOWED_FIELD_NUMBER: _builtins.int
+    everything_allowed: _builtins.bool
+    """True: everything is allowed to everybody, and the process that answers goes on to answer that until it ends. Who was told so
+    over a call that stays open may answer questions so itself, those of Visible too, for as long as that call is open.
+    """
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___BatchDecideItem]:
         """In the order of the items."""
@@ -183,10 +188,11 @@ class BatchDecideResponse(_message.Message):
         self,
         *,
         items: _abc.Iterable[Global___BatchDecideItem] | None = ...,
+        everything_allowed: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["everything_allowed", b"everything_allowed", "items", b"items"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
