@@ -185,11 +185,9 @@ def _reads_of(composition: Composition, benches: Sequence[str]) -> Sequence[str]
 
 def _reads(parts: Stack, composition: Composition, plan: Plan, benches: Sequence[str], cores: int) -> Sequence[Figure]:
     """Of a Lakeward that knows its callers."""
-    with callers(parts, count=reads.TOKENS) as known:
-        behind = dataclasses.replace(parts, environment={**parts.environment, **known.settings})
-        with lakeward(behind, composition) as served:
-            figures = asyncio.run(reads.run(served, known, plan, benches, cores=cores))
-            return [*figures, *served.watch.figures(benches[0], composition)]
+    with callers(parts, count=reads.TOKENS) as known, lakeward(known.behind(parts), composition) as served:
+        figures = asyncio.run(reads.run(served, known, plan, benches, cores=cores))
+        return [*figures, *served.watch.figures(benches[0], composition)]
 
 
 def _big_metadata(parts: Stack, plan: Plan) -> Iterator[Figure]:

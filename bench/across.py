@@ -52,14 +52,12 @@ def run(parts: Stack, plan: Plan) -> Iterator[Figure]:
         StaleReadError: a reply was older than it may be, or the check was found blind.
     """
     with callers(parts, count=reads.TOKENS) as known, ExitStack() as ending:
-        behind = dataclasses.replace(parts, environment={**parts.environment, **known.settings})
+        behind = known.behind(parts)
         one, four = (
             _side(ending.enter_context(lakeward(behind, composition)), known, plan, ending)
             for composition in (Composition.ONE_PROCESS, Composition.FOUR_PROCESSES)
         )
-        tokens = parts.home / "tokens"
-        tokens.write_text("\n".join(known.tokens) + "\n", encoding="ascii")
-        yield from figures_of(asyncio.run(_rounds((one, four), known, plan, tokens)))
+        yield from figures_of(asyncio.run(_rounds((one, four), known, plan, known.written(parts.home))))
 
 
 def _side(served: Lakeward, known: Callers, plan: Plan, ending: ExitStack) -> Side:

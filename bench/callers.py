@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from bench.stack import Stack
 from lakeward_components import blocking, provision
@@ -29,6 +30,16 @@ class Callers:
     def headers(self) -> Mapping[str, str]:
         """Those of the first of them."""
         return {"authorization": f"Bearer {self.tokens[0]}"}
+
+    def behind(self, parts: Stack) -> Stack:
+        """The same stack, for a Lakeward that knows them."""
+        return replace(parts, environment={**parts.environment, **self.settings})
+
+    def written(self, home: Path) -> Path:
+        """A file in `home` with a token in each line, as the load generator reads them."""
+        tokens = home / "tokens"
+        tokens.write_text("\n".join(self.tokens) + "\n", encoding="ascii")
+        return tokens
 
 
 @contextmanager

@@ -38,8 +38,7 @@ _PORT: Final = "LAKEKEEPER__LISTEN_PORT"
 
 def run(parts: Stack, known: Callers, plan: Plan, *, cores: int) -> Sequence[Figure]:
     """What more gateways and catalogs bring, in turns."""
-    behind = dataclasses.replace(parts, environment={**parts.environment, **known.settings})
-    with _served(behind) as arrangements:
+    with _served(known.behind(parts)) as arrangements:
         return asyncio.run(_measured(arrangements, known, plan, cores))
 
 
@@ -88,8 +87,7 @@ async def _measured(
     (leg,) = reads.legs(house, first.composition, ())
     rates: dict[str, list[float]] = {name: [] for name in arrangements}
     usages: dict[str, list[Usage]] = {name: [] for name in arrangements}
-    tokens = first.stack.home / "tokens"
-    tokens.write_text("\n".join(known.tokens) + "\n", encoding="ascii")
+    tokens = known.written(first.stack.home)
     with counter(first.stack.home / f"fresh-{BENCH}", things=len(leg.paths)) as told:
         for served in arrangements["two gateways, two catalogs"]:
             await reads.see_a_fault(served, leg, told, tokens)

@@ -112,8 +112,7 @@ async def run(
     select = await select_of(served.stack, "bodies", house.bodies)
     kinds = legs(house, served.composition, benches)
     seen = [Seen() for _ in kinds]
-    tokens = served.stack.home / "tokens"
-    tokens.write_text("\n".join(known.tokens) + "\n", encoding="ascii")
+    tokens = known.written(served.stack.home)
     with counters(served.stack.home / "fresh", kinds) as told:
         for leg, counted in zip(kinds, told, strict=True):
             await see_a_fault(served, leg, counted, tokens)

@@ -30,6 +30,8 @@ _UNAUTHENTICATED: Final = 401
 _REFUSED: Final = 400
 _LONGEST: Final = 128  # of what a request names
 _WAREHOUSE: Final = frozenset({"{prefix}", "{warehouse_id}"})
+_PARAMETER: Final = "warehouse"
+_IN_QUERY: Final = -1
 _COUNTED: Final = ("/catalog/", "/management/", "/lakekeeper/")
 
 # The operation, the status, the hour, and what the request names: a warehouse, and a project.
@@ -69,13 +71,13 @@ class Counts:
         now = self._now()
         warehouse = ""
         try:
-            place = self._places[operation.path]
+            place = self._places[operation.id]
         except KeyError:
-            place = self._places[operation.path] = _place_of(operation.path)
-        if place is not None and place < len(arguments):
+            place = self._places[operation.id] = _place_of(operation)
+        if place == _IN_QUERY:
+            warehouse = _named(query) if query else ""
+        elif place is not None and place < len(arguments):
             warehouse = arguments[place]
-        elif query and operation.id == "getConfig":
-            warehouse = _named(query)
         project = headers.get(b"x-project-id") or headers.get(b"x-project-ident") or b""
         key = (operation.id, status, int(now) // _HOUR, warehouse[:_LONGEST], project[:_LONGEST])
         found = self._counts.get(key)
@@ -137,9 +139,11 @@ async def flush_once(
         counts.lost = 0
 
 
-def _place_of(path: str) -> int | None:
-    """Which of the template's parameters names a warehouse."""
-    names = [segment for segment in path.split("/") if segment.startswith("{")]
+def _place_of(operation: Operation) -> int | None:
+    """Which of the template's parameters names a warehouse, or that one of the query does; None: nothing does."""
+    if any(parameter.name == _PARAMETER for parameter in operation.query):
+        return _IN_QUERY
+    names = [segment for segment in operation.path.split("/") if segment.startswith("{")]
     return next((index for index, name in enumerate(names) if name in _WAREHOUSE), None)
 
 
@@ -147,7 +151,7 @@ def _place_of(path: str) -> int | None:
 def _named(query: bytes) -> str:
     """The warehouse that a query names."""
     try:
-        return (parse_query(query).get("warehouse") or ("",))[0]
+        return (parse_query(query).get(_PARAMETER) or ("",))[0]
     except Refusal:
         return ""
 

@@ -10,6 +10,7 @@ from google.protobuf import timestamp_pb2
 from lakeward_gateway.counting import Counts, flush_once
 from lakeward_gateway.http import NO_CONTENT, Request, Response
 from lakeward_gateway.operation import Operation
+from lakeward_gateway.query import Text
 from lakeward_protocol.catalog.v1 import statistics_pb2 as pb
 from lakeward_servicekit.errors import Reason, Refusal
 from tests.unit.gateway.fakes import WAREHOUSE, World
@@ -70,10 +71,10 @@ def test_counts_do_not_cross_the_hour() -> None:
     assert len(taken(counts, listing)) == 2
 
 
-def test_the_warehouse_is_the_path_s_or_what_the_configuration_was_asked_for() -> None:
+def test_the_warehouse_is_the_path_s_or_what_a_query_names() -> None:
     counts = Counts()
     drop = operation("/management/v1/warehouse/{warehouse_id}/task/by-id/{task_id}")
-    config = operation("/catalog/v1/config", id="getConfig")
+    config = operation("/catalog/v1/config", query=(Text("warehouse", "which"),))
     users = operation("/management/v1/user/{user_id}")
     counts.add(drop, [WAREHOUSE, "t"], b"", {}, 200)
     counts.add(config, [], b"warehouse=p%2Fdemo", {}, 200)
