@@ -19,7 +19,7 @@ object can do is stay as part of a cycle that nobody reaches any more, since nob
 
 Python collects when so many objects more were made than freed. What takes the place of others, as in a cache that is full, is not
 counted so: it becomes as much as there is to be replaced, and the next collection has all of it to look at. So what is young is
-counted here as well, ten times a second.
+counted here as well, ten times a second, and up to eighty times where thousands come in between.
 """
 
 from __future__ import annotations
@@ -36,6 +36,14 @@ THRESHOLDS: Final = (1_500, 1, 1)
 How they were chosen is told in ADRs 20 and 56."""
 GROWN: Final = 2_500
 """Objects that a full collection finds alive, beyond the frozen ones, before they are frozen, too."""
+TIDY_SECONDS: Final = 0.1
+"""From one look at what is young to the next, where little is."""
+_SHORTEST: Final = 0.0125
+_WHOLE: Final = (
+    6_000  # objects in sight that are all looked at, and frozen where they have come to stay, before they are more
+)
+_MANY: Final = 4_500  # young objects of one look, of which the next comes sooner
+_FEW: Final = 1_500
 _OLDEST: Final = 2
 _THAWED_WHEN_QUIET: Final = 2  # times the blocks that were held behind the last thaw
 _THAWED_AT_LAST: Final = 8
@@ -61,6 +69,7 @@ class Settled:
         """
         self._wall, self._cpu, self._blocks = wall, cpu, blocks
         self._held = 0
+        self._pause = TIDY_SECONDS
         self._looked = wall(), cpu()
 
     def refreeze(self) -> None:
@@ -79,11 +88,17 @@ class Settled:
         if phase == "stop" and info["generation"] == _OLDEST and len(gc.get_objects(generation=_OLDEST)) > GROWN:
             gc.freeze()
 
-    def tidy(self) -> None:
-        """Collect what is young, where it is more than the thresholds say; to be called ten times a second."""
-        if len(gc.get_objects(generation=0)) > THRESHOLDS[0]:
-            _, younger, older = gc.get_count()
-            gc.collect(_OLDEST if older > THRESHOLDS[2] else 1 if younger > THRESHOLDS[1] else 0)
+    def tidy(self) -> float:
+        """Collect what is young, where it is more than the thresholds say; seconds until it is to be called again."""
+        young = len(gc.get_objects(generation=0))
+        if young > THRESHOLDS[0]:
+            older = len(gc.get_objects(generation=1)) + len(gc.get_objects(generation=_OLDEST))
+            gc.collect(_OLDEST if young + older > _WHOLE else 0)
+        if young > _MANY:
+            self._pause = max(self._pause / 2, _SHORTEST)
+        elif young < _FEW:
+            self._pause = min(self._pause * 2, TIDY_SECONDS)
+        return self._pause
 
     def look(self) -> None:
         """Thaw where it is time to; to be called every few seconds."""

@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn, TypeVar
 import uvloop
 
 from lakeward_servicekit.allocation import give_back_large_blocks, give_back_what_is_free
-from lakeward_servicekit.collector import set_thresholds, settled
+from lakeward_servicekit.collector import TIDY_SECONDS, set_thresholds, settled
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.postgres.schemas import SchemaMismatch
 from lakeward_servicekit.settings.loading import load
@@ -28,7 +28,6 @@ T = TypeVar("T")
 EX_UNAVAILABLE: Final = 69  # of sysexits.h: a service that is needed is not there
 _INTERRUPTED: Final = 130
 _LOOK_SECONDS: Final = 5.0
-_TIDY_SECONDS: Final = 0.1
 
 
 def loaded(shape: type[T], environ: Mapping[str, str]) -> T:
@@ -58,7 +57,7 @@ async def told_to_stop() -> None:
         with settled() as kept:
             give_back_what_is_free()
             _log.info("started", extra={"frozen": gc.get_freeze_count(), "thresholds": gc.get_threshold()})
-            with _again_and_again(kept.tidy, seconds=_TIDY_SECONDS):
+            with _again_and_again(kept.tidy, seconds=TIDY_SECONDS):
                 while not await _within(_LOOK_SECONDS, told):
                     kept.look()
     finally:
@@ -67,15 +66,14 @@ async def told_to_stop() -> None:
 
 
 @contextlib.contextmanager
-def _again_and_again(call: Callable[[], None], *, seconds: float) -> Iterator[None]:
-    """Have the loop call it so often until the block ends."""
+def _again_and_again(call: Callable[[], float], *, seconds: float) -> Iterator[None]:
+    """Have the loop call it after so many seconds, and each time after as many as it says, until the block ends."""
     loop = asyncio.get_running_loop()
     timer: asyncio.TimerHandle
 
     def turn() -> None:
         nonlocal timer
-        timer = loop.call_later(seconds, turn)
-        call()
+        timer = loop.call_later(call(), turn)
 
     timer = loop.call_later(seconds, turn)
     try:

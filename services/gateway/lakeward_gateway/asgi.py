@@ -69,6 +69,7 @@ class Application:
         contexts: Contexts,
         bodies: Bodies,
         connections: Connections,
+        starts: Starts,
         cors: Cors | None,
         max_time: timedelta,
         max_in_flight: int,
@@ -86,7 +87,7 @@ class Application:
         self._contexts: Final = contexts
         self._bodies: Final = bodies
         self.connections: Final = connections
-        self.starts: Final = Starts()
+        self.starts: Final = starts
         self._cors: Final = cors
         self._vary: Final[Header] = (b"vary", VARY + b", origin" if cors else VARY)
         self._common: Final[Sequence[Header]] = (self._vary, _CACHE_CONTROL[True])

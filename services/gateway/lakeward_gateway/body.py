@@ -13,12 +13,15 @@ from lakeward_gateway.encoding import Inflating, is_gzip, too_large
 from lakeward_gateway.forwarded import Proxies
 from lakeward_gateway.http import Message, Receive
 from lakeward_gateway.memory import SMALL, BodyMemory, Holding
+from lakeward_gateway.starts import Starts
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal
 
 _LENGTH_DIGITS_MAX: Final = 18
 # Bytes that a thread inflates at once.
-_LARGE_STEP: Final = 1024 * 1024
+_LARGE_STEP: Final = 256 * 1024
+# Threads that inflate beside the loop; each that is about to do Python's part keeps the loop from doing its own.
+_INFLATED_AT_ONCE: Final = 2
 # A body whose sender has been waited for longer than this, its bytes counted in, drips.
 _GRACE_SECONDS: Final = 5.0
 _SLOWEST_BYTES_PER_SECOND: Final = 1024.0
@@ -69,16 +72,19 @@ class Bodies:
         memory: the room for all of them.
         callers: knows who calls; asked before a body outgrows a few KB.
         proxies: tells clients apart behind them.
+        starts: when what takes the loop's time goes on.
     """
 
-    def __init__(self, *, limit: int, memory: BodyMemory, callers: Callers, proxies: Proxies) -> None:
+    def __init__(self, *, limit: int, memory: BodyMemory, callers: Callers, proxies: Proxies, starts: Starts) -> None:
         """See the class."""
+        self._starts: Final = starts
+        self._inflating: Final = asyncio.Semaphore(_INFLATED_AT_ONCE)
         self._limit: Final = limit
         self._usual: Final = min(limit, SMALL)
         self._memory: Final = memory
         self._callers: Final = callers
         self._proxies: Final = proxies
-        self._slow: Final = _SlowBodies(memory)
+        self._slow: Final = _SlowBodies(memory, starts)
 
     def holding(self) -> Holding:
         """What a request holds of the room for bodies: nothing yet. It is released when the request has its answer."""
@@ -142,6 +148,7 @@ class Bodies:
         """All that was fed; what a thread inflates is counted before, since many may wait for what theirs have made."""
         holding = arriving.holding
         while not holding.is_large:
+            await self._starts.turn()
             part = inflating.step(SMALL)
             if not part:
                 return
@@ -149,13 +156,13 @@ class Bodies:
         while True:
             room = min(_LARGE_STEP, self._limit - holding.size)
             holding.take(room)
-            part = await asyncio.to_thread(inflating.step, room or 1)
-            if len(part) > room:
+            async with self._inflating:
+                size = await asyncio.to_thread(_inflate_into, text, inflating, room or 1)
+            if size > room:
                 raise too_large(self._limit)
-            holding.give_back(room - len(part))
-            if not part:
+            holding.give_back(room - size)
+            if not size:
                 return
-            text.write(part)
 
     async def _hold(self, part: bytes, text: io.BytesIO, arriving: Arriving) -> None:
         holding = arriving.holding
@@ -175,8 +182,9 @@ class Bodies:
 class _SlowBodies:
     """Bodies that did not come in one piece, and how long each is waited for."""
 
-    def __init__(self, memory: BodyMemory) -> None:
+    def __init__(self, memory: BodyMemory, starts: Starts) -> None:
         self._memory: Final = memory
+        self.starts: Final = starts
         self._count = 0
         self._by_client: Final[dict[str, int]] = {}
 
@@ -221,6 +229,7 @@ class _Reading:
             async with asyncio.timeout(allowed - self._waited):
                 return await receive()
         except TimeoutError:
+            await self._among.starts.turn()  # those that came at one moment are late at one moment
             if hurried:
                 raise Refusal(
                     Reason.REASON_OVERLOADED,
@@ -233,6 +242,10 @@ class _Reading:
 
     def end(self) -> None:
         self._among.end(self._client)
+
+
+def _inflate_into(text: io.BytesIO, inflating: Inflating, room: int) -> int:
+    return text.write(inflating.step(room))
 
 
 def _piece_of(message: Message) -> bytes:

@@ -29,6 +29,7 @@ from lakeward_gateway.openapi import openapi_document
 from lakeward_gateway.operation import PROJECT_ID, Operation
 from lakeward_gateway.peers import Peers, Stubs
 from lakeward_gateway.settings import GatewaySettings
+from lakeward_gateway.starts import Starts
 from lakeward_servicekit.rpc import RemoteChannel
 from lakeward_servicekit.system import request_id
 
@@ -74,7 +75,7 @@ async def gateway(
         )
     proxies = Proxies(server.trusted_proxies, heed_forwarded=server.use_x_forwarded_headers)
     links = Links(base_uri=server.base_uri, proxies=proxies)
-    counts = Counts()
+    counts, starts = Counts(), Starts()
     application = Application(
         operations,
         renderings=RENDERED,
@@ -84,10 +85,12 @@ async def gateway(
             memory=BodyMemory(total=server.body_memory, largest=server.max_request_body_size),
             callers=Callers(stubs.server),
             proxies=proxies,
+            starts=starts,
         ),
         connections=Connections(
             total=server.max_connections, per_client=server.max_connections_per_client, proxies=proxies
         ),
+        starts=starts,
         cors=Cors(server.allow_origin) if server.allow_origin else None,
         max_time=server.max_request_time,
         max_in_flight=max_in_flight,

@@ -4,6 +4,9 @@ What arrives at one moment would else begin in one turn, and a turn holds up who
 connections that come. A hundred requests that take half a millisecond each are a turn of 50 ms, and in ten turns they take as
 long. So turns are timed: behind a long one half as many begin in the next, and behind a short one, for which some had to wait,
 one more. What arrives together is asked together further on, so no more are held back than that takes.
+
+What takes the loop's time later on, at one moment for many, waits for its turn in the same way: bodies that are inflated, and
+refusals of those that were not complete in time.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 LONG_SECONDS: Final = 0.006
@@ -56,6 +60,13 @@ class Starts:
         """Begin a request in one of the next turns."""
         self._waiting.append(begin)
 
+    async def turn(self) -> None:
+        """Go on in a turn in which there is time for one more."""
+        if not self.now():
+            waiting = asyncio.get_running_loop().create_future()
+            self.later(partial(_wake, waiting))
+            await waiting
+
     def _turned(self) -> None:
         """A turn is over."""
         now = self._clock()
@@ -77,3 +88,8 @@ class Starts:
         self._begun = min(len(waiting), self.most)
         for _ in range(self._begun):
             waiting.popleft()()
+
+
+def _wake(waiting: asyncio.Future[None]) -> None:
+    if not waiting.done():  # who waited may be gone
+        waiting.set_result(None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import random
+import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -14,10 +15,11 @@ import pytest
 from lakeward_gateway import body
 from lakeward_gateway.encoding import Inflating
 from lakeward_gateway.http import Request
-from lakeward_gateway.memory import Holding
+from lakeward_gateway.memory import SMALL, Holding
 from lakeward_protocol.catalog.v1 import server_pb2, tables_pb2
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.rpc.methods import MUCH
 from tests.unit.gateway.fakes import PREFIXED, World, error_of, world
 
 TRANSACTION = f"{PREFIXED}/transactions/commit"
@@ -285,3 +287,52 @@ async def test_what_is_being_inflated_is_counted_before_it_is_there(monkeypatch:
         monkeypatch.setattr(Inflating, "step", stepped)
         assert (await commit(served, LARGE * 10, zipped=True)).status_code == 204
         assert max(held) > len(LARGE) * 10
+
+
+async def test_few_threads_inflate_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    inflating: set[int] = set()
+    most = 0
+    step = Inflating.step
+
+    def stepped(its: Inflating, size: int) -> bytes:
+        nonlocal most
+        if size <= SMALL:
+            return step(its, size)
+        inflating.add(id(its))
+        most = max(most, len(inflating))
+        time.sleep(0.002)
+        inflating.remove(id(its))
+        return step(its, size)
+
+    monkeypatch.setattr(Inflating, "step", stepped)
+    async with world(client_address="127.0.0.1", max_request_body_size=4_000_000, body_memory=64_000_000) as served:
+        served.catalog.answers |= {"GetServerInfo": KNOWN, "CommitTransaction": DONE}
+        sending = (commit(served, LARGE * 4, zipped=True, sender=f"198.51.100.{number}") for number in range(8))
+        assert [reply.status_code for reply in await asyncio.gather(*sending)] == [204] * 8
+    assert most == body._INFLATED_AT_ONCE
+
+
+@pytest.mark.parametrize(("size", "rests"), [(MUCH, False), (MUCH + 1, True)])
+async def test_a_large_body_is_passed_on_in_another_turn_than_its_message_was_made_in(size: int, rests: bool) -> None:
+    request = Request(
+        method="POST",
+        raw_path=b"/",
+        arguments=(),
+        query_string=b"",
+        headers={},
+        context=context_pb2.RequestContext(),
+        takes_gzip=False,
+        body=bytes(size),
+    )
+    others: list[str] = []
+
+    async def call(message: tables_pb2.CommitTableRequest) -> int:
+        others.append("called")
+        return len(message.body)
+
+    timer = asyncio.create_task(asyncio.sleep(0))
+    timer.add_done_callback(lambda _: others.append("somebody else"))
+    passed = request.carried(call, tables_pb2.CommitTableRequest(body=request.take_body()))
+    assert await passed == size
+    assert others == (["somebody else", "called"] if rests else ["called"])
+    await timer

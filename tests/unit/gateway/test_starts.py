@@ -136,6 +136,21 @@ async def test_the_slowest_requests_still_begin_a_few_at_a_time() -> None:
     assert len(requests.began) == 10 * FIRST
 
 
+async def test_what_takes_time_later_on_goes_on_in_turns_too_and_who_left_holds_nobody_up() -> None:
+    starts, went_on = Starts(Worked(0.0)), list[int]()
+
+    async def go_on(number: int) -> None:
+        await starts.turn()
+        went_on.append(number)
+
+    going = [asyncio.create_task(go_on(number)) for number in range(3 * FIRST)]
+    await turns(1)
+    assert went_on == list(range(FIRST))
+    going[FIRST + 1].cancel()
+    await asyncio.gather(*going, return_exceptions=True)
+    assert went_on == [number for number in range(3 * FIRST) if number != FIRST + 1]
+
+
 async def test_nothing_is_timed_while_nothing_begins() -> None:
     loop, looks = asyncio.get_running_loop(), 0
 

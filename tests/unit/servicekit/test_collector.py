@@ -99,6 +99,41 @@ def test_what_takes_the_place_of_others_is_collected_though_it_is_not_counted() 
         assert longest < 5 * len(cache)  # what has come to stay is frozen on the way
 
 
+def test_what_has_come_to_stay_is_frozen_before_it_is_much_to_look_at() -> None:
+    gc.collect()
+    gc.disable()  # what Python collects by itself is another matter
+    try:
+        with settled() as kept:
+            stays: list[list[list[int]]] = []
+            longest = 0
+            for _ in range(20):
+                stays.append(many(2_000))
+                longest = max(
+                    longest, len(gc.get_objects(generation=0)) + len(gc.get_objects(generation=1)) + looked_at()
+                )
+                kept.tidy()
+            assert longest < 9_000
+            assert gc.get_freeze_count() > 30_000
+    finally:
+        gc.enable()
+
+
+def test_what_is_young_is_looked_at_more_often_where_much_is_and_less_where_little_is() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        with settled() as kept:
+            pauses = []
+            for _ in range(5):
+                made = many(10_000)
+                pauses.append(kept.tidy())
+                del made
+            assert pauses == [0.05, 0.025, 0.0125, 0.0125, 0.0125]
+            assert [kept.tidy() for _ in range(4)] == [0.025, 0.05, 0.1, 0.1]
+    finally:
+        gc.enable()
+
+
 def test_nothing_is_collected_where_little_is_young() -> None:
     gc.collect()
     with settled() as kept:

@@ -35,6 +35,7 @@ from lakeward_servicekit.rpc import (
     refusal_of,
     rule_of_method,
 )
+from lakeward_servicekit.rpc.methods import MUCH
 from lakeward_servicekit.rpc.pipeline import fill_context
 from lakeward_servicekit.telemetry import bind, correlate, current
 
@@ -196,6 +197,22 @@ async def test_what_could_not_be_sent_is_not_left_to_the_garbage_collector(monke
         with contextlib.suppress(Refusal):
             await load(tables_pb2.LoadTableRequest())
         assert sys.getrefcount(sent) == ours
+
+
+async def test_a_large_question_arrives_whole(channel: Channel) -> None:
+    large = "w" * (MUCH + 1)
+    answer = await stub_of(channel).LoadTable(tables_pb2.LoadTableRequest(warehouse_id=large))
+    assert answer.not_modified == large
+
+
+async def test_bytes_that_are_no_message_are_refused_as_that(tables: Tables) -> None:
+    async with a_host(tables).serve("127.0.0.1:0") as port, connect(f"127.0.0.1:{port}", service="catalog") as remote:
+        load = remote.unary_unary("/lakeward.catalog.v1.TableService/LoadTable", lambda _: b"\xff\xff", bytes)
+        with pytest.raises(Refusal) as refused:
+            await load(tables_pb2.LoadTableRequest())
+        assert refused.value.reason == Reason.REASON_MALFORMED_DOCUMENT
+        assert "TableService/LoadTable" in refused.value.message
+    assert not tables.seen
 
 
 async def test_a_bug_shows_an_id_that_the_log_has_and_nothing_of_its_cause(

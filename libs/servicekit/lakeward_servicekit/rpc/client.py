@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -14,7 +15,7 @@ from grpc_health.v1 import health_pb2
 from lakeward_servicekit.errors import Refusal
 from lakeward_servicekit.rpc.call import KEPT_BACK, remaining
 from lakeward_servicekit.rpc.lanes import Lane, Lanes
-from lakeward_servicekit.rpc.methods import DEFAULT_SECONDS, MAX_FRAME_BYTES, MethodRule, rule_at
+from lakeward_servicekit.rpc.methods import DEFAULT_SECONDS, MAX_FRAME_BYTES, MUCH, REST, MethodRule, rule_at
 from lakeward_servicekit.rpc.status import is_refusal, is_unreached, refusal_from, too_late
 from lakeward_servicekit.telemetry import outgoing_headers, spans
 
@@ -176,6 +177,8 @@ class _RemoteCall:
         # gRPC would hold the message beside its bytes until the answer, and there are bodies of 32 MiB.
         sent = self._serialized(request)
         del request
+        if len(sent) > MUCH:
+            await asyncio.sleep(REST)
         asked = self._seconds if timeout is None else timeout
         metadata = outgoing_headers()
         # what belongs to a request goes by a call of its own, which says which one it is

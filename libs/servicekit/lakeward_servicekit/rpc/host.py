@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import grpc
 import grpc.aio
+from google.protobuf.message import DecodeError
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
@@ -20,7 +21,7 @@ from lakeward_servicekit.rpc.draining import UnderWay, stop
 from lakeward_servicekit.rpc.health import Checks
 from lakeward_servicekit.rpc.inprocess import InProcessChannel
 from lakeward_servicekit.rpc.lanes import Asked, Questions
-from lakeward_servicekit.rpc.methods import MAX_FRAME_BYTES, MethodRule, rules_of_service
+from lakeward_servicekit.rpc.methods import MAX_FRAME_BYTES, MUCH, REST, MethodRule, rules_of_service
 from lakeward_servicekit.rpc.origin import Audit
 from lakeward_servicekit.rpc.pipeline import Method, fill_context
 from lakeward_servicekit.rpc.status import DETAILS_KEY, code_of, details_of
@@ -261,18 +262,30 @@ class _Wire:
             # of bytes, which are read and written where questions are: see `lanes.Asked`
             return grpc.stream_stream_rpc_method_handler(self._answers(method, original))
         else:
-            make, answer = grpc.unary_unary_rpc_method_handler, self._answer(method)
+            # of bytes as well: how many there are says whether they are read in a turn of their own
+            return grpc.unary_unary_rpc_method_handler(
+                self._answer(method, original.request_deserializer), response_serializer=original.response_serializer
+            )
         return make(
             answer,
             request_deserializer=original.request_deserializer,
             response_serializer=original.response_serializer,
         )
 
-    def _answer(self, method: Method) -> Callable[[Any, Any], Awaitable[Any]]:
+    def _answer(self, method: Method, read: Callable[[bytes], Any]) -> Callable[[Any, Any], Awaitable[Any]]:
         """Answers a call's one question."""
 
-        async def answer(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:  # noqa: ANN401
+        async def answer(sent: bytes, context: grpc.aio.ServicerContext[Any, Any]) -> Any:  # noqa: ANN401
+            request: Any = None
             try:
+                # gRPC has copied it, reading copies it, and so does who takes a body out of it: each in a turn of the loop
+                much = len(sent) > MUCH
+                if much:
+                    await asyncio.sleep(REST)
+                request = _read(read, sent, method.rule)
+                del sent
+                if much:
+                    await asyncio.sleep(REST)
                 return await self._answered(method, request, context, _by_key(_text_metadata(context)))
             except Refusal as refusal:
                 aborting = _abort(context, refusal)
@@ -369,6 +382,17 @@ class _Registrar:
     def register(self, service: str, handlers: Mapping[str, Any]) -> None:
         wrapped = {name: self._wire.handler(f"/{service}/{name}", handler) for name, handler in handlers.items()}
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, wrapped),))
+
+
+def _read(read: Callable[[bytes], Any], sent: bytes, rule: MethodRule) -> Any:  # noqa: ANN401 - any message of the contract
+    try:
+        return read(sent)
+    except DecodeError as error:
+        raise Refusal(
+            Reason.REASON_MALFORMED_DOCUMENT,
+            f"the request of {len(sent)} bytes is no message that {rule.path} takes: {error}; make stubs of its contract",
+            path="",
+        ) from error
 
 
 def _abort(context: grpc.aio.ServicerContext[Any, Any], refusal: Refusal) -> Awaitable[Any]:

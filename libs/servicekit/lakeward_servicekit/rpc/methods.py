@@ -13,6 +13,10 @@ from lakeward_protocol.common.v1 import context_pb2, options_pb2
 
 # A frame on the wire, and a request inside it. Bodies of the public API are at most 32 MiB.
 MAX_FRAME_BYTES: Final = 40 * 1024 * 1024
+# Bytes that are copied once in a turn of the loop: 30 MB take 15 ms.
+MUCH: Final = 2 * 1024 * 1024
+# Seconds until it is copied once more. Whoever waits for the loop goes on first, timers too: those take two turns.
+REST: Final = 0.001
 
 # Seconds that a method may take where neither its caller nor its rule says how many.
 DEFAULT_SECONDS: Final = 30.0

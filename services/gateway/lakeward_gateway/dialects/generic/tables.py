@@ -49,14 +49,15 @@ async def create_table(
 ) -> Response:
     """Make a generic table, or take what lies at a place as one."""
     warehouse, namespace = request.arguments
-    response = await tables.CreateGenericTable(
+    response = await request.carried(
+        tables.CreateGenericTable,
         pb.CreateGenericTableRequest(
             context=request.context,
             warehouse_id=warehouse,
             namespace=namespace_of(namespace),
             body=request.take_body(),
             register=register,
-        )
+        ),
     )
     return _loaded(response.table)
 
@@ -100,7 +101,8 @@ async def load_credentials(
 async def update_table(request: Request, *, tables: generic_tables_pb2_grpc.GenericTableServiceAsyncStub) -> Response:
     """Change what is recorded of a generic table."""
     presented = request.headers.get(b"if-match")
-    response = await tables.UpdateGenericTable(
+    response = await request.carried(
+        tables.UpdateGenericTable,
         pb.UpdateGenericTableRequest(
             context=request.context,
             warehouse_id=request.arguments[0],
@@ -108,7 +110,7 @@ async def update_table(request: Request, *, tables: generic_tables_pb2_grpc.Gene
             body=request.take_body(),
             # a header that holds no tag at all is one that nothing matches
             if_match=() if presented is None else tags_of(presented) or [presented.decode("latin-1")],
-        )
+        ),
     )
     return _loaded(response.table)
 

@@ -93,14 +93,15 @@ async def list_tables(request: Request, *, tables: tables_pb2_grpc.TableServiceA
 async def create_table(request: Request, *, tables: tables_pb2_grpc.TableServiceAsyncStub) -> Response:
     """Make or stage a table."""
     warehouse, namespace = request.arguments
-    response = await tables.CreateTable(
+    response = await request.carried(
+        tables.CreateTable,
         tables_pb2.CreateTableRequest(
             context=request.context,
             warehouse_id=warehouse,
             namespace=namespace_of(namespace),
             body=request.take_body(),
             accept_deflate=True,
-        )
+        ),
     )
     return await loaded_response(response.table, request)
 
@@ -126,24 +127,26 @@ async def register_table(request: Request, *, tables: tables_pb2_grpc.TableServi
 async def update_table(request: Request, *, tables: tables_pb2_grpc.TableServiceAsyncStub) -> Response:
     """Change a table if its requirements hold."""
     warehouse, namespace, name = request.arguments
-    response = await tables.CommitTable(
+    response = await request.carried(
+        tables.CommitTable,
         tables_pb2.CommitTableRequest(
             context=request.context,
             warehouse_id=warehouse,
             table=tabular_of(namespace, name),
             body=request.take_body(),
             accept_deflate=True,
-        )
+        ),
     )
     return await loaded_response(response.table, request)
 
 
 async def commit_transaction(request: Request, *, tables: tables_pb2_grpc.TableServiceAsyncStub) -> Response:
     """Change several tables, all or none."""
-    await tables.CommitTransaction(
+    await request.carried(
+        tables.CommitTransaction,
         tables_pb2.CommitTransactionRequest(
             context=request.context, warehouse_id=request.arguments[0], body=request.take_body()
-        )
+        ),
     )
     return NO_CONTENT
 
@@ -163,10 +166,11 @@ async def rename_table(request: Request, *, tables: tables_pb2_grpc.TableService
 async def report_metrics(request: Request, *, tables: tables_pb2_grpc.TableServiceAsyncStub) -> Response:
     """Take an engine's report."""
     warehouse, namespace, name = request.arguments
-    await tables.ReportMetrics(
+    await request.carried(
+        tables.ReportMetrics,
         tables_pb2.ReportMetricsRequest(
             context=request.context, warehouse_id=warehouse, table=tabular_of(namespace, name), body=request.take_body()
-        )
+        ),
     )
     return NO_CONTENT
 

@@ -39,10 +39,11 @@ async def list_views(request: Request, *, views: views_pb2_grpc.ViewServiceAsync
 async def create_view(request: Request, *, views: views_pb2_grpc.ViewServiceAsyncStub) -> Response:
     """Make a view."""
     warehouse, namespace = request.arguments
-    response = await views.CreateView(
+    response = await request.carried(
+        views.CreateView,
         views_pb2.CreateViewRequest(
             context=request.context, warehouse_id=warehouse, namespace=namespace_of(namespace), body=request.take_body()
-        )
+        ),
     )
     return await loaded_response(response.view, request, credentials=False)
 
@@ -73,10 +74,11 @@ async def view_exists(request: Request, *, views: views_pb2_grpc.ViewServiceAsyn
 async def replace_view(request: Request, *, views: views_pb2_grpc.ViewServiceAsyncStub) -> Response:
     """Change a view if its requirements hold."""
     warehouse, namespace, name = request.arguments
-    response = await views.CommitView(
+    response = await request.carried(
+        views.CommitView,
         views_pb2.CommitViewRequest(
             context=request.context, warehouse_id=warehouse, view=tabular_of(namespace, name), body=request.take_body()
-        )
+        ),
     )
     return await loaded_response(response.view, request, credentials=False)
 
