@@ -39,10 +39,10 @@ GROWN: Final = 2_500
 TIDY_SECONDS: Final = 0.1
 """From one look at what is young to the next, where little is."""
 _SHORTEST: Final = 0.0125
-_WHOLE: Final = (
-    6_000  # objects in sight that are all looked at, and frozen where they have come to stay, before they are more
-)
-_MANY: Final = 4_500  # young objects of one look, of which the next comes sooner
+# Objects in sight at which all are looked at, and frozen if they have come to stay, before they are more.
+_WHOLE: Final = 6_000
+# Young objects of one look, above which the next comes sooner, and below which it comes later.
+_MANY: Final = 4_500
 _FEW: Final = 1_500
 _OLDEST: Final = 2
 _THAWED_WHEN_QUIET: Final = 2  # times the blocks that were held behind the last thaw
