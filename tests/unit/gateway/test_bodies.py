@@ -46,6 +46,19 @@ class Held:
         return DONE
 
 
+def with_body(content: bytes) -> Request:
+    return Request(
+        method="POST",
+        raw_path=b"/",
+        arguments=(),
+        query_string=b"",
+        headers={},
+        context=context_pb2.RequestContext(),
+        takes_gzip=False,
+        body=content,
+    )
+
+
 def sent(content: bytes, *, zipped: bool) -> tuple[bytes, dict[str, str]]:
     return (gzip.compress(content, 1), ZIPPED) if zipped else (content, {})
 
@@ -244,16 +257,7 @@ async def test_a_document_that_would_make_many_objects_is_refused_before_it_make
 
 
 def test_a_body_that_was_passed_on_is_not_held_by_its_request_too() -> None:
-    request = Request(
-        method="POST",
-        raw_path=b"/",
-        arguments=(),
-        query_string=b"",
-        headers={},
-        context=context_pb2.RequestContext(),
-        takes_gzip=False,
-        body=LARGE,
-    )
+    request = with_body(LARGE)
     assert request.take_body() is LARGE
     assert request.body == b""
 
@@ -314,16 +318,7 @@ async def test_few_threads_inflate_at_once(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize(("size", "rests"), [(MUCH, False), (MUCH + 1, True)])
 async def test_a_large_body_is_passed_on_in_another_turn_than_its_message_was_made_in(size: int, rests: bool) -> None:
-    request = Request(
-        method="POST",
-        raw_path=b"/",
-        arguments=(),
-        query_string=b"",
-        headers={},
-        context=context_pb2.RequestContext(),
-        takes_gzip=False,
-        body=bytes(size),
-    )
+    request = with_body(bytes(size))
     others: list[str] = []
 
     async def call(message: tables_pb2.CommitTableRequest) -> int:

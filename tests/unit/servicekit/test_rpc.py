@@ -205,14 +205,15 @@ async def test_a_large_question_arrives_whole(channel: Channel) -> None:
     assert answer.not_modified == large
 
 
-async def test_bytes_that_are_no_message_are_refused_as_that(tables: Tables) -> None:
+@pytest.mark.parametrize("method", ["LoadTable", "BatchLoadTables"], ids=["by a call", "over a lane"])
+async def test_bytes_that_are_no_message_are_refused_as_that(tables: Tables, method: str) -> None:
     async with a_host(tables).serve("127.0.0.1:0") as port, connect(f"127.0.0.1:{port}", service="catalog") as remote:
-        load = remote.unary_unary("/lakeward.catalog.v1.TableService/LoadTable", lambda _: b"\xff\xff", bytes)
+        load = remote.unary_unary(f"/lakeward.catalog.v1.TableService/{method}", lambda _: b"\xff\xff", bytes)
         with pytest.raises(Refusal) as refused:
             await load(tables_pb2.LoadTableRequest())
         assert refused.value.reason == Reason.REASON_MALFORMED_DOCUMENT
-        assert "TableService/LoadTable" in refused.value.message
-    assert not tables.seen
+        assert f"TableService/{method}" in refused.value.message
+    assert not tables.callers
 
 
 async def test_a_bug_shows_an_id_that_the_log_has_and_nothing_of_its_cause(

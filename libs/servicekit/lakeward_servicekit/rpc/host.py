@@ -264,7 +264,7 @@ class _Wire:
         else:
             # of bytes as well: how many there are says whether they are read in a turn of their own
             return grpc.unary_unary_rpc_method_handler(
-                self._answer(method, original.request_deserializer), response_serializer=original.response_serializer
+                self._answer(method, _reader(original, method.rule)), response_serializer=original.response_serializer
             )
         return make(
             answer,
@@ -282,7 +282,7 @@ class _Wire:
                 much = len(sent) > MUCH
                 if much:
                     await asyncio.sleep(REST)
-                request = _read(read, sent, method.rule)
+                request = read(sent)
                 del sent
                 if much:
                     await asyncio.sleep(REST)
@@ -308,7 +308,7 @@ class _Wire:
                 asked = Asked(
                     self._questions,
                     context,
-                    read=original.request_deserializer,
+                    read=_reader(original, method.rule),
                     write=original.response_serializer,
                 )
                 request = await asked.first()
@@ -384,15 +384,21 @@ class _Registrar:
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, wrapped),))
 
 
-def _read(read: Callable[[bytes], Any], sent: bytes, rule: MethodRule) -> Any:  # noqa: ANN401 - any message of the contract
-    try:
-        return read(sent)
-    except DecodeError as error:
-        raise Refusal(
-            Reason.REASON_MALFORMED_DOCUMENT,
-            f"the request of {len(sent)} bytes is no message that {rule.path} takes: {error}; make stubs of its contract",
-            path="",
-        ) from error
+def _reader(original: Any, rule: MethodRule) -> Callable[[bytes], Any]:  # noqa: ANN401 - generated handler
+    """Makes a message of a request's bytes; raises Refusal MALFORMED_DOCUMENT of what is none."""
+    deserialize: Callable[[bytes], Any] = original.request_deserializer
+
+    def read(sent: bytes) -> Any:  # noqa: ANN401 - any message of the contract
+        try:
+            return deserialize(sent)
+        except DecodeError as error:
+            raise Refusal(
+                Reason.REASON_MALFORMED_DOCUMENT,
+                f"the request of {len(sent)} bytes is no message that {rule.path} takes: {error}; make stubs of its contract",
+                path="",
+            ) from error
+
+    return read
 
 
 def _abort(context: grpc.aio.ServicerContext[Any, Any], refusal: Refusal) -> Awaitable[Any]:
