@@ -254,22 +254,18 @@ class _Wire:
 
     def handler(self, path: str, original: Any) -> grpc.RpcMethodHandler[Any, Any]:  # noqa: ANN401 - generated handler
         method = self._methods[path]
-        make: Callable[..., grpc.RpcMethodHandler[Any, Any]]
-        answer: Callable[[Any, Any], Awaitable[Any]]
         if isinstance(method, StreamMethod):
-            make, answer = grpc.unary_stream_rpc_method_handler, self._streamed(method)
-        elif method.rule.stays_open:
+            return grpc.unary_stream_rpc_method_handler(
+                self._streamed(method),
+                request_deserializer=original.request_deserializer,
+                response_serializer=original.response_serializer,
+            )
+        if method.rule.stays_open:
             # of bytes, which are read and written where questions are: see `lanes.Asked`
             return grpc.stream_stream_rpc_method_handler(self._answers(method, original))
-        else:
-            # of bytes as well: how many there are says whether they are read in a turn of their own
-            return grpc.unary_unary_rpc_method_handler(
-                self._answer(method, _reader(original, method.rule)), response_serializer=original.response_serializer
-            )
-        return make(
-            answer,
-            request_deserializer=original.request_deserializer,
-            response_serializer=original.response_serializer,
+        # of bytes as well: how many there are says whether they are read in a turn of their own
+        return grpc.unary_unary_rpc_method_handler(
+            self._answer(method, _reader(original, method.rule)), response_serializer=original.response_serializer
         )
 
     def _answer(self, method: Method, read: Callable[[bytes], Any]) -> Callable[[Any, Any], Awaitable[Any]]:
