@@ -16,6 +16,7 @@ import pytest
 
 from lakeward import Client
 from lakeward_pipelines.generic import FORMATS, GenericTables, Lake, Place
+from lakeward_pipelines.generic.tasks import ended
 from tests.support.installations import Composition
 from tests.support.lakeward import Lakeward
 from tests.support.short_lives import ShortLives, short_lives, signing_key
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 ROWS = [(1, "a", 0.5), (2, None, 0.9), (3, "c", 0.95)]
 COLUMNS = "id long, name string, score double"
 LIFE = 5.0  # seconds
+LATE = 1.5  # seconds: less than Spark gives a Python worker whose job it has given up
 
 # What executors are handed is the same in every composition.
 pytestmark = pytest.mark.parametrize("lakeward", [Composition.ONE_PROCESS], indirect=True, ids=str, scope="session")
@@ -64,6 +66,19 @@ def new(client: Client, lakeward: Lakeward, place: str) -> Callable[[str], str]:
 @pytest.fixture
 def some(spark_session: SparkSession) -> DataFrame:
     return spark_session.createDataFrame(ROWS, COLUMNS)
+
+
+@pytest.fixture
+def dying(lakeward: Lakeward, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ShortLives]:
+    key = signing_key(lakeward.store, tmp_path_factory.getbasetemp())
+    with short_lives(lakeward.url, key, seconds=LIFE) as lives:
+        yield lives
+
+
+@pytest.fixture
+def slow(spark_session: SparkSession, lakeward: Lakeward, dying: ShortLives) -> GenericTables:
+    """The same, of a Lakeward whose credentials end within seconds."""
+    return GenericTables(spark_session, Lake(dying.url, lakeward.warehouse))
 
 
 def read(frame: DataFrame, *, by: str = "id") -> list[tuple[Any, ...]]:
@@ -144,6 +159,47 @@ def test_a_job_that_fails_leaves_files_as_they_were(
     assert read(tables.read(table)) == ROWS
 
 
+def test_a_task_that_works_on_when_its_job_has_failed_leaves_nothing_either(
+    tables: GenericTables, slow: GenericTables, new: Callable[[str], str], dying: ShortLives
+) -> None:
+    """Spark tells of the first that fails, and leaves the other waiting for Lakeward, with all of its rows at hand."""
+
+    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if batch.column(0)[0].as_py() > 0:
+                raise ValueError("no more")
+            yield batch
+
+    table = new("parquet")
+    tables.write(tables.spark.range(3, numPartitions=1), table)
+    before = read(slow.read(table))  # the driver has credentials from here on
+    dying.held = LATE
+    with pytest.raises(Exception, match="no more"):
+        slow.write(tables.spark.range(2, numPartitions=2).mapInArrow(rows, "id long"), table, mode="overwrite")
+    dying.held = 0.0
+    after = read(tables.read(table))
+    time.sleep(LATE * 2)
+    assert read(tables.read(table)) == after == before == [(0,), (1,), (2,)]
+    assert not tables.spark.sparkContext.getJobTags()
+
+
+def test_the_error_tells_of_tasks_that_outlast_the_patience(tables: GenericTables) -> None:
+    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if batch.column(0)[0].as_py() > 0:
+                raise ValueError("no more")
+            time.sleep(LATE)
+            yield batch
+
+    planned = tables.spark.range(2, numPartitions=2).mapInArrow(rows, "id long")
+    with (
+        pytest.raises(Exception, match="no more") as told,
+        ended(tables.spark.sparkContext, "impatient", patience=0.1),
+    ):
+        planned.collect()
+    assert told.value.__notes__ == ["tasks of the job impatient that still work after 0.1 s, and may write yet: 1"]
+
+
 def test_what_can_not_be_is_said_before_anything_is_written(
     tables: GenericTables, new: Callable[[str], str], some: DataFrame
 ) -> None:
@@ -188,24 +244,11 @@ def test_an_executor_reaches_no_byte_beside_the_table(
 
 
 @pytest.fixture
-def dying(lakeward: Lakeward, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ShortLives]:
-    key = signing_key(lakeward.store, tmp_path_factory.getbasetemp())
-    with short_lives(lakeward.url, key, seconds=LIFE) as lives:
-        yield lives
-
-
-@pytest.fixture
 def row_by_row(spark_session: SparkSession) -> Iterator[None]:
     """Spark hands each row on as it comes, so that nobody is far ahead of the slowest."""
     spark_session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1")
     yield
     spark_session.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
-
-
-@pytest.fixture
-def slow(spark_session: SparkSession, lakeward: Lakeward, dying: ShortLives) -> GenericTables:
-    """The same, of a Lakeward whose credentials end within seconds."""
-    return GenericTables(spark_session, Lake(dying.url, lakeward.warehouse))
 
 
 def _place(lakeward: Lakeward, table: str, url: str | None = None) -> Place:

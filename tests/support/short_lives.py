@@ -36,12 +36,14 @@ class ShortLives:
         url: in place of Lakeward's own.
         seconds: that credentials live.
         told: seconds that its answers claim instead; None: the truth.
+        held: seconds for which each of its answers is held back.
         handed_out: when credentials were, on the monotonic clock.
     """
 
     url: str
     seconds: float
     told: float | None = None
+    held: float = 0.0
     handed_out: list[float] = field(default_factory=list)
 
 
@@ -91,6 +93,7 @@ def _handler(onward: httpx.Client, lives: ShortLives, key: bytes) -> type[BaseHT
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP}
         answer = onward.request(self.command, self.path, headers=headers, content=body)
+        time.sleep(lives.held)
         content = _shortened(answer.content, lives, key)
         self.send_response(answer.status_code)
         for name, value in answer.headers.items():

@@ -104,7 +104,7 @@ def batches(
 def write(
     files: fs.FileSystem, path: str, of: str, schema: pa.Schema, rows: Iterator[pa.RecordBatch]
 ) -> tuple[int, int]:
-    """Write one file.
+    """Write one file, which is there once all of it is: one that an error ends is not.
 
     Args:
         files: rooted at the table's place.
@@ -116,23 +116,25 @@ def write(
     Returns:
         Rows, and bytes.
     """
+    # Closing is what makes it be there, so no `with`, which closes after an error too.
+    out = files.open_output_stream(path)
     count = 0
-    with files.open_output_stream(path) as out:
-        if of == PARQUET:
-            with parquet.ParquetWriter(out, schema, compression="zstd") as writer:
-                for batch in rows:
-                    writer.write_batch(batch)
-                    count += batch.num_rows
-        elif of == CSV:
-            with csv.CSVWriter(out, schema) as writer:
-                for batch in rows:
-                    writer.write_batch(batch)
-                    count += batch.num_rows
-        else:
+    if of == PARQUET:
+        with parquet.ParquetWriter(out, schema, compression="zstd") as writer:
             for batch in rows:
-                out.write(_lines(batch))
+                writer.write_batch(batch)
                 count += batch.num_rows
-        size = out.tell()
+    elif of == CSV:
+        with csv.CSVWriter(out, schema) as writer:
+            for batch in rows:
+                writer.write_batch(batch)
+                count += batch.num_rows
+    else:
+        for batch in rows:
+            out.write(_lines(batch))
+            count += batch.num_rows
+    size = out.tell()
+    out.close()
     return count, size
 
 

@@ -143,7 +143,10 @@ class _Ranges(io.RawIOBase):
 
 
 class _Parts(io.RawIOBase):
-    """A file that is written in parts, each in a request of its own; it is there once it is closed."""
+    """A file that is written in parts, each in a request of its own; it is there once it is closed.
+
+    What was sent of one that nobody closes is an unfinished upload, which a store's own rules remove.
+    """
 
     def __init__(self, store: S3Store | AzureStore | GCSStore, path: str) -> None:
         self._writer = obstore.open_writer(store, path, buffer_size=_PART)
@@ -161,3 +164,6 @@ class _Parts(io.RawIOBase):
                 self._writer.close()
             finally:
                 super().close()
+
+    def __del__(self) -> None:
+        """Nothing: Python's files close themselves here, and half a file would be there."""

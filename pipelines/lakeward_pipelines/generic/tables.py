@@ -14,6 +14,7 @@ from lakeward.names import levels
 from lakeward_pipelines.generic import delta, files, lances, types
 from lakeward_pipelines.generic.files import CSV, JSON, PARQUET, Selection, Split
 from lakeward_pipelines.generic.place import Lake, Place, Reached
+from lakeward_pipelines.generic.tasks import ended
 from lakeward_pipelines.generic.writing import DELTA, LANCE, Job
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class GenericTables:
         """Write rows to a table that the catalog has.
 
         Delta and Lance show all of the rows at once, or none. Of plain files each is shown when it is whole; those of a job
-        that failed are removed again.
+        that failed are removed again. The error comes when none of its tasks works any more, or has a note that some do after
+        a minute.
 
         Args:
             rows: whatever Spark can make.
@@ -130,7 +132,9 @@ class GenericTables:
             # Then a task has one file open at a time.
             ordered = ordered.sortWithinPartitions(*job.partitioned)
         try:
-            written = ordered.mapInArrow(job.run, "written string").collect()
+            # What a task writes after the driver looked would stay.
+            with ended(self.spark.sparkContext, job.id):
+                written = ordered.mapInArrow(job.run, "written string").collect()
         except BaseException:
             job.abandon(reached)
             raise

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import secrets
+from collections.abc import Iterator
 from typing import Any
 
 import obstore
@@ -49,6 +52,21 @@ def test_what_is_written_is_read_with_its_folders_as_columns(place: Any, kind: s
     assert read(place, kind, wanted) == [{"day": 2, "id": 2}, {"day": 2, "id": 3}]
     assert len(files.splits(files.found(place, kind), wanted)) == 1
     assert len(read(place, kind)) == 6
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "json"])
+@pytest.mark.parametrize("size", [10, 9 << 20], ids=["within_a_part", "beyond_a_part"])
+def test_a_file_that_an_error_ends_is_not_there(place: Any, kind: str, size: int) -> None:
+    rows = pa.record_batch({"value": [secrets.token_hex(size // 2)]})
+
+    def fails() -> Iterator[pa.RecordBatch]:
+        yield rows
+        raise OSError("no more")
+
+    with pytest.raises(OSError, match="no more"):
+        files.write(place, f"part.{kind}", kind, rows.schema, fails())
+    gc.collect()
+    assert list(obstore.list(place.handler._store)) == []
 
 
 def test_a_place_without_files_is_told_as_such(place: Any) -> None:
