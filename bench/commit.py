@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import Final
 
 from bench.client import Connection
 from bench.figures import Better, Figure, median, percentile
+from bench.meter import Usage
 from bench.plan import Plan
 from bench.stack import Lakeward
 from bench.warehouse import (
@@ -29,6 +31,7 @@ from tests.support.installations import Composition
 BENCH: Final = "commit"
 _NAMESPACE: Final = "commits"
 _WRITERS: Final = (1, 8, 32)
+_TURNS: Final = 2  # of a round
 _GOAL: Final = 1.6  # of 32 writers over 8
 _FLOOR: Final = 1.2
 # as Iceberg's: commit.retry.num-retries and .min-wait-ms, doubled each time
@@ -53,25 +56,26 @@ class Tally:
     given_up: int = 0
 
 
+@dataclass(slots=True)
+class _Legs:
+    """What some writers did, a table each.
+
+    Attributes:
+        rates: commits a second, of each leg.
+        took: seconds of each commit.
+    """
+
+    rates: list[float] = field(default_factory=list)
+    took: list[float] = field(default_factory=list)
+    usages: list[Usage] = field(default_factory=list)
+
+
 async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
     """All of it, one kind after the other."""
     warehouse = await make_warehouse(served)
     async with Connection(served.url) as connection:
         await make_namespace(connection, warehouse, _NAMESPACE)
-    figures = [await _distinct(served, warehouse, writers, plan, cores=cores) for writers in _WRITERS]
-    if served.composition is Composition.ONE_PROCESS:
-        few, many = figures[1:]
-        figures.append(
-            Figure(
-                BENCH,
-                f"{_WRITERS[2]} writers, a table each, {served.composition}",
-                many.value / few.value,
-                f"of {_WRITERS[1]} writers",
-                goal=_GOAL,
-                floor=_FLOOR,
-                detail=f"{many.value:.0f}/s over {few.value:.0f}/s",
-            )
-        )
+    figures = await _distinct(served, warehouse, plan, cores=cores)
     faults = 0
     for writers in _WRITERS:
         figure, wrong = await _one_table(served, warehouse, writers, plan)
@@ -92,25 +96,48 @@ async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
     return figures
 
 
-async def _distinct(served: Lakeward, warehouse: Warehouse, writers: int, plan: Plan, *, cores: int) -> Figure:
-    rates: list[float] = []
-    every = Tally()
-    told = ""
-    for turn in range(plan.rounds):
-        names = [f"own-{writers}-{turn}-{writer}" for writer in range(writers)]
-        with served.metered() as usage:
-            tallies, seconds = await storm(served, warehouse, names, names, seconds=plan.seconds)
-        told = usage.told(cores=cores)
-        rates.append(sum(len(tally.acknowledged) for tally in tallies) / seconds)
-        every.took += [each for tally in tallies for each in tally.took]
-    return Figure(
-        BENCH,
-        f"{writers} writers, a table each, {served.composition}",
-        median(rates),
-        "commits/s",
-        detail=f"p50 {percentile(every.took, 0.5) * 1000:.0f} ms, p99 {percentile(every.took, 0.99) * 1000:.0f} ms; "
-        f"{told}",
-    )
+async def _distinct(served: Lakeward, warehouse: Warehouse, plan: Plan, *, cores: int) -> list[Figure]:
+    seen = {writers: _Legs() for writers in _WRITERS}
+    for turn in range(plan.rounds * _TURNS):
+        # each leaves the next one its backlog
+        for writers in reversed(_WRITERS) if turn % 2 else _WRITERS:
+            names = [f"own-{writers}-{turn}-{writer}" for writer in range(writers)]
+            await _leg(served, warehouse, names, plan.seconds, seen[writers])
+    figures = [
+        Figure(
+            BENCH,
+            f"{writers} writers, a table each, {served.composition}",
+            median(legs.rates),
+            "commits/s",
+            detail=f"p50 {percentile(legs.took, 0.5) * 1000:.0f} ms, p99 {percentile(legs.took, 0.99) * 1000:.0f} ms; "
+            f"{legs.usages[-1].told(cores=cores)}",
+        )
+        for writers, legs in seen.items()
+    ]
+    if served.composition is Composition.ONE_PROCESS:
+        few, many = (seen[writers].rates for writers in _WRITERS[1:])
+        ratios = [more / less for more, less in zip(many, few, strict=True)]
+        figures.append(
+            Figure(
+                BENCH,
+                f"{_WRITERS[2]} writers, a table each, {served.composition}",
+                median(ratios),
+                f"of {_WRITERS[1]} writers",
+                goal=_GOAL,
+                floor=_FLOOR,
+                detail=f"{median(many):.0f}/s over {median(few):.0f}/s; "
+                f"turns {', '.join(f'{ratio:.2f}' for ratio in ratios)}",
+            )
+        )
+    return figures
+
+
+async def _leg(served: Lakeward, warehouse: Warehouse, names: Sequence[str], seconds: float, legs: _Legs) -> None:
+    with served.metered() as usage:
+        tallies, took = await storm(served, warehouse, names, names, seconds=seconds)
+    legs.usages.append(usage)
+    legs.rates.append(sum(len(tally.acknowledged) for tally in tallies) / took)
+    legs.took += [each for tally in tallies for each in tally.took]
 
 
 async def _one_table(served: Lakeward, warehouse: Warehouse, writers: int, plan: Plan) -> tuple[Figure, int]:
@@ -150,25 +177,36 @@ async def storm(
     tables: Sequence[str],
     targets: Sequence[str],
     *,
-    seconds: float,
+    seconds: float = math.inf,
+    commits: int | None = None,
     namespace: str = _NAMESPACE,
 ) -> tuple[Sequence[Tally], float]:
-    """Make tables, and let a writer loose on each target: (what each did, how long it took)."""
+    """Make tables, and let a writer loose on each target: (what each did, how long it took).
+
+    Args:
+        served: where.
+        warehouse: where the tables are made.
+        tables: their names.
+        targets: a table's name for each writer.
+        seconds: after which nobody begins another commit.
+        commits: after which a writer has done its part.
+        namespace: of the tables.
+    """
     async with Connection(served.url) as connection:
         for name in tables:
             await make_table(connection, warehouse, namespace, name)
     began = time.monotonic()
     until = began + seconds
     paths = [warehouse.table(namespace, name) for name in targets]
-    tallies = await asyncio.gather(*(_writer(served.url, path, until) for path in paths))
+    tallies = await asyncio.gather(*(_writer(served.url, path, until, commits) for path in paths))
     return tallies, time.monotonic() - began
 
 
-async def _writer(url: str, path: str, until: float) -> Tally:
+async def _writer(url: str, path: str, until: float, commits: int | None) -> Tally:
     tally = Tally()
     async with Connection(url) as connection:
         table = table_of(await connection.get(path))
-        while (began := time.monotonic()) < until:
+        while (began := time.monotonic()) < until and len(tally.acknowledged) != commits:
             pause = _FIRST_PAUSE
             for attempt in range(_RETRIES + 1):
                 snapshot_id, body = append(table)

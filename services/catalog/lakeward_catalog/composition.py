@@ -372,4 +372,5 @@ def _means(parts: Parts) -> Means:
         clock=parts.clock,
         ids=parts.ids,
         shield=parts.shield,
+        starts=parts.starts,
     )

@@ -27,6 +27,7 @@ from lakeward_catalog.application.tabulars.means import Shield
 from lakeward_servicekit.authorization.identity import Identity
 from lakeward_servicekit.authorization.registrar import Registrar
 from lakeward_servicekit.events.history import HistoryReads
+from lakeward_servicekit.starts import Starts
 from lakeward_servicekit.system import Clock, Ids
 
 
@@ -62,3 +63,4 @@ class Parts:
     ids: Ids
     rules: Rules
     shield: Shield = to_the_end
+    starts: Starts = dataclasses.field(default_factory=Starts)

@@ -24,9 +24,9 @@ from lakeward_gateway.memory import Holding
 from lakeward_gateway.metering import Meter, Meters
 from lakeward_gateway.operation import Operation
 from lakeward_gateway.router import Router
-from lakeward_gateway.starts import Starts
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.rpc.call import bind_deadline, unbind_deadline
+from lakeward_servicekit.starts import Starts
 from lakeward_servicekit.telemetry import bind_incoming, spans, unbind_incoming
 
 _log = logging.getLogger(__name__)

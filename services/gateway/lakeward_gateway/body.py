@@ -13,9 +13,9 @@ from lakeward_gateway.encoding import Inflating, is_gzip, too_large
 from lakeward_gateway.forwarded import Proxies
 from lakeward_gateway.http import Message, Receive
 from lakeward_gateway.memory import SMALL, BodyMemory, Holding
-from lakeward_gateway.starts import Starts
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.errors import Reason, Refusal
+from lakeward_servicekit.starts import Starts
 
 _LENGTH_DIGITS_MAX: Final = 18
 # Bytes that a thread inflates at once.

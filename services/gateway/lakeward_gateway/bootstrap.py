@@ -29,8 +29,8 @@ from lakeward_gateway.openapi import openapi_document
 from lakeward_gateway.operation import PROJECT_ID, Operation
 from lakeward_gateway.peers import Peers, Stubs
 from lakeward_gateway.settings import GatewaySettings
-from lakeward_gateway.starts import Starts
 from lakeward_servicekit.rpc import RemoteChannel
+from lakeward_servicekit.starts import Starts
 from lakeward_servicekit.system import request_id
 
 # Requests under way at once: beyond them 429.

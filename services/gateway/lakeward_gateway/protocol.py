@@ -20,7 +20,7 @@ from lakeward_gateway.cycle import Cycle
 from lakeward_gateway.errors import envelope
 from lakeward_gateway.http import JSON_TYPE, Receive, Scope, Send, encode
 from lakeward_gateway.printed import printed
-from lakeward_gateway.starts import Starts
+from lakeward_servicekit.starts import Starts
 from lakeward_servicekit.system import request_id
 
 # Longer than the pools of JVM clients keep a connection, so that the client closes first and never writes into a closed one.

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import msgspec
 import pytest
 import pytest_asyncio
 
+from lakeward_catalog.adapters.postgres.changes import PostgresChanges
+from lakeward_catalog.application.changes import TabularInsert
 from lakeward_servicekit.audit.postgres import ADD_BY_WAREHOUSE, PostgresAudit, Wanted, floor_of
 from lakeward_servicekit.audit.records import AuditRecord, Outcome
 from lakeward_servicekit.audit.serving import forget_old
+from lakeward_servicekit.authorization.principals import ANONYMOUS
+from lakeward_servicekit.events.acting import NOBODY
+from lakeward_servicekit.events.cloud_events import About, Event
+from lakeward_servicekit.rpc.origin import Origin, bind_origin
 from tests.support.catalog.stores import PostgresStores, catalog_pool
+from tests.support.catalog.values import FreshIds, HeldClock, a_body, a_commit, a_tabular, an_event
 
 pytestmark = pytest.mark.integration
 
@@ -109,3 +118,32 @@ def moved_on(record: AuditRecord, number: int) -> AuditRecord:
     own = UUID(int=floor_of(at).int | (uuid4().int & ((1 << 64) - 1)))
     members = {name: getattr(record, name) for name in record.__struct_fields__}
     return AuditRecord(**{**members, "audit_id": own, "at": at})
+
+
+async def test_of_changes_that_share_a_transaction_each_names_where_it_came_from(
+    audit: PostgresAudit, pool: Any
+) -> None:
+    stores, project = PostgresStores(pool), uuid4().hex
+    changes = PostgresChanges(pool, clock=HeldClock(), ids=FreshIds(), audits=True)
+    namespace = await stores.with_namespace()
+    tables = [await stores.with_tabular(namespace) for _ in range(6)]
+    origins = [Origin(f"192.0.2.{number}", f"client/{number}") for number in range(12)]
+
+    def told(number: int) -> Event:
+        about = About("updateTable", f"n.{number}", NOON, NOBODY, f"request-{number}", {"projectid": project})
+        return msgspec.structs.replace(an_event(namespace.warehouse_id), about=about)
+
+    async def change(number: int) -> None:
+        bind_origin(origins[number])  # of this task alone
+        if number < len(tables):
+            assert await changes.commit(a_commit(tables[number]), lambda _: told(number))
+        else:
+            await changes.insert(TabularInsert(a_tabular(namespace), a_body(), ANONYMOUS), told(number))
+
+    await asyncio.gather(*map(change, range(len(origins))))
+    found = {each.request_id: each for each in await kept(audit, project)}
+    assert found.keys() == {f"request-{number}" for number in range(len(origins))}
+    for number, origin in enumerate(origins):
+        record = found[f"request-{number}"]
+        assert (record.object, record.client, record.user_agent) == (f"n.{number}", origin.client, origin.user_agent)
+        assert origin.recorded

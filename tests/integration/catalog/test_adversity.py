@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from lakeward_catalog.adapters.postgres.changes import PostgresChanges
+from lakeward_catalog.application.changes import TabularInsert
 from lakeward_catalog.domain.model import Namespace, Tabular
 from lakeward_servicekit.authorization.principals import ANONYMOUS
 from lakeward_servicekit.errors import Reason, Refusal
@@ -156,6 +157,39 @@ async def test_reading_an_unknown_outcome_waits_for_the_create_that_is_under_way
         await _until_one_waits(stores.pool)
         assert not asking.done()
     assert await asking == tabular.metadata_id
+
+
+async def test_of_several_whose_transaction_is_cut_off_each_is_told_and_none_happened(
+    stores: PostgresStores, line: Line, postgres_url: str
+) -> None:
+    namespace = await stores.with_namespace()
+    tables = [await stores.with_tabular(namespace) for _ in range(4)]
+    new = [a_tabular(namespace) for _ in range(4)]
+
+    async with _changes(line, postgres_url) as changes:
+
+        async def asked() -> list[object]:
+            return await asyncio.gather(
+                *(changes.commit(a_commit(each), lambda _: an_event(namespace.warehouse_id)) for each in tables),
+                *(changes.insert(TabularInsert(each, a_body(), ANONYMOUS), an_event()) for each in new),
+                return_exceptions=True,
+            )
+
+        async with stores.changes.change() as change:
+            await change.tabulars.lock_incarnation(tables[0].warehouse_id, tables[0].incarnation)
+            await change.namespaces.lock(namespace.warehouse_id, namespace.ident, exclusively=True)
+            asking = asyncio.create_task(asked())
+            await _until_one_waits(stores.pool)
+            line.cut_all()
+            await line.refuse()
+            outcomes = await asking
+        await line.accept()
+    refused = [each.reason for each in outcomes if isinstance(each, Refusal)]
+    assert refused == [Reason.REASON_DATABASE_UNAVAILABLE] * 8
+    for each in tables:
+        assert await stores.changes.current_metadata(each.warehouse_id, each.incarnation) == each.metadata_id
+    for each in new:
+        assert await stores.changes.current_metadata(each.warehouse_id, each.incarnation) is None
 
 
 async def test_a_database_that_is_away_is_told_and_comes_back(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final, cast
 from uuid import UUID, uuid4
@@ -30,6 +31,7 @@ from lakeward_catalog.adapters.postgres.bodies import BodyRow
 from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
 from lakeward_catalog.adapters.postgres.pages import place_of
 from lakeward_catalog.adapters.postgres.places import at_or_above, at_or_inside
+from lakeward_catalog.application.changes import TabularInsert
 from lakeward_catalog.domain.model import Incarnation, MetadataId, Tabular, TabularId
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_catalog.domain.tasks import Level
@@ -236,6 +238,10 @@ class _Noting:
         self.asked.append((statement, arguments))
         return arguments[1]
 
+    async def fetchmany(self, statement: str, arguments: Sequence[tuple[object, ...]]) -> list[tuple[object]]:
+        self.asked.append((statement, arguments[0]))
+        return [(each[1],) for each in arguments]
+
     async def fetchrow(self, statement: str, *arguments: object) -> tuple[bool, bool]:
         self.asked.append((statement, arguments))
         return True, False
@@ -260,13 +266,29 @@ async def creating(tabular: Tabular) -> dict[str, tuple[str, tuple[object, ...],
     await ledger.flush()
     # what has shared parts is written by the statement that also lets a staged row make way
     await changes.insert(new, a_body((uuid4(), '{"format-version":2}')), owner=ANONYMOUS)
-    (insert, told, whole) = noting.asked
+    several = PostgresLedger(connection, clock=HeldClock())
+    others = [
+        dataclasses.replace(new, incarnation=Incarnation(uuid4()), location=f"{new.location}-{number}")
+        for number in range(8)
+    ]
+    together = tabular_changes.PostgresTabularChanges(connection, several)
+    await together.insert_each([TabularInsert(each, a_body(), ANONYMOUS) for each in others])
+    for _ in others:
+        several.emit(an_event())
+    await several.flush()
+    (insert, told, whole, _, told_of_several) = noting.asked
     return {
         "create": (*insert, {"namespace_pkey"}),
         "create that makes room": (*whole, {"namespace_pkey", "tabular_name"}),
         "a create's event and the look around its place": (*told, {"tabular_location"}),
+        "the same of several creates": (*told_of_several, {"tabular_location"}),
     }
 
 
-CREATING: Final = ("create", "create that makes room", "a create's event and the look around its place")
+CREATING: Final = (
+    "create",
+    "create that makes room",
+    "a create's event and the look around its place",
+    "the same of several creates",
+)
 NAMES: Final = tuple(statements(a_tabular(a_namespace(a_warehouse(a_project())))))

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from lakeward_catalog.application.changes import Change, Committed, Contents, Stood, TabularCommit
+from lakeward_catalog.application.changes import Change, Committed, Contents, Stood, TabularCommit, TabularInsert
 from lakeward_catalog.application.placing import location_taken
 from lakeward_catalog.application.refs import namespace_ref, tabular_ref, warehouse_ref
 from lakeward_catalog.application.tree import PROJECTS, Gone, Made, Moved, Switched
@@ -76,6 +76,21 @@ class MemoryChanges:
                 self._catalog.rows = change.rows
             if fate is not None:
                 raise OutcomeUnknown
+
+    async def commit(self, commit: TabularCommit, tell: Callable[[Stood], Event]) -> bool:
+        async with self.change() as change:
+            committed = await change.tabulars.commit([commit])
+            if committed.lost:
+                return False
+            change.ledger.emit(tell(committed.stood[commit.incarnation]))
+        return True
+
+    async def insert(self, insert: TabularInsert, event: Event) -> None:
+        async with self.change() as change:
+            await change.tabulars.insert(
+                insert.tabular, insert.body, owner=insert.owner, looks=True, listed_as=insert.listed_as
+            )
+            change.ledger.emit(event)
 
     async def current_metadata(self, warehouse_id: WarehouseId, incarnation: Incarnation) -> MetadataId | None:
         found = self._catalog.rows.tabulars.get((warehouse_id, incarnation))

@@ -5,6 +5,8 @@
         await change.tabulars.delete(tabular)
         change.ledger.emit(event)
 
+Most changes are one commit, or one tabular that comes to be, with an event and nothing else. These have a method each.
+
 What a change makes, moves and deletes, authz is told (`tree`): that is written with the rows, by whoever fills these roles, and
 names the owner, who is whoever asks for the change. When a block has ended that made or moved something, authz knows of it, if
 it decides by that and is there: the block's own outcome does not depend on it.
@@ -17,7 +19,7 @@ means is the use case's to say.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
@@ -69,6 +71,19 @@ class TabularCommit(msgspec.Struct, frozen=True):
     body: Body
     kept_chunks: frozenset[UUID] = frozenset()
     location: Location | None = None
+
+
+class TabularInsert(msgspec.Struct, frozen=True):
+    """A new tabular in a place that is its own.
+
+    Attributes:
+        listed_as: the format that listings tell of a generic table.
+    """
+
+    tabular: Tabular
+    body: Body
+    owner: Principal
+    listed_as: str | None = None
 
 
 class Stood(msgspec.Struct, frozen=True):
@@ -429,6 +444,29 @@ class Changes(Protocol):
         Raises:
             Refusal: DATABASE_UNAVAILABLE where it surely did not commit; COMMIT_STATE_UNKNOWN where that is not known; then
                 `current_metadata` tells, once the database answers.
+        """
+        ...
+
+    async def commit(self, commit: TabularCommit, tell: Callable[[Stood], Event]) -> bool:
+        """Make a change that is one commit and its event. It may share a transaction with others' that come at the same moment.
+
+        Args:
+            commit: that leaves its tabular where it is.
+            tell: makes the event once the row is held, and with it where the tabular stands.
+
+        Returns:
+            False where the expected metadata was not current; nothing was written then.
+
+        Raises:
+            Refusal: as `change`.
+        """
+        ...
+
+    async def insert(self, insert: TabularInsert, event: Event) -> None:
+        """The same of one tabular that comes to be, as `TabularChanges.insert` has it where it looks.
+
+        Raises:
+            Refusal: as that and `change`.
         """
         ...
 

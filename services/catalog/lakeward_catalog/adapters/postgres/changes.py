@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Coroutine
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
@@ -24,14 +25,19 @@ from lakeward_catalog.adapters.postgres.table_versions import PostgresVersionCha
 from lakeward_catalog.adapters.postgres.tabular_changes import PostgresTabularChanges
 from lakeward_catalog.adapters.postgres.tag_changes import PostgresTagChanges
 from lakeward_catalog.adapters.postgres.task_changes import PostgresTaskChanges
+from lakeward_catalog.adapters.postgres.together import Together
 from lakeward_catalog.adapters.postgres.warehouse_changes import PostgresWarehouseChanges
-from lakeward_catalog.application.changes import Change
+from lakeward_catalog.application.changes import Change, Stood, TabularCommit, TabularInsert
 from lakeward_catalog.application.tree import StreamId, TreeWatch
 from lakeward_catalog.domain.model import Incarnation, MetadataId, Warehouse, WarehouseId
+from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.postgres import failures
 from lakeward_servicekit.postgres.pools import Connection, Pool
 from lakeward_servicekit.system import Clock, Ids
 
+_BEGIN: Final = "begin"
+# Whoever is in it with one that waits for somebody's lock would wait as long.
+_SHARED: Final = "begin; set local lock_timeout = '100ms'"
 _COMMIT_TIMEOUT: Final = 30.0
 _ROLLBACK_TIMEOUT: Final = 5.0
 
@@ -70,11 +76,24 @@ class PostgresChanges:
         self._changed: Final = changed
         self._watch: Final = watch or _NobodyWatches()
         self._audits: Final = audits
+        self._together: Final = Together(alone=self._begun, shared=partial(self._begun, _SHARED))
 
     def change(self) -> AbstractAsyncContextManager[Change]:
         """See `Changes`."""
+        return self._begun()
+
+    async def commit(self, commit: TabularCommit, tell: Callable[[Stood], Event]) -> bool:
+        """See `Changes`."""
+        return await self._together.commit(commit, tell)
+
+    async def insert(self, insert: TabularInsert, event: Event) -> None:
+        """See `Changes`."""
+        await self._together.insert(insert, event)
+
+    def _begun(self, begin: str = _BEGIN) -> _Transaction:
         return _Transaction(
             self._pool,
+            begin=begin,
             clock=self._clock,
             ids=self._ids,
             told=self._told,
@@ -92,10 +111,11 @@ class PostgresChanges:
 class _Transaction:
     """One transaction on one connection. A class, since it is entered for every change."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of `PostgresChanges`, each by its name
         self,
         pool: Pool,
         *,
+        begin: str,
         clock: Clock,
         ids: Ids,
         told: Callable[[], None],
@@ -104,6 +124,7 @@ class _Transaction:
         audits: bool,
     ) -> None:
         self._lease: Final = pool.reading()
+        self._begin: Final = begin
         self._clock: Final = clock
         self._ids: Final = ids
         self._told: Final = told
@@ -112,10 +133,10 @@ class _Transaction:
         self._audits: Final = audits
         self._change: PostgresChange | None = None
 
-    async def __aenter__(self) -> Change:
+    async def __aenter__(self) -> PostgresChange:
         connection = await self._lease.__aenter__()
         try:
-            await connection.execute("begin")
+            await connection.execute(self._begin)
         except BaseException as error:
             await self._lease.__aexit__(type(error), error, error.__traceback__)
             raise

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
+from contextvars import Context
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -22,7 +23,7 @@ from lakeward_catalog.domain.model import Incarnation, WarehouseId
 from lakeward_locations import Location
 from lakeward_servicekit.audit.postgres import COUNT as RECORDED
 from lakeward_servicekit.audit.postgres import RECORD_ONE, RECORD_SOME, columns, row_of
-from lakeward_servicekit.audit.records import of_changes
+from lakeward_servicekit.audit.records import AuditRecord, of_changes
 from lakeward_servicekit.errors import Reason, Refusal
 from lakeward_servicekit.events.cloud_events import Event
 from lakeward_servicekit.events.outbox import TELL_ONE, TELL_SOME, columns_of
@@ -46,18 +47,27 @@ select from tabular t
  where t.warehouse_id = $1 and left({FOLDED}, {LOCATION_KEY_INDEXED}) = any(array(select unnest($2::text[])))
    and {FOLDED} = any($3::text[]) and ({FOLDS} or t.location_key = any($4::text[])) and t.incarnation <> $5
 """
+# The same for several places of a warehouse, a row for each key.
+_AROUND_SOME: Final = f"""
+select from unnest($2::text[], $3::text[], $4::text[], $5::uuid[]) as near(prefix, folded, key, incarnation)
+ cross join lateral (
+       select from tabular t
+        where t.warehouse_id = $1 and left({FOLDED}, {LOCATION_KEY_INDEXED}) = near.prefix
+          and {FOLDED} = near.folded and ({FOLDS} or t.location_key = near.key) and t.incarnation <> near.incarnation
+       offset 0) found
+"""
 _EVENT: Final = ("$1", "$2", "$3", "$4", "$5")
 TELL: Final = TELL_SOME.format(*_EVENT)
 TELL_ALONE: Final = TELL_ONE.format(*_EVENT)
 
 
 @functools.lru_cache(maxsize=16)
-def writing(*, one: bool, looks: bool, grows: bool, remembers: bool, audits: bool = False) -> str:
+def writing(*, one: bool, looks: int, grows: bool, remembers: bool, audits: bool = False) -> str:
     """The statement that writes what was gathered; its row says whether the key was kept, and whether something lies around.
 
     Args:
         one: event, and change of the tree where there is one: their parameters are no arrays.
-        looks: around one place; its five parameters come first.
+        looks: around so many places, of which two stand for more; the five parameters come first.
         grows: what authz is told, whose eight parameters come behind those of events.
         remembers: a key, whose seven parameters come behind those.
         audits: the change for the audit, whose parameters come last.
@@ -72,8 +82,8 @@ def writing(*, one: bool, looks: bool, grows: bool, remembers: bool, audits: boo
         record = RECORD_ONE if one else RECORD_SOME
         parts.append(f"audited as ({record.format(*itertools.islice(numbers, RECORDED))})")
     kept = "exists (select from kept)" if remembers else "true"
-    around = f"exists ({_AROUND})" if looks else "false"
-    return f"with {', '.join(parts)} select {kept}, {around}"
+    taken = ("false", f"exists ({_AROUND})", f"exists ({_AROUND_SOME})")[looks]
+    return f"with {', '.join(parts)} select {kept}, {taken}"
 
 
 class PostgresLedger:
@@ -98,8 +108,8 @@ class PostgresLedger:
         self._events: Final[list[Event]] = []
         self._kept: tuple[object, ...] = ()
         self._key: UUID | None = None
-        self._around: tuple[object, ...] = ()
-        self._place: Location | None = None
+        self._around: Final[list[tuple[WarehouseId, Incarnation, Location]]] = []
+        self._askers: Final[list[tuple[Context, Event]]] = []
 
     @property
     def told_something(self) -> bool:
@@ -110,6 +120,16 @@ class PostgresLedger:
         """See `Ledger`."""
         self._events.extend(events)
 
+    def emit_for(self, asker: Context, event: Event) -> None:
+        """Tell of one of several changes that share the transaction.
+
+        Args:
+            asker: where it is known who asked for that one, which the audit writes down.
+            event: of it.
+        """
+        self._events.append(event)
+        self._askers.append((asker, event))
+
     def remember(self, place: KeyPlace, remembered: Remembered, *, until: datetime) -> None:
         """See `Ledger`."""
         self._key = place.key
@@ -118,9 +138,9 @@ class PostgresLedger:
     def look_around(self, warehouse_id: WarehouseId, incarnation: Incarnation, place: Location) -> None:
         """See, when the rest is written, whether a tabular that was put at a place lies in another's, of any state.
 
-        Whoever asks holds the warehouse's places: what was committed before that is seen then.
+        Whoever asks holds the warehouse's places: what was committed before that is seen then. Of places of one warehouse.
         """
-        self._around, self._place = (warehouse_id, *at_or_above(place), incarnation), place
+        self._around.append((warehouse_id, incarnation, place))
 
     async def flush(self) -> None:
         """Write what was gathered; called once, before the commit.
@@ -138,14 +158,16 @@ class PostgresLedger:
         else:
             rows = [columns_of(event) for event in events]
             told = [[row[column] for row in rows] for column in range(len(_EVENT))]
-        records = of_changes(events) if self._audits else []
+        records = self._recorded() if self._audits else []
         if not (grown or remembers or self._around or records):
             await self._connection.execute(TELL_ALONE if one else TELL, *told)
             return
         kept = (*self._kept, self._clock.now()) if remembers else ()
         row = await self._connection.fetchrow(
-            writing(one=one, looks=bool(self._around), grows=bool(grown), remembers=remembers, audits=bool(records)),
-            *self._around,
+            writing(
+                one=one, looks=min(len(self._around), 2), grows=bool(grown), remembers=remembers, audits=bool(records)
+            ),
+            *_looked_for(self._around),
             *told,
             *(() if not grown else growth.row() if one else growth.columns()),
             *kept,
@@ -159,5 +181,21 @@ class PostgresLedger:
                 f"another request with idempotency key {self._key} came first; send this one again",
                 key=str(self._key),
             )
-        if taken and self._place is not None:
-            raise location_taken(self._place)
+        if taken:
+            raise location_taken(self._around[0][2])
+
+    def _recorded(self) -> Sequence[AuditRecord]:
+        if not self._askers:
+            return of_changes(self._events)
+        return [record for asker, event in self._askers for record in asker.run(of_changes, [event])]
+
+
+def _looked_for(around: Sequence[tuple[WarehouseId, Incarnation, Location]]) -> tuple[object, ...]:
+    """What the look takes: of one place the keys, of several each key with whose it is."""
+    if not around:
+        return ()
+    warehouse_id, incarnation, place = around[0]
+    if len(around) == 1:
+        return (warehouse_id, *at_or_above(place), incarnation)
+    rows = [(*key, each) for _, each, where in around for key in zip(*at_or_above(where), strict=True)]
+    return (warehouse_id, *map(list, zip(*rows, strict=True)))

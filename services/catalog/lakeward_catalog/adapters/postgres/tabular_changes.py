@@ -5,7 +5,7 @@ Rows are locked in the order of incarnations, so that no two transactions wait f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from lakeward_catalog.adapters.postgres.growth import STAGED_GONE
 from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
 from lakeward_catalog.adapters.postgres.places import digest_of, folded_of, locations_lock, making_lock
 from lakeward_catalog.adapters.postgres.rows import TABULAR, searchable, tabular_with_path
-from lakeward_catalog.application.changes import Committed, Stood, TabularCommit
+from lakeward_catalog.application.changes import Committed, Stood, TabularCommit, TabularInsert
 from lakeward_catalog.domain.bodies import Body
 from lakeward_catalog.domain.model import Incarnation, Kind, MetadataId, Namespace, State, Tabular, WarehouseId
 from lakeward_catalog.domain.names import NamespaceIdent, TabularIdent, name_key
@@ -132,7 +132,7 @@ with moved as (
            location_digest = coalesce($8, location_digest),
            location_folded = case when $7::text is null then location_folded else $22 end
      where warehouse_id = $1 and incarnation = $2 and metadata_id = $3 and state in ('live', 'staged')
-    returning warehouse_id, incarnation, namespace_id, name, protected),
+    returning warehouse_id, incarnation, metadata_id, namespace_id, name, protected),
 body as (
     update tabular_body b
        set metadata_id = $4,
@@ -148,7 +148,7 @@ added as (
     select moved.warehouse_id, moved.incarnation, part.chunk_id, part.raw
       from moved cross join unnest($20::uuid[], $21::bytea[]) as part(chunk_id, raw)
         on conflict (warehouse_id, incarnation, chunk_id) do nothing)
-select namespace_id, name, protected,
+select metadata_id, namespace_id, name, protected,
        ({_PATH_OF.format("moved")})
   from moved
 """
@@ -213,40 +213,40 @@ class PostgresTabularChanges:
         self, tabular: Tabular, body: Body, *, owner: Principal, looks: bool = False, listed_as: str | None = None
     ) -> None:
         """See `TabularChanges`."""
-        row, location = BodyRow.of(body), Location.parse(tabular.location)
-        columns = (
-            tabular.warehouse_id,
-            tabular.incarnation,
-            tabular.tabular_id,
-            tabular.kind.value,
-            tabular.state.value,
-            tabular.namespace_id,
-            tabular.ident.name,
-            tabular.ident.name_key,
-            *_place(tabular.location, location),
-            tabular.metadata_id,
-            tabular.metadata_location,
-            tabular.protected,
-            tabular.row_version,
-            tabular.created_at,
-            tabular.expires_at,
-            *row.forms,
-            making_lock(tabular.incarnation),
-            folded_of(location),
-            searchable(tabular.ident.namespace.key),
-            locations_lock(tabular.warehouse_id),
-            listed_as,
-        )
+        chunks = BodyRow.of(body).chunks
+        columns = _insert_columns(tabular, body, listed_as)
         try:
-            made = None if row.chunks else await self._connection.fetchval(INSERT_ALONE, *columns)
+            made = None if chunks else await self._connection.fetchval(INSERT_ALONE, *columns)
             if made is None:
-                made = await self._connection.fetchval(INSERT, *columns, list(row.chunks), list(row.chunks.values()))
+                made = await self._connection.fetchval(INSERT, *columns, list(chunks), list(chunks.values()))
         except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError) as violation:
             raise _told(violation, tabular.ident, tabular.location) from None
         if made is None:
             raise no_such_namespace(tabular.ident.namespace)  # what was decided on is gone, or has moved
+        self._inserted(tabular, owner=owner, looks=looks)
+
+    async def insert_each(self, inserts: Sequence[TabularInsert]) -> Collection[Incarnation]:
+        """Insert those whose names nothing has, as `insert` that looks, each for itself.
+
+        Names are taken in their order, so that no two transactions wait for each other in a circle.
+
+        Args:
+            inserts: into one namespace, with bodies that have no shared parts.
+
+        Returns:
+            Those that were inserted.
+        """
+        ordered = sorted(inserts, key=lambda each: each.tabular.ident.name_key)
+        columns = [_insert_columns(each.tabular, each.body, each.listed_as) for each in ordered]
+        made = {row[0] for row in await self._connection.fetchmany(INSERT_ALONE, columns)}
+        for each in ordered:
+            if each.tabular.incarnation in made:
+                self._inserted(each.tabular, owner=each.owner, looks=True)
+        return made
+
+    def _inserted(self, tabular: Tabular, *, owner: Principal, looks: bool) -> None:
         if looks:
-            self._ledger.look_around(tabular.warehouse_id, tabular.incarnation, location)
+            self._ledger.look_around(tabular.warehouse_id, tabular.incarnation, Location.parse(tabular.location))
         self._growth.tabular_made(tabular, owner=owner)
 
     async def lock(
@@ -291,7 +291,7 @@ class PostgresTabularChanges:
             row = await _commit_one(self._connection, only)
             if row is None:
                 return Committed((only.incarnation,), {})
-            return Committed((), {only.incarnation: await self._stood(only.warehouse_id, row)})
+            return Committed((), {only.incarnation: await self._stood(only.warehouse_id, row[1:])})
         rows = await self._connection.fetch(
             LOCK_FOR_COMMIT, [each.warehouse_id for each in commits], [each.incarnation for each in commits]
         )
@@ -307,6 +307,20 @@ class PostgresTabularChanges:
             warehouses = {each.incarnation: each.warehouse_id for each in commits}
             stood = {row[0]: await self._stood(warehouses[row[0]], row[3:]) for row in rows}
         return Committed(lost, stood)
+
+    async def commit_each(self, commits: Sequence[TabularCommit]) -> Mapping[MetadataId, Stood]:
+        """Commit those whose expected metadata is current, each for itself.
+
+        Args:
+            commits: that leave their tabulars where they are.
+
+        Returns:
+            Of those that were committed, by what they moved to: where their tabulars stand.
+        """
+        ordered = sorted(commits, key=lambda each: each.incarnation)
+        rows = await self._connection.fetchmany(COMMIT, [_commit_columns(each) for each in ordered])
+        warehouses = {each.metadata_id: each.warehouse_id for each in ordered}
+        return {row[0]: await self._stood(warehouses[row[0]], row[1:]) for row in rows}
 
     async def _stood(self, warehouse_id: WarehouseId, row: Iterable[Any]) -> Stood:
         """From a namespace's id, a name, whether it is protected, and the namespace's path, where that was seen."""
@@ -365,6 +379,33 @@ async def current_metadata(
     await connection.fetchval(MADE, making_lock(incarnation))
     found = await connection.fetchval(CURRENT, warehouse_id, incarnation)
     return None if found is None else MetadataId(found)
+
+
+def _insert_columns(tabular: Tabular, body: Body, listed_as: str | None) -> tuple[object, ...]:
+    location = Location.parse(tabular.location)
+    return (
+        tabular.warehouse_id,
+        tabular.incarnation,
+        tabular.tabular_id,
+        tabular.kind.value,
+        tabular.state.value,
+        tabular.namespace_id,
+        tabular.ident.name,
+        tabular.ident.name_key,
+        *_place(tabular.location, location),
+        tabular.metadata_id,
+        tabular.metadata_location,
+        tabular.protected,
+        tabular.row_version,
+        tabular.created_at,
+        tabular.expires_at,
+        *BodyRow.of(body).forms,
+        making_lock(tabular.incarnation),
+        folded_of(location),
+        searchable(tabular.ident.namespace.key),
+        locations_lock(tabular.warehouse_id),
+        listed_as,
+    )
 
 
 async def _commit_one(connection: Connection, commit: TabularCommit) -> asyncpg.Record | None:

@@ -15,7 +15,7 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from lakeward_catalog.application.announcements import TabularChange, occasion
+from lakeward_catalog.application.announcements import Occasion, TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
 from lakeward_catalog.application.changes import Change, Stood, TabularCommit
 from lakeward_catalog.application.idempotency import Keeper, Keyed, of_warehouse
@@ -37,6 +37,7 @@ from lakeward_catalog.domain.model import Kind, MetadataId, State, Tabular, Ware
 from lakeward_catalog.domain.names import TabularIdent
 from lakeward_catalog.domain.wording import no_such_tabular
 from lakeward_servicekit.errors import CommitStateUnknown, Reason, Refusal
+from lakeward_servicekit.events.cloud_events import Event
 
 T = TypeVar("T")
 
@@ -119,6 +120,7 @@ class Commits(Generic[M]):
                 opened = await _all([self.kind.open_to_commit(warehouse_id, each, caller=caller) for each in updates])
                 if self.kind.pinned:
                     first = _checked_pins(first, [each for each, _ in opened])
+                await self.means.starts.turn()  # they were found by one statement, all of those that came together
                 try:
                     now = self.means.clock.now()
                     prepared = [
@@ -262,6 +264,10 @@ class Commits(Generic[M]):
         await write_metadata(self.means.files, entry.before.warehouse, entry.after, entry.body, principal=principal)
 
     async def _swap(self, changed: Sequence[_Prepared[M]], caller: Caller, keeper: Keeper) -> None:
+        left = [self.kind.columns_left(entry.base, entry.result.metadata) for entry in changed]
+        if len(changed) == 1 and keeper.place is None and changed[0].result.moves_to is None and not left[0]:
+            await self._swap_alone(changed[0], caller)
+            return
         async with self.means.changes.change() as change:
             for entry in changed:
                 if entry.result.moves_to is not None:
@@ -269,29 +275,38 @@ class Commits(Generic[M]):
             committed = await change.tabulars.commit([self._pointer(entry) for entry in changed])
             if committed.lost:
                 raise _LostRace
-            for entry in changed:
-                left = self.kind.columns_left(entry.base, entry.result.metadata)
-                if left:
-                    await change.tags.leave_columns(entry.after.warehouse_id, entry.after.incarnation, left)
+            for entry, columns in zip(changed, left, strict=True):
+                if columns:
+                    await change.tags.leave_columns(entry.after.warehouse_id, entry.after.incarnation, columns)
             when, count = occasion(caller, self.means.clock.now()), len(changed)
             change.ledger.emit(
                 *[
-                    self.means.announcer.tabular(
-                        TabularChange.COMMITTED,
-                        _where_it_stood(entry.after, committed.stood[entry.after.incarnation]),
-                        when,
-                        warehouse=entry.before.warehouse,
-                        data={
-                            "previous-metadata-location": entry.before.tabular.metadata_location,
-                            **self.kind.told_of(entry.base, entry.result.metadata),
-                        },
-                        request=entry.document,
-                        place=(index, count),
-                    )
+                    self._event(entry, committed.stood[entry.after.incarnation], when, place=(index, count))
                     for index, entry in enumerate(changed)
                 ]
             )
             await keeper.keep(change, incarnation=changed[0].after.incarnation)
+
+    async def _swap_alone(self, entry: _Prepared[M], caller: Caller) -> None:
+        def tell(stood: Stood) -> Event:
+            return self._event(entry, stood, occasion(caller, self.means.clock.now()), place=(0, 1))
+
+        if not await self.means.changes.commit(self._pointer(entry), tell):
+            raise _LostRace
+
+    def _event(self, entry: _Prepared[M], stood: Stood, when: Occasion, *, place: tuple[int, int]) -> Event:
+        return self.means.announcer.tabular(
+            TabularChange.COMMITTED,
+            _where_it_stood(entry.after, stood),
+            when,
+            warehouse=entry.before.warehouse,
+            data={
+                "previous-metadata-location": entry.before.tabular.metadata_location,
+                **self.kind.told_of(entry.base, entry.result.metadata),
+            },
+            request=entry.document,
+            place=place,
+        )
 
     def _pointer(self, entry: _Prepared[M]) -> TabularCommit:
         """The pointer's move."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Generic
 from uuid import UUID
 
 from lakeward_catalog.application.announcements import TabularChange, occasion
 from lakeward_catalog.application.caller import Caller
-from lakeward_catalog.application.changes import Change
+from lakeward_catalog.application.changes import Change, TabularInsert
 from lakeward_catalog.application.contracts.gate import changed_meanwhile
 from lakeward_catalog.application.doors import Doors
 from lakeward_catalog.application.idempotency import Keeper
@@ -32,6 +33,7 @@ from lakeward_catalog.domain.names import TabularIdent, check_new_name
 from lakeward_catalog.domain.wording import name_taken, no_such_namespace, unseen_name_taken
 from lakeward_servicekit.authorization.principals import Principal
 from lakeward_servicekit.errors import CommitStateUnknown, Reason, Refusal
+from lakeward_servicekit.events.cloud_events import Event
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ class Making(Generic[M]):
             and not await means.files.is_empty(warehouse, place.location, principal=principal)
         )
         beginning = Beginning(warehouse, ident, uuid, place.location, int(now.timestamp() * 1000), occupied)
+        await means.starts.turn()
         metadata = await beside(len(document), lambda: wanted.build(beginning))
         if place.custom:  # else nothing can lie there but a custom one around it, which the transaction finds
             owner = await self.doors.tabulars.by_location(warehouse.warehouse_id, place.location)
@@ -205,10 +208,7 @@ class Making(Generic[M]):
         means, warehouse, tabular, principal = self.means, new.opened.warehouse, new.tabular, caller.principal.key
         given, written = await self._begin(new, caller, gives=gives)
         try:
-            async with means.changes.change() as change:
-                gone = await _take_place(change, new, owner=caller.principal, listed=self.kind.format_of(new.metadata))
-                self._tell(change, new, gone, caller)
-                await keeper.keep(change, incarnation=tabular.incarnation)
+            await self._write(new, caller, keeper)
         except CommitStateUnknown:
             if not await means.outcomes.has_arrived(tabular):
                 raise
@@ -239,28 +239,38 @@ class Making(Generic[M]):
     async def _give(self, new: New[M], caller: Caller, *, gives: bool) -> Given | None:
         return await self.kind.give(new.made, caller=caller) if gives else None
 
-    def _tell(self, change: Change, new: New[M], gone: Tabular | None, caller: Caller) -> None:
+    async def _write(self, new: New[M], caller: Caller, keeper: Keeper) -> None:
+        """The row and its event, and what the key did."""
+        tabular, owner, listed = new.tabular, caller.principal, self.kind.format_of(new.metadata)
+        fresh = new.leaves is None and not new.place.custom
+        if fresh and keeper.place is None:
+            insert = TabularInsert(tabular, new.body, owner, listed)
+            await self.means.changes.insert(insert, *self._events(new, None, caller))
+            return
+        async with self.means.changes.change() as change:
+            gone = None
+            if fresh:
+                await change.tabulars.insert(tabular, new.body, owner=owner, looks=True, listed_as=listed)
+            else:
+                gone = await _take_place(change, new, owner=owner, listed=listed)
+            change.ledger.emit(*self._events(new, gone, caller))
+            await keeper.keep(change, incarnation=tabular.incarnation)
+
+    def _events(self, new: New[M], gone: Tabular | None, caller: Caller) -> Sequence[Event]:
+        """What tells of it: one, or two where it took a live one's place."""
         announcer, when = self.means.announcer, occasion(caller, self.means.clock.now())
-        warehouse = new.opened.warehouse
-        overwritten = gone is not None and gone.state is State.LIVE
-        count = 2 if overwritten else 1
-        if gone is not None and overwritten:
-            data = {"purge": False, "overwritten": True}
-            change.ledger.emit(
-                announcer.tabular(TabularChange.DROPPED, gone, when, warehouse=warehouse, data=data, place=(0, count))
-            )
-        change.ledger.emit(
-            announcer.tabular(
-                new.told, new.tabular, when, warehouse=warehouse, request=new.request, place=(count - 1, count)
-            )
-        )
+        warehouse, told, request = new.opened.warehouse, new.told, new.request
+        if gone is None or gone.state is not State.LIVE:
+            return [announcer.tabular(told, new.tabular, when, warehouse=warehouse, request=request, place=(0, 1))]
+        data = {"purge": False, "overwritten": True}
+        return [
+            announcer.tabular(TabularChange.DROPPED, gone, when, warehouse=warehouse, data=data, place=(0, 2)),
+            announcer.tabular(told, new.tabular, when, warehouse=warehouse, request=request, place=(1, 2)),
+        ]
 
 
 async def _take_place(change: Change, new: New[M], *, owner: Principal, listed: str | None) -> Tabular | None:
-    """Insert a new tabular where nothing is in its way; what left for it is answered."""
-    if new.leaves is None and not new.place.custom:
-        await change.tabulars.insert(new.tabular, new.body, owner=owner, looks=True, listed_as=listed)
-        return None
+    """Insert a new tabular once nothing is in its way; what left for it is answered."""
     warehouse_id, namespace = new.tabular.warehouse_id, new.opened.namespace.ident
     held = await change.namespaces.lock(warehouse_id, namespace, exclusively=False)
     if held is None or held.namespace_id != new.tabular.namespace_id:

@@ -11,6 +11,7 @@ from lakeward_catalog.application.changes import Changes
 from lakeward_catalog.application.outcomes import Outcomes
 from lakeward_catalog.application.ports.files import Files
 from lakeward_catalog.application.ports.gates import ChangeGate
+from lakeward_servicekit.starts import Starts
 from lakeward_servicekit.system import Clock, Ids
 
 T = TypeVar("T")
@@ -26,7 +27,11 @@ class Shield(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """The roles that making and committing have in common, for every kind."""
+    """The roles that making and committing have in common, for every kind.
+
+    Attributes:
+        starts: says when to read a document and make what is written of it, which is most of what they take of the loop.
+    """
 
     files: Files
     changes: Changes
@@ -36,3 +41,4 @@ class Means:
     clock: Clock
     ids: Ids
     shield: Shield
+    starts: Starts

@@ -5,8 +5,8 @@ connections that come. A hundred requests that take half a millisecond each are 
 long. So turns are timed: behind a long one half as many begin in the next, and behind a short one, for which some had to wait,
 one more. What arrives together is asked together further on, so no more are held back than that takes.
 
-What takes the loop's time later on, at one moment for many, waits for its turn in the same way: bodies that are inflated, and
-refusals of those that were not complete in time.
+What takes the loop's time later on, at one moment for many, waits for its turn in the same way: bodies that are inflated,
+refusals of those that were not complete in time, and commits whose tables were found by one statement.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from functools import partial
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakeward_gateway.starts import FEWEST, FIRST, LONG_SECONDS, MOST, SHORT_SECONDS, Starts
+from lakeward_servicekit.starts import FEWEST, FIRST, LONG_SECONDS, MOST, SHORT_SECONDS, Starts
 
 
 class Worked:
