@@ -31,7 +31,6 @@ from tests.support.installations import Composition
 BENCH: Final = "commit"
 _NAMESPACE: Final = "commits"
 _WRITERS: Final = (1, 8, 32)
-_TURNS: Final = 2  # of a round
 _GOAL: Final = 1.6  # of 32 writers over 8
 _FLOOR: Final = 1.2
 # as Iceberg's: commit.retry.num-retries and .min-wait-ms, doubled each time
@@ -98,11 +97,13 @@ async def run(served: Lakeward, plan: Plan, *, cores: int) -> Sequence[Figure]:
 
 async def _distinct(served: Lakeward, warehouse: Warehouse, plan: Plan, *, cores: int) -> list[Figure]:
     seen = {writers: _Legs() for writers in _WRITERS}
-    for turn in range(plan.rounds * _TURNS):
-        # each leaves the next one its backlog
-        for writers in reversed(_WRITERS) if turn % 2 else _WRITERS:
-            names = [f"own-{writers}-{turn}-{writer}" for writer in range(writers)]
-            await _leg(served, warehouse, names, plan.seconds, seen[writers])
+    compared = served.composition is Composition.ONE_PROCESS
+    for turn in range(plan.rounds):
+        # each leaves the next one its backlog: what is compared takes turns in being first
+        for half, kinds in enumerate((_WRITERS, _WRITERS[:0:-1])[: 1 + compared]):
+            for writers in kinds:
+                names = [f"own-{writers}-{turn}-{half}-{writer}" for writer in range(writers)]
+                await _leg(served, warehouse, names, plan.seconds, seen[writers])
     figures = [
         Figure(
             BENCH,
@@ -114,7 +115,7 @@ async def _distinct(served: Lakeward, warehouse: Warehouse, plan: Plan, *, cores
         )
         for writers, legs in seen.items()
     ]
-    if served.composition is Composition.ONE_PROCESS:
+    if compared:
         few, many = (seen[writers].rates for writers in _WRITERS[1:])
         ratios = [more / less for more, less in zip(many, few, strict=True)]
         figures.append(
