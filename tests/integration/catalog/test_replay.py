@@ -233,11 +233,20 @@ class _Changes:
 
 
 async def _consume(reads: HistoryReads, stream: str, over: asyncio.Event, *, limit: int) -> Mirror:
-    """A consumer from the beginning, until all is over and it has all of it."""
+    """A consumer from the beginning, until all is over and it has all of it.
+
+    Each that begins makes a snapshot, of which the two newest are kept: a slow one may be sent back to the beginning.
+    """
     mirror, after = Mirror(), "beginning"
     while True:
         ends = over.is_set()
-        page = await reads(stream, Part(position_of(after), limit))
+        try:
+            page = await reads(stream, Part(position_of(after), limit))
+        except Refusal as refused:
+            if refused.reason != Reason.REASON_EVENTS_FORGOTTEN or not after.startswith("snapshot."):
+                raise
+            mirror, after = Mirror(), "beginning"
+            continue
         for event in shown(page).events:
             if event.verb == "created":  # what the snapshot has is not told of once more
                 known = {*mirror.namespaces, *mirror.tabulars}
