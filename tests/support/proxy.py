@@ -142,6 +142,9 @@ class Line:
         except OSError:
             _end(writer, abruptly=True)
             return
+        except asyncio.CancelledError:  # the line is closed, and nobody else knows of this one yet
+            _end(writer, abruptly=True)
+            raise
         connection = _Connection(self, number, cut, (reader, writer), upstream)
         self._open.add(connection)
         try:
