@@ -213,8 +213,8 @@ class PostgresTabularChanges:
         self, tabular: Tabular, body: Body, *, owner: Principal, looks: bool = False, listed_as: str | None = None
     ) -> None:
         """See `TabularChanges`."""
-        chunks = BodyRow.of(body).chunks
-        columns = _insert_columns(tabular, body, listed_as)
+        row = BodyRow.of(body)
+        columns, chunks = _insert_columns(tabular, row, listed_as), row.chunks
         try:
             made = None if chunks else await self._connection.fetchval(INSERT_ALONE, *columns)
             if made is None:
@@ -226,18 +226,19 @@ class PostgresTabularChanges:
         self._inserted(tabular, owner=owner, looks=looks)
 
     async def insert_each(self, inserts: Sequence[TabularInsert]) -> Collection[Incarnation]:
-        """Insert those whose names nothing has, as `insert` that looks, each for itself.
+        """Insert those whose names nothing has and whose bodies have no shared parts, as `insert` that looks, each for itself.
 
         Names are taken in their order, so that no two transactions wait for each other in a circle.
 
         Args:
-            inserts: into one namespace, with bodies that have no shared parts.
+            inserts: into one namespace.
 
         Returns:
             Those that were inserted.
         """
         ordered = sorted(inserts, key=lambda each: each.tabular.ident.name_key)
-        columns = [_insert_columns(each.tabular, each.body, each.listed_as) for each in ordered]
+        rows = [(each, BodyRow.of(each.body)) for each in ordered]
+        columns = [_insert_columns(each.tabular, row, each.listed_as) for each, row in rows if not row.chunks]
         made = {row[0] for row in await self._connection.fetchmany(INSERT_ALONE, columns)}
         for each in ordered:
             if each.tabular.incarnation in made:
@@ -381,7 +382,7 @@ async def current_metadata(
     return None if found is None else MetadataId(found)
 
 
-def _insert_columns(tabular: Tabular, body: Body, listed_as: str | None) -> tuple[object, ...]:
+def _insert_columns(tabular: Tabular, body: BodyRow, listed_as: str | None) -> tuple[object, ...]:
     location = Location.parse(tabular.location)
     return (
         tabular.warehouse_id,
@@ -399,7 +400,7 @@ def _insert_columns(tabular: Tabular, body: Body, listed_as: str | None) -> tupl
         tabular.row_version,
         tabular.created_at,
         tabular.expires_at,
-        *BodyRow.of(body).forms,
+        *body.forms,
         making_lock(tabular.incarnation),
         folded_of(location),
         searchable(tabular.ident.namespace.key),

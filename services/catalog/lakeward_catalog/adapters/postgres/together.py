@@ -16,7 +16,6 @@ from contextlib import AbstractAsyncContextManager
 from contextvars import Context, copy_context
 from typing import Final, NamedTuple, Protocol
 
-from lakeward_catalog.adapters.postgres.bodies import BodyRow
 from lakeward_catalog.adapters.postgres.ledger import PostgresLedger
 from lakeward_catalog.adapters.postgres.tabular_changes import PostgresTabularChanges
 from lakeward_catalog.application.changes import Stood, TabularCommit, TabularInsert
@@ -135,9 +134,8 @@ class Together:
             except Exception as error:  # noqa: BLE001 - whatever it is, it is the one's
                 return [error]
             return [True]
-        plain = [each for each in asked if not BodyRow.of(each.insert.body).chunks]
         try:
-            made = await self._insert_in(self._shared(), plain)
+            made = await self._insert_in(self._shared(), asked)
         except Exception as error:  # noqa: BLE001 - as above, or met again by each
             return [copy.copy(error) if _is_everybodys(error) else False for _ in asked]
         return [each.insert.tabular.incarnation in made for each in asked]
