@@ -73,7 +73,8 @@ class World:
     def new(self) -> str:
         """The name of a table that is there, made by the job, and empty."""
         name = f"trail_{secrets.token_hex(4)}"
-        self.table(name).prepare()
+        with self._logged({name}):
+            self.table(name).prepare()
         return name
 
     def table(self, name: str) -> AuditTable:
@@ -83,9 +84,25 @@ class World:
         return Landing(self.table(name), [Log.of(self.client, self.warehouse.name)], Bounds(events=events))
 
     def happens(self, count: int) -> None:
-        """So many events."""
-        for _ in range(count):
-            self.client.warehouse(self.warehouse.name).create_namespace(f"n_{secrets.token_hex(4)}")
+        """So many events, which the log has: they get there behind the answers."""
+        with self._logged({f"n_{secrets.token_hex(4)}" for _ in range(count)}) as names:
+            for name in names:
+                self.client.warehouse(self.warehouse.name).create_namespace(name)
+
+    @contextmanager
+    def _logged(self, names: set[str]) -> Iterator[set[str]]:
+        """Ends when the log tells of all that were made inside."""
+        events = self.client.warehouse(self.warehouse.name).events
+        position = events.page("now").position
+        yield names
+        waits = set(names)
+        for _ in range(_SECONDS):
+            page = events.page(position, limit=1000, wait_ms=1000)
+            position = page.position
+            waits -= {name for name in waits for event in page.events if name in json.dumps(event.cloud_event)}
+            if not waits:
+                return
+        raise AssertionError(f"the log does not tell of {sorted(waits)}")
 
     def rows(self, name: str, columns: str) -> list[tuple[Any, ...]]:
         where = self.table(name).name
@@ -197,8 +214,9 @@ def test_an_event_is_a_row_and_the_snapshot_says_how_far_the_table_holds(world: 
     where = world.table(name).name
     ((summary,),) = world.spark.sql(f"select summary from {where}.snapshots").collect()
     assert summary[f"{MARK}{world.warehouse.id}"] == str(world.rows(name, "sequence")[-1][0])
-    ((partition,),) = world.spark.sql(f"select distinct partition from {where}.files").collect()
-    assert tuple(partition) == (world.warehouse.id, row[7].date())
+    partitions = world.spark.sql(f"select distinct partition from {where}.files").collect()
+    days = {time.date() for (time,) in world.rows(name, "time")}
+    assert {tuple(partition) for (partition,) in partitions} == {(world.warehouse.id, day) for day in days}
 
 
 def test_its_own_commits_have_rows_and_keep_nobody_busy(world: World) -> None:

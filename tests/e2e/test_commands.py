@@ -171,7 +171,7 @@ def test_an_upload_that_takes_longer_than_its_credentials_live_is_finished(
         # Once, in the middle of the file, until what it began with has ended.
         if not waited:
             waited.append(count)
-            time.sleep(LIFE + 1)
+            time.sleep(LIFE + 2)
 
     with Client(dying.url) as client:
         made = client.warehouse(lakeward.warehouse).generic.create(

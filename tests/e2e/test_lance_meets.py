@@ -79,7 +79,7 @@ def test_lance_and_lancedb_go_on_where_their_first_credentials_ended(
         theirs = client.warehouse(lakeward.warehouse).generic.load(namespace, "products").access()
         dataset, table = lance.dataset(**theirs.lance()), theirs.lancedb()
         before = len(lives.handed_out)
-        time.sleep(LIFE + 1)
+        time.sleep(LIFE + 2)
         assert dataset.to_table(columns=["id"], filter="price > 100").num_rows == 99
         assert table.search([7.0, 0.0, 0.0, 1.0]).limit(1).to_list()[0]["id"] == 7
         assert len(lives.handed_out) > before

@@ -121,13 +121,13 @@ async def test_requests_of_a_warehouse_are_counted(lakeward: Lakeward, http: htt
     for _ in range(3):
         told(await http.get(f"{MANAGEMENT}/{warehouse.id}"))
     document = {"warehouse": {"type": "warehouse-id", "id": warehouse.id}, "status-codes": [200]}
-    while True:
-        found = told(await http.post("/management/v1/endpoint-statistics", json=document)).json()
-        calls = [call for hour in found["called-endpoints"] for call in hour]
-        counts = {call["http-route"]: call["count"] for call in calls}
-        if counts.get("GET /management/v1/warehouse/{warehouse_id}", 0) >= 3:
-            break
-        await asyncio.sleep(0.2)
+    route, count = "GET /management/v1/warehouse/{warehouse_id}", 0
+    async with asyncio.timeout(90):
+        while count < 3:
+            await asyncio.sleep(0.2)
+            found = told(await http.post("/management/v1/endpoint-statistics", json=document)).json()
+            calls = [call for hour in found["called-endpoints"] for call in hour]
+            count = sum(call["count"] for call in calls if call["http-route"] == route)
     assert {(call["warehouse-id"], call["warehouse-name"]) for call in calls} == {(warehouse.id, warehouse.name)}
 
 

@@ -25,7 +25,7 @@ from tests.support.engines import Reach, pyiceberg_properties
 
 NewTable = Callable[..., Table]
 NUMBERS = pa.schema([pa.field("n", pa.int64())])
-_PURGED_SECONDS = 30
+_PURGED_SECONDS = 60
 
 
 def numbers(*values: int) -> pa.Table:

@@ -6,6 +6,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import deltalake
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 ROWS = [(1, "a", 0.5), (2, None, 0.9), (3, "c", 0.95)]
 COLUMNS = "id long, name string, score double"
-LIFE = 5.0  # seconds
-LATE = 1.5  # seconds: less than Spark gives a Python worker whose job it has given up
+LIFE = 5.0  # seconds, and up to one more
+LATE = 1.5  # seconds: less than Spark gives a Python worker whose job it has given up, by tests.e2e.conftest
 
 # What executors are handed is the same in every composition.
 pytestmark = pytest.mark.parametrize("lakeward", [Composition.ONE_PROCESS], indirect=True, ids=str, scope="session")
@@ -178,20 +179,29 @@ def test_a_task_that_works_on_when_its_job_has_failed_leaves_nothing_either(
     assert not tables.spark.sparkContext.getJobTags()
 
 
-def test_the_error_tells_of_tasks_that_outlast_the_patience(tables: GenericTables) -> None:
+def test_the_error_tells_of_tasks_that_outlast_the_patience(tables: GenericTables, tmp_path: Path) -> None:
+    at_work, let_go = tmp_path / "at work", tmp_path / "let go"
+
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            if batch.column(0)[0].as_py() > 0:
+            fails = batch.column(0)[0].as_py() > 0
+            if not fails:
+                at_work.touch()
+            while not (at_work if fails else let_go).exists():
+                time.sleep(0.01)
+            if fails:
                 raise ValueError("no more")
-            time.sleep(LATE)
             yield batch
 
     planned = tables.spark.range(2, numPartitions=2).mapInArrow(rows, "id long")
-    with (
-        pytest.raises(Exception, match="no more") as told,
-        ended(tables.spark.sparkContext, "impatient", patience=0.1),
-    ):
-        planned.collect()
+    try:
+        with (
+            pytest.raises(Exception, match="no more") as told,
+            ended(tables.spark.sparkContext, "impatient", patience=0.1),
+        ):
+            planned.collect()
+    finally:
+        let_go.touch()
     assert told.value.__notes__ == ["tasks of the job impatient that still work after 0.1 s, and may write yet: 1"]
 
 
@@ -258,7 +268,7 @@ def _late(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """
     for number, batch in enumerate(batches):
         if not number:
-            time.sleep(LIFE + 1)
+            time.sleep(LIFE + 2)
         yield pa.RecordBatch.from_pydict({"id": batch.column("id")})
 
 
@@ -331,9 +341,9 @@ def test_the_store_refuses_what_has_ended(
     """That lives are short is the store's word, not ours."""
     place = _place(lakeward, new("parquet"), dying.url)
     held = place.reached().access.get()
-    held.boto3().put_object(Bucket=held.bucket, Key=f"{held.prefix}/x", Body=b"1")
     s3 = held.boto3()
+    s3.put_object(Bucket=held.bucket, Key=f"{held.prefix}/x", Body=b"1")
     assert s3.list_objects_v2(Bucket=held.bucket, Prefix=f"{held.prefix}/")["KeyCount"] == 1
-    time.sleep(LIFE + 1)
+    time.sleep(LIFE + 2)
     with pytest.raises(Exception, match=r"Expired|expired|403|Denied|Invalid"):
         held.obstore().list(prefix=None).collect()

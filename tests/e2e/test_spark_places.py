@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.spark_sql import SparkSql
 from tests.support.lakeward import Lakeward
 
-_GONE_SECONDS = 30
+_GONE_SECONDS = 60
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import httpx
 import pytest
@@ -56,6 +57,13 @@ class Traced:
     @property
     def names(self) -> set[tuple[str, str]]:
         return {(span.service, span.name) for span in self.spans}
+
+    @property
+    def logged(self) -> Sequence[Mapping[str, Any]]:
+        """Its event, as the catalog's log has it."""
+        lines = [json.loads(line) for line in self.installation.logs()["catalog"].splitlines() if "updateTable" in line]
+        events = [json.loads(line["event"]) if isinstance(line["event"], str) else line["event"] for line in lines]
+        return [event for event in events if event["type"] == "updateTable"]
 
     @property
     def orphans(self) -> Sequence[Seen]:
@@ -107,7 +115,7 @@ async def traced(
             # each process sends its spans at its own pace; what does not come, a test names
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(30):
-                    while not (seen.names >= _EXPECTED and not seen.orphans):
+                    while not (seen.names >= _EXPECTED and not seen.orphans and seen.logged):
                         await asyncio.sleep(0.05)
             yield seen
 
@@ -123,9 +131,7 @@ def test_every_span_has_its_place_below_the_callers(traced: Traced) -> None:
 
 
 def test_the_event_carries_the_trace_and_a_span_of_the_catalogs(traced: Traced) -> None:
-    lines = [json.loads(line) for line in traced.installation.logs()["catalog"].splitlines() if "updateTable" in line]
-    events = [json.loads(line["event"]) if isinstance(line["event"], str) else line["event"] for line in lines]
-    (event,) = (event for event in events if event["type"] == "updateTable")
+    (event,) = traced.logged
     _, trace_id, span_id, flags = event["traceparent"].split("-")
     assert (trace_id, flags) == (traced.trace_id, "01")
     (within,) = (span for span in traced.spans if span.span_id == span_id)

@@ -207,7 +207,7 @@ def kafka(broker: Broker, topic: str) -> Callable[[Path], AbstractAsyncContextMa
     @asynccontextmanager
     async def ground(home: Path) -> AsyncIterator[Ground]:
         del home
-        settings = {"bootstrap.servers": broker.address, "message.timeout.ms": "3000", "message.max.bytes": "100000"}
+        settings = {"bootstrap.servers": broker.address, "message.timeout.ms": "8000", "message.max.bytes": "100000"}
         sink = KafkaSink(KafkaAddress(topic, {name: SecretStr(value) for name, value in settings.items()}))
 
         @asynccontextmanager

@@ -200,14 +200,16 @@ async def _write(http: httpx.AsyncClient, table: Table, ids: Iterable[int], *, n
 
 async def _commit(http: httpx.AsyncClient, table: Table, snapshot_id: int, *, name: str, tally: Tally) -> None:
     """Commit until the snapshot is in, by a success or by what an unknown outcome turned out to be."""
-    answer = ""
+    answer, is_open = "", False
     while True:
         metadata = await load(http, table)
         if snapshot_id in snapshot_ids(metadata):
-            if answer not in {"", "lost"} and not answer.endswith(UNKNOWN):
+            # what is open may come to be any time later, and then the refusal of the next try is true, too
+            if answer and not is_open:
                 tally.lies.append(f"{name}: {answer}, and snapshot {snapshot_id} is in")
             return
         answer = await _post(http, table, append(metadata, snapshot_id, by=name))
+        is_open = is_open or answer == "lost" or answer.endswith(UNKNOWN)
         tally.answers[answer] += 1
         if answer == "200":
             return

@@ -110,7 +110,7 @@ def _running(
         The address, and each process's log.
     """
     # the purge waits until Spark is through with its own deletion
-    settings = environment(database, nats, LAKEWARD__PURGE_DELAY="10s")
+    settings = environment(database, nats, LAKEWARD__PURGE_DELAY="15s")
     blocking.run(migrate(settings))
     with running(planned(composition, home, settings)) as installation:
         yield installation.url, {name: process.log for name, process in installation.processes.items()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,7 +35,7 @@ class ShortLives:
 
     Attributes:
         url: in place of Lakeward's own.
-        seconds: that credentials live.
+        seconds: that credentials live, and up to one more: they end with a whole second of the clock.
         told: seconds that its answers claim instead; None: the truth.
         held: seconds for which each of its answers is held back.
         handed_out: when credentials were, on the monotonic clock.
@@ -115,7 +116,7 @@ def _shortened(content: bytes, lives: ShortLives, key: bytes) -> bytes:
     if b"s3.session-token" not in content:
         return content
     document = json.loads(content)
-    end = time.time() + lives.seconds
+    end = math.ceil(time.time() + lives.seconds)  # as the store's tokens have it, in whole seconds
     told = end if lives.told is None else time.time() + lives.told
     configs: list[dict[str, Any]] = [entry["config"] for entry in document.get("storage-credentials") or ()]
     configs += [each for each in (document.get("config"), document.get("storage-options")) if each]
@@ -130,12 +131,11 @@ def _shortened(content: bytes, lives: ShortLives, key: bytes) -> bytes:
     return json.dumps(document).encode()
 
 
-def _signed_again(token: str, end: float, key: bytes) -> str:
+def _signed_again(token: str, end: int, key: bytes) -> str:
     claims = jwt.decode(token, key, algorithms=["HS256"], options={"verify_aud": False})
-    moment = int(end)
     for name in ("exp", "exp_at", "expiresAt"):
         if name in claims:
-            claims[name] = _like(claims[name], moment)
+            claims[name] = _like(claims[name], end)
     return jwt.encode(claims, key, algorithm="HS256")
 
 

@@ -49,7 +49,7 @@ class Steps:
         new.write_text(f"{step}\n{what}")
         new.rename(self.file)
 
-    async def reached(self, *, seconds: float = 20) -> None:
+    async def reached(self, *, seconds: float = 60) -> None:
         """Wait until a process waits at the step."""
         async with asyncio.timeout(seconds):
             while not self._reached.exists():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import secrets
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from random import Random
 from typing import Any
 from urllib.parse import urlsplit
@@ -354,7 +356,7 @@ async def test_a_server_that_is_away_or_does_not_answer_decides_nothing(
     server = urlsplit(openfga_server.url)
     async with (
         proxy(str(server.hostname), int(server.port or 0)) as line,
-        openfga_store(openfga_server, url=line.instead_of(openfga_server.url), name=name, patience=1) as openfga,
+        openfga_store(openfga_server, url=line.instead_of(openfga_server.url), name=name) as openfga,
     ):
         engine = OpenFgaEngine(openfga, Feeder(stores.pool, openfga), stores.rights)
 
@@ -364,9 +366,12 @@ async def test_a_server_that_is_away_or_does_not_answer_decides_nothing(
             assert refused.value.reason == Reason.REASON_AUTHORIZATION_UNAVAILABLE
 
         assert await engine.decide(user("oidc~anne"), [demand]) == [Outcome.ALLOWED]
+        patient = openfga._address
+        openfga._address = dataclasses.replace(patient, patience=timedelta(seconds=1))
         line.pause()
         await decides_nothing()
         line.resume()
+        openfga._address = patient
         assert await engine.decide(user("oidc~anne"), [demand]) == [Outcome.ALLOWED]
         await line.refuse()
         line.cut_all()

@@ -93,7 +93,15 @@ async def _subscribed(reads: HistoryReads, stream: str, bell: LocalBell, mirror:
                 assert event.snapshot or event.sequence == mirror.sequence + 1
                 mirror.apply(event)
 
-    tasks = [asyncio.create_task(reads.tail.watch(bell)), asyncio.create_task(follow())]
+    async def begin_until_it_can() -> None:
+        while True:
+            try:
+                return await follow()
+            except Refusal as refused:  # as with those who ask for pages
+                if refused.reason != Reason.REASON_EVENTS_FORGOTTEN or mirror.complete:
+                    raise
+
+    tasks = [asyncio.create_task(reads.tail.watch(bell)), asyncio.create_task(begin_until_it_can())]
     try:
         yield
     finally:
@@ -243,7 +251,7 @@ async def _consume(reads: HistoryReads, stream: str, over: asyncio.Event, *, lim
         try:
             page = await reads(stream, Part(position_of(after), limit))
         except Refusal as refused:
-            if refused.reason != Reason.REASON_EVENTS_FORGOTTEN or not after.startswith("snapshot."):
+            if refused.reason != Reason.REASON_EVENTS_FORGOTTEN or not after.startswith(("beginning", "snapshot.")):
                 raise
             mirror, after = Mirror(), "beginning"
             continue

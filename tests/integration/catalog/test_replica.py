@@ -25,7 +25,10 @@ from tests.support.warehouses import SCHEMA, Warehouse, bootstrap, make_warehous
 
 pytestmark = pytest.mark.integration
 
-_SESSIONS = "select distinct application_name from pg_stat_activity where datname = $1 and query like $2"
+_SESSIONS = """
+select distinct application_name from pg_stat_activity
+ where datname = $1 and query like $2 and backend_type = 'client backend'
+"""
 
 
 @pytest.fixture

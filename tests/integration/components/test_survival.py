@@ -193,6 +193,8 @@ async def test_a_start_that_is_interrupted_stops_what_it_had_started(tmp_path: P
         await until(lambda: (tmp_path / made).exists() or parent.poll() is not None)
         family = descendants(parent.pid)
         parent.send_signal(signal.SIGINT)
+        assert parent.stdin is not None
+        parent.stdin.close()  # by now it may have started all of it, and wait for a word
         await until(lambda: parent.poll() is not None)
         assert not living(family)
         assert parent.stderr is not None

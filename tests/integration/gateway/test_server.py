@@ -254,7 +254,12 @@ async def test_what_is_under_way_is_finished_when_the_server_stops(catalog: Serv
 async def test_a_connection_that_stays_silent_is_closed(
     catalog: Service, sent: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for seconds in ("_HEAD_SECONDS", "_KEEP_ALIVE_SECONDS", "_WATCH_SECONDS"):
+    # a whole request may take its time to arrive
+    for seconds in (
+        "_KEEP_ALIVE_SECONDS",
+        "_WATCH_SECONDS",
+        *(() if sent.endswith(b"\r\n\r\n") else ("_HEAD_SECONDS",)),
+    ):
         monkeypatch.setattr(protocol, seconds, 0.05)
     async with served(catalog) as port:
         reply = await exchange(port, sent)
@@ -264,7 +269,7 @@ async def test_a_connection_that_stays_silent_is_closed(
 async def test_a_connection_that_waits_for_its_answer_is_left_open(
     catalog: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for seconds in ("_HEAD_SECONDS", "_KEEP_ALIVE_SECONDS", "_WATCH_SECONDS"):
+    for seconds in ("_KEEP_ALIVE_SECONDS", "_WATCH_SECONDS"):
         monkeypatch.setattr(protocol, seconds, 0.02)
     release = asyncio.Event()
 

@@ -96,10 +96,10 @@ async def test_a_connection_cut_while_idle_is_replaced_unnoticed(pool: Pool, lin
 
 async def test_a_database_that_falls_silent_is_told_after_the_acquire_timeout(postgres_url: str, line: Line) -> None:
     url = SecretStr(line.instead_of(postgres_url))
-    async with open_pool(url, size=1, name="t", acquire_timeout=timedelta(milliseconds=300)) as pool:
+    async with open_pool(url, size=1, name="t") as pool:
         line.pause()
         with pytest.raises(Refusal) as refused:
-            await pool.fetchval("select 1")
+            await Pool(pool.raw, acquire_timeout=timedelta(milliseconds=300)).fetchval("select 1")
         assert refused.value.reason == Reason.REASON_DATABASE_UNAVAILABLE
         line.resume()
         await pool.ping()
@@ -218,12 +218,9 @@ async def test_two_that_serialize_badly_are_told_to_retry(pool: Pool) -> None:
 
 
 async def test_a_pool_that_stays_busy_says_so(postgres_url: str) -> None:
-    async with (
-        open_pool(SecretStr(postgres_url), size=1, name="t", acquire_timeout=timedelta(milliseconds=50)) as pool,
-        pool.reading(),
-    ):
+    async with open_pool(SecretStr(postgres_url), size=1, name="t") as pool, pool.reading():
         with pytest.raises(Refusal) as refused:
-            await pool.fetchval("select 1")
+            await Pool(pool.raw, acquire_timeout=timedelta(milliseconds=50)).fetchval("select 1")
     assert refused.value.reason == Reason.REASON_OVERLOADED
 
 

@@ -50,6 +50,8 @@ async def serving(pair: Pair) -> AsyncIterator[int]:
                 await reader.readexactly(int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0]))
                 writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello")
         except (asyncio.IncompleteReadError, OSError):
+            pass
+        finally:
             writer.transport.abort()
 
     server = await asyncio.start_server(talk, "127.0.0.1", 0, ssl=context)

@@ -62,6 +62,8 @@ def _settings(home: Path, *, clients: int, controller: int) -> str:
         "listeners": f"PLAINTEXT://{LOOPBACK}:{clients},CONTROLLER://{LOOPBACK}:{controller}",
         "controller.listener.names": "CONTROLLER",
         "log.dirs": home / "log",
+        # what a test stops for a while stays the broker that it was
+        "broker.session.timeout.ms": 60_000,
         "num.partitions": 1,
         "offsets.topic.num.partitions": 1,
         "offsets.topic.replication.factor": 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -111,6 +112,11 @@ async def engine(server: OpenBaoServer, **options: str) -> AsyncIterator[Engine]
     async with httpx.AsyncClient(base_url=server.url, headers=headers, verify=verify) as root:
         made = Engine(server.url, mount, f"user-{mount}", root)
         await made.do("POST", f"sys/mounts/{mount}", {"type": "kv", "options": {"version": "2"}})
+        async with asyncio.timeout(30):
+            while not (
+                await root.get(f"/v1/{mount}/config")
+            ).is_success:  # the server makes a new engine ready behind its answer
+                await asyncio.sleep(0.01)
         if options:
             await made.do("POST", f"{mount}/config", options)
         await made.do("POST", f"sys/policies/acl/{mount}", {"policy": _POLICY.format(mount=mount)})

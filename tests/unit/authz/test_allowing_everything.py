@@ -16,6 +16,7 @@ from lakeward_authz.authorization import open_authorizer
 from lakeward_authz.domain.bindings import Bindings
 from lakeward_authz.settings import DecidingSettings
 from lakeward_authz.transport.decisions import DecisionServicer
+from lakeward_components import ports
 from lakeward_protocol.authz.v1 import decisions_pb2_grpc
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.authorization.authorizer import Demand, Outcome, Turn, VisibleSet
@@ -23,7 +24,7 @@ from lakeward_servicekit.authorization.objects import ObjectKind, ObjectRef
 from lakeward_servicekit.authorization.principals import ANONYMOUS, Principal, user
 from lakeward_servicekit.authorization.remote import RemoteAuthorizer
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.rpc import Caller, Host, connect, lanes
+from lakeward_servicekit.rpc import Caller, Host, client, connect, lanes
 from lakeward_servicekit.settings.loading import load
 from lakeward_servicekit.telemetry import bind, correlate
 from tests.support.deciding import TableAuthorizer
@@ -102,16 +103,17 @@ async def test_it_is_asked_anew_once_the_call_was_left(monkeypatch: pytest.Monke
         await ask_everything(authorizer)
         while authorizer.answers_at_once:
             await asyncio.sleep(0.01)
+        before = counted.asked
         await ask_everything(authorizer)
-    assert counted.asked == 2
+    assert counted.asked > before
 
 
 async def test_who_decides_otherwise_behind_it_is_asked_and_who_is_away_allows_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(lanes, "LASTS_SECONDS", 3600.0)
-    strict = TableAuthorizer()
-    async with authz(DecisionServicer(AllowAll(), allows_everything=True)) as port:
+    strict, port = TableAuthorizer(), ports.take(given=None, last=None)
+    async with authz(DecisionServicer(AllowAll(), allows_everything=True), port=port):
         channel = connect(f"127.0.0.1:{port}", service="authz")
         authorizer = RemoteAuthorizer(await channel.__aenter__(), coalesce=True)
         await ask_everything(authorizer)
@@ -122,6 +124,7 @@ async def test_who_decides_otherwise_behind_it_is_asked_and_who_is_away_allows_n
         with pytest.raises(Refusal) as refused:
             await authorizer.decide(ANNA, [USE])
         assert refused.value.reason == Reason.REASON_AUTHORIZATION_UNAVAILABLE
+        monkeypatch.setattr(client, "_RECONNECT_SECONDS", 30.0)
         async with authz(DecisionServicer(strict), port=port):
             assert list(await authorizer.decide(ANNA, [USE, DROP])) == [Outcome.HIDDEN, Outcome.HIDDEN]
             assert not (await authorizer.visible(ANNA, WAREHOUSE, ObjectKind.NAMESPACE)).everything

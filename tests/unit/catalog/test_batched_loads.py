@@ -90,7 +90,8 @@ async def test_a_batch_of_no_loads_is_answered_with_none() -> None:
     )
 
 
-async def test_an_item_whose_caller_is_refused_does_not_touch_its_neighbours() -> None:
+async def test_an_item_whose_caller_is_refused_does_not_touch_its_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "BATCH_SECONDS", 60.0)
     house = await a_house()
     items = [
         tables_pb2.LoadTableRequest(

@@ -11,6 +11,7 @@ import pytest
 from lakeward_catalog.application.ports.access import Access
 from lakeward_catalog.domain.model import Kind
 from lakeward_catalog.domain.tasks import Queue
+from lakeward_catalog.transport import batching
 from lakeward_protocol.catalog.v1 import (
     generic_tables_pb2,
     namespaces_pb2,
@@ -597,7 +598,8 @@ async def test_who_sees_some_of_them_is_shown_these_in_a_listing() -> None:
     assert list((await listed(house)).names) == ["seen"]
 
 
-async def test_loads_that_come_together_have_each_its_own_outcome() -> None:
+async def test_loads_that_come_together_have_each_its_own_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "BATCH_SECONDS", 60.0)
     house = await a_house()
     await create(house)
     items = [

@@ -14,6 +14,7 @@ from lakeward_catalog.application.ports.access import Access, Vended
 from lakeward_catalog.application.tabulars.reading import ATTEMPTS
 from lakeward_catalog.domain.bodies import BodyPart
 from lakeward_catalog.domain.model import State
+from lakeward_catalog.transport import batching
 from lakeward_protocol.catalog.v1 import tables_pb2
 from lakeward_protocol.common.v1 import context_pb2
 from lakeward_servicekit.authorization.actions import Action
@@ -212,7 +213,9 @@ async def test_a_view_is_no_table(house: House) -> None:
     assert (await refusal_of(load(house, "sales", "recent"))).reason == Reason.REASON_NO_SUCH_TABLE
 
 
-async def test_each_load_of_a_batch_has_its_own_end(house: House) -> None:
+async def test_each_load_of_a_batch_has_its_own_end(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "BATCH_SECONDS", 60.0)
+
     def item(name: str) -> tables_pb2.LoadTableRequest:
         return tables_pb2.LoadTableRequest(warehouse_id=house.warehouse_id, table=tabular("sales", name))
 

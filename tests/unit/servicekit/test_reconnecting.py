@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
+from lakeward_components import ports
 from lakeward_protocol.catalog.v1 import tables_pb2, tables_pb2_grpc
 from lakeward_servicekit.errors import Reason, Refusal
-from lakeward_servicekit.rpc import Channel, Host, connect, is_serving
+from lakeward_servicekit.rpc import Channel, Host, client, connect, is_serving
 from tests.support.settling import as_it_came
 from tests.unit.servicekit.test_rpc import Tables, a_host, stub_of
 
@@ -29,9 +29,7 @@ class Unwell:
 
 @pytest.fixture
 def port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+    return ports.take(given=None, last=None)
 
 
 @pytest.fixture
@@ -46,7 +44,10 @@ async def _serve(host: Host, port: int, *, until: asyncio.Event, after: asyncio.
         await until.wait()
 
 
-async def test_a_repeatable_call_waits_for_a_peer_that_is_just_starting(channel: Channel, port: int) -> None:
+async def test_a_repeatable_call_waits_for_a_peer_that_is_just_starting(
+    channel: Channel, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_RECONNECT_SECONDS", 30.0)
     stub = stub_of(channel)
     question = tables_pb2.LoadTableRequest(warehouse_id="w")
     with pytest.raises(Refusal):  # so that the channel has failed before
@@ -98,5 +99,5 @@ async def test_health_tells_of_the_moment_that_it_is_asked_at(port: int) -> None
         answers = []
         for away in (False, True, False):
             need.away = away
-            answers.append(await is_serving(remote, seconds=2))
+            answers.append(await is_serving(remote, seconds=30))
     assert answers == [True, False, True]

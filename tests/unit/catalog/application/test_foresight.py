@@ -196,6 +196,7 @@ async def test_a_failure_that_nobody_waits_for_is_told_to_nobody(found: Located 
     script.located = found
     script.may_locate.clear()
     loop = asyncio.get_running_loop()
+    gc.collect()  # what others left
     loop.set_exception_handler(lambda _, context: told.append(context))
     looking = asyncio.create_task(look(foreseeing))
     while "ask" not in script.happened:
