@@ -57,11 +57,13 @@ def _engines_leave_nothing_behind() -> Iterator[None]:
         gc.collect()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def spark_session() -> Iterator[SparkSession]:
     """One JVM for all suites: each composition's warehouses are catalogs of it. A missing Java is an error, not a skip."""
     settings = {
         "spark.sql.shuffle.partitions": "1",
+        # seconds for a Python worker whose task was killed: tests wait for what it does meanwhile, on a slow machine too
+        "spark.python.task.killTimeout": "20s",
         "spark.driver.extraJavaOptions": SHORT,
     }
     with ExitStack() as stack:
@@ -83,7 +85,7 @@ class Secured:
     tokens: Mapping[str, str]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     """One `lakeward up --secure` for all who leave it as it is, but for namespaces and tables of their own."""
     folder = tmp_path_factory.mktemp("secured")
@@ -94,7 +96,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
         yield Secured(up, {name: asyncio.run(token(folder / "home", name)) for name in PEOPLE})
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def control(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlCatalog]:
     with control_catalog.running(tmp_path_factory.mktemp("control")) as catalog:
         yield catalog
@@ -141,13 +143,13 @@ def new_table(catalog: Catalog, new_name: str) -> Callable[..., Table]:
     return partial(catalog.create_table, new_name)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def spark_vended(spark_session: SparkSession, vended: Reach, lakeward: Lakeward) -> SparkSql:
     """Spark on the warehouse that vends credentials."""
     return spark_on(spark_session, vended, name=f"vended_{lakeward.composition}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def spark_signed(spark_session: SparkSession, signed: Reach, lakeward: Lakeward) -> SparkSql:
     """Spark with signed requests."""
     how = "own_key" if signed.warehouse == lakeward.signing_warehouse else "sessions"

@@ -1,0 +1,1 @@
+"""Real engines against a running Lakeward."""

@@ -1,0 +1,1 @@
+"""Crashes, outages and races."""

@@ -1,0 +1,1 @@
+"""What attacks on a running Lakeward meet."""

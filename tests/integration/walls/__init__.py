@@ -1,0 +1,1 @@
+"""What a service refuses to its peers."""
