@@ -109,7 +109,7 @@ async def consumed(
         try:
             page = await reads(stream, Part(position_of(after), limit))
         except Refusal as refused:
-            if refused.reason != Reason.REASON_EVENTS_FORGOTTEN or not after.startswith(("beginning", "snapshot.")):
+            if refused.reason != Reason.REASON_EVENTS_FORGOTTEN or not after.startswith("snapshot."):
                 raise
             after = "beginning"
             continue

@@ -251,7 +251,7 @@ async def _consume(reads: HistoryReads, stream: str, over: asyncio.Event, *, lim
         try:
             page = await reads(stream, Part(position_of(after), limit))
         except Refusal as refused:
-            if refused.reason != Reason.REASON_EVENTS_FORGOTTEN or not after.startswith(("beginning", "snapshot.")):
+            if refused.reason != Reason.REASON_EVENTS_FORGOTTEN or not after.startswith("snapshot."):
                 raise
             mirror, after = Mirror(), "beginning"
             continue

@@ -71,7 +71,8 @@ class MemorySnapshots:
         return found if of == stream else None
 
     async def read(self, snapshot_id: UUID, *, after: int, limit: int, most_bytes: int) -> Sequence[Entry]:
-        found = self.kept[snapshot_id][2][after:][:limit]
+        _, _, entries = self.kept.get(snapshot_id, ("", None, []))
+        found = entries[after:][:limit]
         return found[: _fitting([len(each.body) for each in found], most_bytes)]
 
     def _told(self, stream: str, sequence: int) -> Sequence[Event]:

@@ -25,11 +25,11 @@ from lakeward_protocol.events.v1 import reading_pb2
 from lakeward_servicekit.authorization.actions import Action
 from lakeward_servicekit.errors import Reason
 from lakeward_servicekit.events.cloud_events import Event
-from lakeward_servicekit.events.history import Part
+from lakeward_servicekit.events.history import Part, Snapshot
 from lakeward_servicekit.events.positions import BEGINNING, NOW, LogPlace, position_of
 from lakeward_servicekit.events.subscribing import Subscriptions
 from tests.support.catalog.house import House, a_house, refusal_of
-from tests.support.catalog.memory_history import MemoryHistory
+from tests.support.catalog.memory_history import MemoryHistory, MemorySnapshots
 from tests.support.deciding import Rule
 from tests.support.event_contracts import checked
 
@@ -69,6 +69,34 @@ async def test_the_beginning_is_a_snapshot_of_what_is_there_and_the_log_goes_on_
     await house.make_namespace("later")
     (later,) = (await _page(house, told[-1].position)).events
     assert (later.snapshot, later.sequence, later.verb) == (False, told[-1].sequence + 1, "created")
+
+
+@pytest.mark.parametrize("lost", [2, 3])
+async def test_a_beginning_whose_snapshot_newer_ones_replaced_is_a_newer_one(
+    lost: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asks for the beginning is not told to go there."""
+    house = await a_house()
+    snapshots, made = house.parts.history.snapshots, []
+    assert isinstance(snapshots, MemorySnapshots)
+    make = snapshots.current
+
+    async def replaced(stream: str) -> Snapshot:
+        made.append(await make(stream))
+        if len(made) <= lost:
+            del snapshots.kept[made[-1].snapshot_id]
+        return made[-1]
+
+    monkeypatch.setattr(snapshots, "current", replaced)
+    if lost < 3:
+        assert [each.kind for each in (await _page(house, limit=2)).events] == ["warehouse", "namespace"]
+    else:
+        refusal = await refusal_of(_page(house))
+        assert (refusal.reason, refusal.metadata["object"]) == (
+            Reason.REASON_CONCURRENT_CHANGE,
+            f"stream {house.warehouse_id}",
+        )
+    assert len(made) == 3
 
 
 async def test_what_can_be_restored_is_in_a_snapshot_as_dropped_and_what_is_staged_is_not() -> None:

@@ -21,6 +21,8 @@ MOST_BYTES: Final = 4 * 1024 * 1024
 """Of a page, beside its first event."""
 LONGEST_WAIT: Final = timedelta(seconds=30)
 _USUAL_EVENTS: Final = 100
+_BEGINNINGS: Final = 3
+"""Snapshots that are looked at for one beginning, each of which newer ones took the place of before it was read."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -161,16 +163,20 @@ class HistoryReads:
         """A part of a stream of a name, which begins with a snapshot.
 
         Raises:
-            Refusal: EVENTS_FORGOTTEN; INVALID_FIELD, for a position that the stream never reached; and what the parts raise.
+            Refusal: EVENTS_FORGOTTEN, which is never said of the beginning; CONCURRENT_CHANGE, where that is not kept for as long
+                as its reading takes; INVALID_FIELD, for a position that the stream never reached; and what the parts raise.
         """
         room = _Room(min(part.limit or _USUAL_EVENTS, MOST_EVENTS), min(part.most_bytes, MOST_BYTES))
-        place = await self._place(stream, part.after)
+        if isinstance(part.after, Beginning):
+            return await self._first(stream, room)
+        place = LogPlace((await self.history.span(stream)).newest) if isinstance(part.after, Now) else part.after
         if isinstance(place, SnapshotPlace):
             snapshot = await self.snapshots.find(stream, place.snapshot_id)
-            if snapshot is None:
-                raise _forgotten(stream, place, (await self.history.span(stream)).oldest)
-            if place.entry < snapshot.entries:
-                return await self._of_snapshot(stream, snapshot, place, room)
+            if snapshot is None or place.entry < snapshot.entries:
+                told = None if snapshot is None else await self._of_snapshot(stream, snapshot, place.entry, room)
+                if told is None:
+                    raise _forgotten(stream, place, (await self.history.span(stream)).oldest)
+                return told
             place = LogPlace(snapshot.sequence)
         page, wait = await self._of_log(stream, place, room), min(part.wait, LONGEST_WAIT)
         if page.events or wait <= timedelta(0):
@@ -178,22 +184,24 @@ class HistoryReads:
         await self.tail.beyond(stream, place.sequence, at_most=wait)
         return await self._of_log(stream, place, room)
 
-    async def _place(self, stream: str, after: Position) -> LogPlace | SnapshotPlace:
-        match after:
-            case Beginning():
-                return SnapshotPlace((await self.snapshots.current(stream)).snapshot_id, 0)
-            case Now():
-                return LogPlace((await self.history.span(stream)).newest)
-            case _:
-                return after
-
-    async def _of_snapshot(self, stream: str, snapshot: Snapshot, place: SnapshotPlace, room: _Room) -> HistoryPage:
-        entries = await self.snapshots.read(
-            place.snapshot_id, after=place.entry, limit=room.events, most_bytes=room.most_bytes
+    async def _first(self, stream: str, room: _Room) -> HistoryPage:
+        for _ in range(_BEGINNINGS):
+            if page := await self._of_snapshot(stream, await self.snapshots.current(stream), 0, room):
+                return page
+        raise Refusal(
+            Reason.REASON_CONCURRENT_CHANGE,
+            f"snapshots of {stream} are replaced faster than one of them is read; ask for its beginning again",
+            object=f"stream {stream}",
         )
-        span = await self.history.span(stream)
+
+    async def _of_snapshot(self, stream: str, snapshot: Snapshot, after: int, room: _Room) -> HistoryPage | None:
+        """Events behind an entry; None where the snapshot is not kept any more."""
+        entries = await self.snapshots.read(
+            snapshot.snapshot_id, after=after, limit=room.events, most_bytes=room.most_bytes
+        )
         if not entries:
-            raise _forgotten(stream, place, span.oldest)
+            return None
+        span = await self.history.span(stream)
         events = [
             PlacedEvent(
                 position=_behind(snapshot, number),
@@ -204,7 +212,7 @@ class HistoryReads:
                 cloud_event=entry.body,
                 written_at=snapshot.made_at,
             )
-            for number, entry in enumerate(entries, place.entry + 1)
+            for number, entry in enumerate(entries, after + 1)
         ]
         return HistoryPage(events, events[-1].position, span.newest)
 
