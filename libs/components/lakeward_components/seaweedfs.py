@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from typing import ClassVar, Final
 from lakeward_components import binaries, child, folder, seaweedfs_iam
 from lakeward_components.child import Child, Started
 from lakeward_components.environment import Component
-from lakeward_components.errors import ComponentUnavailable
+from lakeward_components.errors import ComponentFailed, ComponentUnavailable
 from lakeward_components.folder import HeldFolder
 from lakeward_components.http import request
 from lakeward_components.ports import GRPC_OFFSET, LOOPBACK, take
@@ -33,6 +33,7 @@ _READY_SECONDS: Final = 60.0
 _STOP_SECONDS: Final = 20.0
 _SERVERS: Final = ("s3", "master", "volume", "filer", "admin")  # each with a gRPC twin GRPC_OFFSET above
 _HTTP_OK: Final = 200
+_SOCKETS: Final = Path("/tmp")  # noqa: S108 - its choice, not ours
 
 SMALL_AND_QUIET: Final = (
     "-s3.port.iceberg=0",
@@ -138,10 +139,10 @@ async def _start(held: HeldFolder, *, port: int | None, bucket: str, outside_buc
     remembered = held.remembered()
     ports: dict[str, int] = {}
     for server in _SERVERS:
-        ports[server] = take(
+        ports[server] = _port_of(
+            server,
             given=port if server == "s3" else None,
             last=remembered.get(f"{server}_port"),
-            twin_offset=GRPC_OFFSET,
             avoid=tuple(ports.values()),
         )
     grants = seaweedfs_iam.grants(remembered, bucket=bucket)
@@ -151,7 +152,6 @@ async def _start(held: HeldFolder, *, port: int | None, bucket: str, outside_buc
     data.mkdir(mode=0o700, exist_ok=True)
     # The options of the last run would be read again, with ports that may be somebody else's by now.
     (data / "mini.options").unlink(missing_ok=True)
-    _remove_sockets(ports)
     started = child.spawn(
         "weed",
         [program, *_arguments(data, configuration, ports=ports, buckets=(bucket, outside_bucket))],
@@ -194,12 +194,34 @@ class _Weed:
         _remove_sockets(self.ports)
 
 
-def _remove_sockets(ports: Mapping[str, int]) -> None:
+def _port_of(server: str, *, given: int | None, last: str | int | None, avoid: Sequence[int]) -> int:
+    """A port, as `take` has it, of which nobody else left a socket: where it can't replace one, SeaweedFS ends."""
+    spoken_for = [*avoid]
+    while True:
+        number = take(given=given, last=last, twin_offset=GRPC_OFFSET, avoid=spoken_for)
+        theirs = _remove_sockets({server: number})
+        if not theirs:
+            return number
+        if given is not None:
+            raise ComponentFailed(
+                f"{theirs[0]} is another user's, and SeaweedFS needs that name for port {given}; "
+                "choose another port for S3, or have the file removed"
+            )
+        spoken_for.append(number)
+
+
+def _remove_sockets(ports: Mapping[str, int]) -> Sequence[Path]:
+    """Remove what a process that was killed has left; what is still there, since it is another user's."""
     # It names them by port, whatever the port, and nobody else has ours.
-    for server, number in ports.items():
-        for name in (f"{server}-{number}", f"{server}-grpc-{number + GRPC_OFFSET}"):
-            with contextlib.suppress(OSError):
-                Path(f"/tmp/seaweedfs-{name}.sock").unlink()  # noqa: S108 - its choice, not ours
+    paths = [
+        _SOCKETS / f"seaweedfs-{name}.sock"
+        for server, number in ports.items()
+        for name in (f"{server}-{number}", f"{server}-grpc-{number + GRPC_OFFSET}")
+    ]
+    for path in paths:
+        with contextlib.suppress(OSError):
+            path.unlink()
+    return [path for path in paths if os.path.lexists(path)]
 
 
 # The Go runtime collects more often instead of growing. The limit is well above the 230 MiB of buffers that it sets aside and
