@@ -13,6 +13,14 @@ RECIPES = re.findall(r"^\*\*(.+?)\*\*", PAGE, re.MULTILINE)
 PLACES = sorted(set(re.findall(r"`((?:protos|services|libs|cli|tests|docs|tools)/[^` ]*)`", PAGE)))
 
 
+def test_folders_whose_fixtures_end_with_them_are_packages() -> None:
+    tests = ROOT / "tests"
+    folders = [each.parent for each in tests.rglob("conftest.py") if 'scope="package"' in each.read_text()]
+    assert folders
+    within = {each for folder in folders for each in (folder, *folder.parents) if each.is_relative_to(tests)}
+    assert [each for each in sorted(within) if not (each / "__init__.py").is_file()] == []
+
+
 def test_a_newcomers_changes_have_their_recipes() -> None:
     kinds = ("A method", "A storage kind", "A permission", "An event", "A setting")
     assert [kind for kind in kinds if not any(recipe.startswith(kind) for recipe in RECIPES)] == []
