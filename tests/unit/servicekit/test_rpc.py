@@ -35,7 +35,6 @@ from lakeward_servicekit.rpc import (
     refusal_of,
     rule_of_method,
 )
-from lakeward_servicekit.rpc import client as clients
 from lakeward_servicekit.rpc.methods import MUCH
 from lakeward_servicekit.rpc.pipeline import fill_context
 from lakeward_servicekit.telemetry import bind, correlate, current
@@ -190,7 +189,7 @@ async def test_a_request_on_its_way_is_held_as_what_was_sent_and_not_as_a_messag
 
 @pytest.mark.usefixtures("no_collector")
 async def test_what_could_not_be_sent_is_not_left_to_the_garbage_collector(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clients, "_RECONNECT_SECONDS", 0.01)
+    monkeypatch.setattr(client, "_RECONNECT_SECONDS", 0.01)
     sent = bytes(1000)
     async with connect("127.0.0.1:1", service="catalog") as remote:
         load = remote.unary_unary("/lakeward.catalog.v1.TableService/LoadTable", lambda _: sent, bytes)
